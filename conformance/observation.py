@@ -1,0 +1,53 @@
+"""What was seen of one engine's copy in one step: all that a check may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from delta_models.log import Commit, LogReader, Snapshot
+from delta_models.operations import Operation
+from delta_models.outcomes import Outcome
+from delta_models.table import Branch, Expectation, Table
+from delta_models.values import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One read by the engine under test, and what the model says it should have returned.
+
+    `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state, filter, reopen.
+    """
+
+    kind: str
+    operation: Operation
+    expected: Rows | None
+    answer: Rows | None
+    refused: Outcome | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One step of one copy.
+
+    `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the versions that
+    the step added; `branch` is the allowed alternative that fits what happened, None if none does; `model` is the table as
+    the model has it afterwards.
+    """
+
+    engine: str
+    step: int
+    operation: Operation
+    folder: Path
+    expectation: Expectation
+    outcome: Outcome
+    branch: Branch | None
+    model: Table
+    reader: LogReader
+    before: Snapshot | None
+    after: Snapshot | None
+    commits: tuple[Commit, ...] = ()
+    looks: tuple[Look, ...] = ()
+    log_error: Exception | None = None
+    versions: dict[int, int] = field(default_factory=dict)

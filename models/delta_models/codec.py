@@ -1,0 +1,107 @@
+"""The JSON form of the vocabulary: one tagged object a frozen value, exact and stable enough to be kept for years.
+
+`{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`. Fields that hold their default
+are left out, so a class may gain fields with defaults without a new format version. Sequences are tuples, types take
+Delta's own JSON form, and the values in `Rows` and `Literal` are written as their type demands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from delta_models import expressions, operations, outcomes
+from delta_models.schema import Array, DataType, DecimalType, Field, Json, Map, Primitive, SchemaError, Struct, parse
+from delta_models.schema import to_json as type_to_json
+from delta_models.values import Rows, value_from_json, value_to_json
+
+FORMAT = 1
+
+
+class CodecError(ValueError):
+    """The JSON is no value of the vocabulary."""
+
+
+def _classes(module: Any) -> dict[str, type[Any]]:
+    return {
+        name: each
+        for name, each in vars(module).items()
+        if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__module__ == module.__name__
+    }
+
+
+CLASSES: dict[str, type[Any]] = {**_classes(expressions), **_classes(operations), **_classes(outcomes)}
+TYPES = (Primitive, DecimalType, Array, Map, Struct)
+
+
+def encode(value: Any) -> Json:
+    """The JSON form of an operation, an outcome, an expression, or a tuple of such."""
+    match value:
+        case None | bool() | int() | str() | float():
+            return value
+        case Primitive() | DecimalType() | Array() | Map() | Struct():
+            return {"is": "Type", "type": type_to_json(value)}
+        case Field():
+            return {"is": "Field", "of": type_to_json(Struct((value,)))}
+        case Rows(schema=schema, rows=rows):
+            return {"is": "Rows", "schema": type_to_json(schema), "rows": [value_to_json(schema, row) for row in rows]}
+        case expressions.Literal(type=data_type, value=constant):
+            return {"is": "Literal", "type": type_to_json(data_type), "value": value_to_json(data_type, constant)}
+        case tuple():
+            return [encode(each) for each in value]
+    if dataclasses.is_dataclass(value) and type(value).__name__ in CLASSES:
+        form: dict[str, Json] = {"is": type(value).__name__}
+        for each in dataclasses.fields(value):
+            part = getattr(value, each.name)
+            if each.default is dataclasses.MISSING or part != each.default:
+                form[each.name] = encode(part)
+        return form
+    message = f"{type(value).__name__} is not part of the vocabulary"
+    raise CodecError(message)
+
+
+def decode(form: Any) -> Any:
+    """The inverse of `encode`; what it does not know is named in a CodecError."""
+    match form:
+        case list():
+            return tuple(decode(each) for each in form)
+        case {"is": str(name), **parts}:
+            try:
+                return _decode_tagged(name, parts)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                if isinstance(error, CodecError) and not isinstance(error, SchemaError):
+                    raise
+                message = f"malformed {name}: {error}"
+                raise CodecError(message) from error
+        case dict():
+            message = f"an object without 'is': {sorted(form)[:8]}"
+            raise CodecError(message)
+    return form
+
+
+def _decode_tagged(name: str, parts: dict[str, Any]) -> Any:
+    if name == "Type":
+        return parse(parts["type"])
+    if name == "Field":
+        wrapped = parse(parts["of"])
+        assert isinstance(wrapped, Struct)  # noqa: S101 - narrows the type; `encode` wraps a field in a struct
+        return wrapped.fields[0]
+    if name == "Rows":
+        schema = parse_struct(parts["schema"])
+        return Rows(schema, tuple(value_from_json(schema, row) for row in parts["rows"]))
+    if name == "Literal":
+        data_type = parse(parts["type"])
+        return expressions.Literal(data_type, value_from_json(data_type, parts["value"]))
+    if name not in CLASSES:
+        message = f"unknown kind {name!r}: written by a newer version of the harness?"
+        raise CodecError(message)
+    return CLASSES[name](**{key: decode(part) for key, part in parts.items()})
+
+
+def parse_struct(form: Json) -> Struct:
+    """A schema from its JSON form."""
+    found: DataType = parse(form)
+    if not isinstance(found, Struct):
+        message = f"{found} is no schema"
+        raise CodecError(message)
+    return found

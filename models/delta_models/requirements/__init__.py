@@ -1,0 +1,15 @@
+"""The catalogue: every rule that a conforming engine keeps and a test can see, each with its id, sentence and source.
+
+A check never asserts; it reports a `Breach` of a requirement. One module here a subject; each has a tuple
+`REQUIREMENTS`, and `CATALOGUE` is the sequence of all.
+"""
+
+from __future__ import annotations
+
+from delta_models.requirements import contents, log
+from delta_models.requirements.base import Breach, Requirement, Strength
+
+CATALOGUE: tuple[Requirement, ...] = (*contents.REQUIREMENTS, *log.REQUIREMENTS)
+BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}
+
+__all__ = ["BY_ID", "CATALOGUE", "Breach", "Requirement", "Strength"]

@@ -1,0 +1,37 @@
+"""What a requirement is, and what it means to breach one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Strength = Literal["must", "should", "reference", "lenient"]
+Role = Literal["writer", "reader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One rule.
+
+    `id` is stable and dotted (`log.remove-names-live-file`), `section` names the protocol's section or the document of the
+    rule, `strength` is its class: *must* and *should* stand in the protocol, *reference* is what delta-spark does where
+    the protocol is silent, *lenient* is free. `role` is who is to blame by default. `unobservable` says why no test can
+    see it; otherwise `checks` names the checks that judge it.
+    """
+
+    id: str
+    sentence: str
+    section: str
+    strength: Strength
+    role: Role
+    checks: tuple[str, ...] = ()
+    unobservable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A requirement that did not hold: what was seen, and where (a file, an action, a row)."""
+
+    requirement: str
+    detail: str
+    where: str = ""

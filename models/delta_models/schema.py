@@ -1,0 +1,231 @@
+"""Delta types and schemas, with the JSON form that the protocol gives them.
+
+A schema is a `Struct`. Types are frozen and hashable, so they serve as keys. The JSON form is the one of the section
+"Schema Serialization Format" of the protocol, and `parse(to_json(t)) == t` for every type here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+class SchemaError(ValueError):
+    """The text is no schema in Delta's serialization format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A type without parameters, by its protocol name: `long`, `string`, `timestamp_ntz` ..."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class DecimalType:
+    """A decimal number of `precision` digits, `scale` of them after the point."""
+
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list of elements of one type."""
+
+    element: DataType
+    contains_null: bool = True
+
+    def __str__(self) -> str:
+        return f"array<{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Keys of one type, never null, to values of another."""
+
+    key: DataType
+    value: DataType
+    value_contains_null: bool = True
+
+    def __str__(self) -> str:
+        return f"map<{self.key},{self.value}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named member of a struct. `metadata` is kept as its JSON text, canonically sorted, so that fields hash."""
+
+    name: str
+    type: DataType
+    nullable: bool = True
+    metadata_json: str = "{}"
+
+    @property
+    def metadata(self) -> dict[str, Json]:
+        """The metadata as a fresh dictionary."""
+        loaded: dict[str, Json] = json.loads(self.metadata_json)
+        return loaded
+
+    def with_metadata(self, metadata: dict[str, Json]) -> Field:
+        """The same field with exactly this metadata."""
+        return replace(self, metadata_json=_canonical(metadata))
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """An ordered sequence of fields; a table's schema is one."""
+
+    fields: tuple[Field, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields, in order."""
+        return tuple(each.name for each in self.fields)
+
+    def index(self, name: str) -> int:
+        """The position of the field called `name`, without regard to case, as Delta compares names."""
+        folded = name.casefold()
+        for position, each in enumerate(self.fields):
+            if each.name.casefold() == folded:
+                return position
+        message = f"no column {name!r}; there are {', '.join(map(repr, self.names)) or 'none'}"
+        raise KeyError(message)
+
+    def __getitem__(self, name: str) -> Field:
+        return self.fields[self.index(name)]
+
+    def __str__(self) -> str:
+        return f"struct<{','.join(f'{each.name}:{each.type}' for each in self.fields)}>"
+
+
+DataType = Primitive | DecimalType | Array | Map | Struct
+
+BYTE = Primitive("byte")
+SHORT = Primitive("short")
+INTEGER = Primitive("integer")
+LONG = Primitive("long")
+FLOAT = Primitive("float")
+DOUBLE = Primitive("double")
+STRING = Primitive("string")
+BINARY = Primitive("binary")
+BOOLEAN = Primitive("boolean")
+DATE = Primitive("date")
+TIMESTAMP = Primitive("timestamp")
+TIMESTAMP_NTZ = Primitive("timestamp_ntz")
+VARIANT = Primitive("variant")
+VOID = Primitive("void")
+
+PRIMITIVES = {
+    each.name: each
+    for each in (
+        BYTE, SHORT, INTEGER, LONG, FLOAT, DOUBLE, STRING, BINARY, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT,
+        VOID,
+    )
+}  # fmt: skip
+INTEGRALS = (BYTE, SHORT, INTEGER, LONG)
+MAX_DECIMAL_PRECISION = 38
+
+
+def struct(*columns: tuple[str, DataType] | Field) -> Struct:
+    """A schema from `(name, type)` pairs and ready fields: `struct(("id", LONG), ("letter", STRING))`."""
+    return Struct(tuple(each if isinstance(each, Field) else Field(*each) for each in columns))
+
+
+def to_json(schema: DataType) -> Json:
+    """The serialization format of the protocol, as JSON values."""
+    match schema:
+        case Primitive() | DecimalType():
+            return str(schema)
+        case Array():
+            return {"type": "array", "elementType": to_json(schema.element), "containsNull": schema.contains_null}
+        case Map():
+            return {
+                "type": "map",
+                "keyType": to_json(schema.key),
+                "valueType": to_json(schema.value),
+                "valueContainsNull": schema.value_contains_null,
+            }
+        case Struct():
+            return {"type": "struct", "fields": [_field_to_json(each) for each in schema.fields]}
+
+
+def parse(form: Json) -> DataType:
+    """The type that a JSON value in the serialization format means."""
+    match form:
+        case str():
+            return _parse_name(form)
+        case {"type": "struct", "fields": list(fields)}:
+            return Struct(tuple(_parse_field(each) for each in fields))
+        case {"type": "array", "elementType": element}:
+            return Array(parse(element), bool(form.get("containsNull", True)))
+        case {"type": "map", "keyType": key, "valueType": value}:
+            return Map(parse(key), parse(value), bool(form.get("valueContainsNull", True)))
+    message = f"not a Delta type: {json.dumps(form)[:200]}"
+    raise SchemaError(message)
+
+
+def parse_schema(text: str) -> Struct:
+    """The schema in a `schemaString`."""
+    try:
+        parsed = parse(json.loads(text))
+    except json.JSONDecodeError as error:
+        message = f"schemaString is no JSON: {error}"
+        raise SchemaError(message) from error
+    if not isinstance(parsed, Struct):
+        message = f"schemaString holds {parsed}, a schema is a struct"
+        raise SchemaError(message)
+    return parsed
+
+
+def schema_string(schema: Struct) -> str:
+    """The schema as a `schemaString`."""
+    return json.dumps(to_json(schema), separators=(",", ":"), ensure_ascii=False)
+
+
+def _field_to_json(each: Field) -> Json:
+    return {"name": each.name, "type": to_json(each.type), "nullable": each.nullable, "metadata": each.metadata}
+
+
+def _parse_field(form: Json) -> Field:
+    match form:
+        case {"name": str(name), "type": type_form}:
+            metadata = form.get("metadata") or {}
+            if not isinstance(metadata, dict):
+                message = f"the metadata of field {name!r} is no object"
+                raise SchemaError(message)
+            return Field(name, parse(type_form), bool(form.get("nullable", True)), _canonical(metadata))
+    message = f"not a field: {json.dumps(form)[:200]}"
+    raise SchemaError(message)
+
+
+def _parse_name(name: str) -> DataType:
+    if name in PRIMITIVES:
+        return PRIMITIVES[name]
+    if name == "decimal":
+        return DecimalType(10, 0)
+    if name.startswith("decimal(") and name.endswith(")"):
+        precision, comma, scale = name.removeprefix("decimal(").removesuffix(")").partition(",")
+        if comma and precision.strip().isdigit() and scale.strip().isdigit():
+            return DecimalType(int(precision), int(scale))
+    message = f"unknown type {name!r}"
+    raise SchemaError(message)
+
+
+def _canonical(metadata: dict[str, Json]) -> str:
+    return json.dumps(metadata, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
