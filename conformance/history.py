@@ -1,6 +1,7 @@
 """A history: commands drawn for one shape of table, the unit that is executed, kept, shrunk and replayed.
 
-It holds nothing that an engine makes up. States are named by steps: "after step k" is the state after `steps[k]`.
+It holds nothing that an engine makes up. States are named by steps: "after step k" is the state after
+`steps[k]`.
 """
 
 from __future__ import annotations

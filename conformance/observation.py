@@ -16,7 +16,8 @@ from delta_models.values import Rows
 class Look:
     """One read by the engine under test, and what the model says it should have returned.
 
-    `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state, filter, reopen.
+    `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
+    filter, reopen.
     """
 
     kind: str
@@ -31,9 +32,9 @@ class Look:
 class Observation:
     """One step of one copy.
 
-    `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the versions that
-    the step added; `branch` is the allowed alternative that fits what happened, None if none does; `model` is the table as
-    the model has it afterwards.
+    `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the
+    versions that the step added; `branch` is the allowed alternative that fits what happened, None if none
+    does; `model` is the table as the model has it afterwards.
     """
 
     engine: str

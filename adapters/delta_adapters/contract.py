@@ -1,7 +1,9 @@
-"""What an adapter is: the little that the harness needs of an implementation of Delta Lake to hold it to the protocol.
+"""What an adapter is: the little that the harness needs of an implementation of Delta Lake to hold it to the
+protocol.
 
-An adapter lives in a host process (see `host`), one instance a process, and addresses one table at a time. It maps the
-alphabet onto its engine's own public API. It never emulates: what the engine lacks is answered `Unsupported(reason)`.
+An adapter lives in a host process (see `host`), one instance a process, and addresses one table at a time. It
+maps the alphabet onto its engine's own public API. It never emulates: what the engine lacks is answered
+`Unsupported(reason)`.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ CONTRACT_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who is being tested. `compatible_with` names engines whose behaviour it promises to share where the protocol is
-    silent (rules of class *reference*)."""
+    """Who is being tested. `compatible_with` names engines whose behaviour it promises to share where the
+    protocol is silent (rules of class *reference*).
+    """
 
     name: str
     version: str
@@ -57,14 +60,16 @@ class Adapter(Protocol):
         """Start what is dear and kept (a session); `work` is a private folder that goes with the host."""
 
     def open(self, location: str) -> None:
-        """Address the table at this path from now on, cold: nothing remembered of it under another path. The table need
-        not exist yet."""
+        """Address the table at this path from now on, cold: nothing remembered of it under another path. The
+        table need not exist yet.
+        """
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        """Perform one operation that changes the table; `tag` goes into the commit's user metadata where there is such a thing.
+        """Perform one operation that changes the table; `tag` goes into the commit's user metadata where
+        there is such a thing.
 
-        Errors of the engine become `Rejected(kind, message)`, or `Unknown` where it can't be told whether the table
-        changed. An exception that leaves this method is a bug of the adapter.
+        Errors of the engine become `Rejected(kind, message)`, or `Unknown` where it can't be told whether the
+        table changed. An exception that leaves this method is a bug of the adapter.
         """
 
     def read(self, read: Read) -> Answer | Outcome:

@@ -1,8 +1,10 @@
-"""The JSON form of the vocabulary: one tagged object a frozen value, exact and stable enough to be kept for years.
+"""The JSON form of the vocabulary: one tagged object a frozen value, exact and stable enough to be kept for
+years.
 
-`{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`. Fields that hold their default
-are left out, so a class may gain fields with defaults without a new format version. Sequences are tuples, types take
-Delta's own JSON form, and the values in `Rows` and `Literal` are written as their type demands.
+`{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`. Fields that hold
+their default are left out, so a class may gain fields with defaults without a new format version. Sequences
+are tuples, types take Delta's own JSON form, and the values in `Rows` and `Literal` are written as their type
+demands.
 """
 
 from __future__ import annotations
@@ -11,7 +13,18 @@ import dataclasses
 from typing import Any
 
 from delta_models import expressions, operations, outcomes
-from delta_models.schema import Array, DataType, DecimalType, Field, Json, Map, Primitive, SchemaError, Struct, parse
+from delta_models.schema import (
+    Array,
+    DataType,
+    DecimalType,
+    Field,
+    Json,
+    Map,
+    Primitive,
+    SchemaError,
+    Struct,
+    parse,
+)
 from delta_models.schema import to_json as type_to_json
 from delta_models.values import Rows, value_from_json, value_to_json
 
@@ -44,9 +57,17 @@ def encode(value: Any) -> Json:
         case Field():
             return {"is": "Field", "of": type_to_json(Struct((value,)))}
         case Rows(schema=schema, rows=rows):
-            return {"is": "Rows", "schema": type_to_json(schema), "rows": [value_to_json(schema, row) for row in rows]}
+            return {
+                "is": "Rows",
+                "schema": type_to_json(schema),
+                "rows": [value_to_json(schema, row) for row in rows],
+            }
         case expressions.Literal(type=data_type, value=constant):
-            return {"is": "Literal", "type": type_to_json(data_type), "value": value_to_json(data_type, constant)}
+            return {
+                "is": "Literal",
+                "type": type_to_json(data_type),
+                "value": value_to_json(data_type, constant),
+            }
         case tuple():
             return [encode(each) for each in value]
     if dataclasses.is_dataclass(value) and type(value).__name__ in CLASSES:
@@ -65,7 +86,8 @@ def decode(form: Any) -> Any:
     match form:
         case list():
             return tuple(decode(each) for each in form)
-        case {"is": str(name), **parts}:
+        case {"is": str(name)}:
+            parts = {key: part for key, part in form.items() if key != "is"}
             try:
                 return _decode_tagged(name, parts)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -84,7 +106,8 @@ def _decode_tagged(name: str, parts: dict[str, Any]) -> Any:
         return parse(parts["type"])
     if name == "Field":
         wrapped = parse(parts["of"])
-        assert isinstance(wrapped, Struct)  # noqa: S101 - narrows the type; `encode` wraps a field in a struct
+        if not isinstance(wrapped, Struct) or len(wrapped) != 1:
+            raise CodecError("a field is written as a struct of one field")
         return wrapped.fields[0]
     if name == "Rows":
         schema = parse_struct(parts["schema"])

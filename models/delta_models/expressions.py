@@ -1,7 +1,9 @@
-"""Expressions as trees: what a predicate or an assignment says, and what it evaluates to, with SQL's three-valued logic.
+"""Expressions as trees: what a predicate or an assignment says, and what it evaluates to, with SQL's
+three-valued logic.
 
-A literal carries its type. The portable core is comparisons, null tests, `In`, `Between`, and/or/not over columns and
-literals of one type; the order of NaN, `Like`, calls, arithmetic and casts are of class *reference*.
+A literal carries its type. The portable core is comparisons, null tests, `In`, `Between`, and/or/not over
+columns and literals of one type; the order of NaN, `Like`, calls, arithmetic and casts are of class
+*reference*.
 """
 
 from __future__ import annotations

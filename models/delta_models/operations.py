@@ -1,12 +1,15 @@
-"""The alphabet: everything that a history can ask of a table, as frozen values with a JSON form (see `codec`).
+"""The alphabet: everything that a history can ask of a table, as frozen values with a JSON form (see
+`codec`).
 
-Nothing here holds what an engine makes up: no version numbers, file names or clocks. An earlier table is named by a
-*state*, "after step k" of the history (`AtState`), which each copy maps to its own version from its own log before it
-asks its engine (`AtVersion`, which therefore never stands in a history). `ALPHABET` maps the names to the classes.
+Nothing here holds what an engine makes up: no version numbers, file names or clocks. An earlier table is
+named by a *state*, "after step k" of the history (`AtState`), which each copy maps to its own version from
+its own log before it asks its engine (`AtVersion`, which therefore never stands in a history). `ALPHABET`
+maps the names to the classes.
 
-Columns are named by their display names. `properties` are pairs, sorted by key. An expression of an assignment or an
-insert names target columns plainly; in a `Merge`, `Column(("source", name))` and `Column(("target", name))` tell the two
-sides apart, everywhere in its condition, its clauses' conditions and its assignments.
+Columns are named by their display names. `properties` are pairs, sorted by key. An expression of an
+assignment or an insert names target columns plainly; in a `Merge`, `Column(("source", name))` and
+`Column(("target", name))` tell the two sides apart, everywhere in its condition, its clauses' conditions and
+its assignments.
 """
 
 from __future__ import annotations
@@ -176,8 +179,9 @@ class Update:
 class MergeClause:
     """One WHEN clause.
 
-    `when` is matched, not-matched or not-matched-by-source; `action` is update, delete or insert. `everything` stands for
-    `*`: every target column takes the source column of its name; `assignments` are then empty.
+    `when` is matched, not-matched or not-matched-by-source; `action` is update, delete or insert.
+    `everything` stands for `*`: every target column takes the source column of its name; `assignments` are
+    then empty.
     """
 
     when: str

@@ -1,7 +1,7 @@
 """Delta types and schemas, with the JSON form that the protocol gives them.
 
-A schema is a `Struct`. Types are frozen and hashable, so they serve as keys. The JSON form is the one of the section
-"Schema Serialization Format" of the protocol, and `parse(to_json(t)) == t` for every type here.
+A schema is a `Struct`. Types are frozen and hashable, so they serve as keys. The JSON form is the one of the
+section "Schema Serialization Format" of the protocol, and `parse(to_json(t)) == t` for every type here.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ VOID = Primitive("void")
 PRIMITIVES = {
     each.name: each
     for each in (
-        BYTE, SHORT, INTEGER, LONG, FLOAT, DOUBLE, STRING, BINARY, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT,
-        VOID,
+        BYTE, SHORT, INTEGER, LONG, FLOAT, DOUBLE, STRING, BINARY, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ,
+        VARIANT, VOID,
     )
 }  # fmt: skip
 INTEGRALS = (BYTE, SHORT, INTEGER, LONG)
@@ -153,7 +153,11 @@ def to_json(schema: DataType) -> Json:
         case Primitive() | DecimalType():
             return str(schema)
         case Array():
-            return {"type": "array", "elementType": to_json(schema.element), "containsNull": schema.contains_null}
+            return {
+                "type": "array",
+                "elementType": to_json(schema.element),
+                "containsNull": schema.contains_null,
+            }
         case Map():
             return {
                 "type": "map",
@@ -199,7 +203,12 @@ def schema_string(schema: Struct) -> str:
 
 
 def _field_to_json(each: Field) -> Json:
-    return {"name": each.name, "type": to_json(each.type), "nullable": each.nullable, "metadata": each.metadata}
+    return {
+        "name": each.name,
+        "type": to_json(each.type),
+        "nullable": each.nullable,
+        "metadata": each.metadata,
+    }
 
 
 def _parse_field(form: Json) -> Field:

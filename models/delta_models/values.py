@@ -17,8 +17,9 @@ A value means nothing without its type, so every function here takes one:
     variant                      Variant(metadata, value)
     anything, when it is null    None
 
-A row is a tuple in the order of the schema. Two relations: `same` compares what is stored (NaN is NaN, -0.0 is not 0.0)
-and serves for bags of rows; `sql_equal` compares as predicates do (NaN equals NaN, -0.0 equals 0.0).
+A row is a tuple in the order of the schema. Two relations: `same` compares what is stored (NaN is NaN, -0.0
+is not 0.0) and serves for bags of rows; `sql_equal` compares as predicates do (NaN equals NaN, -0.0 equals
+0.0).
 """
 
 from __future__ import annotations
@@ -195,7 +196,9 @@ def value_from_json(data_type: DataType, form: Any) -> Value:
         case Array(element=element):
             return tuple(value_from_json(element, part) for part in form)
         case Map(key=key_type, value=value_type):
-            return tuple((value_from_json(key_type, key), value_from_json(value_type, part)) for key, part in form)
+            return tuple(
+                (value_from_json(key_type, key), value_from_json(value_type, part)) for key, part in form
+            )
     return form
 
 

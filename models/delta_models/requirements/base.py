@@ -13,10 +13,10 @@ Role = Literal["writer", "reader"]
 class Requirement:
     """One rule.
 
-    `id` is stable and dotted (`log.remove-names-live-file`), `section` names the protocol's section or the document of the
-    rule, `strength` is its class: *must* and *should* stand in the protocol, *reference* is what delta-spark does where
-    the protocol is silent, *lenient* is free. `role` is who is to blame by default. `unobservable` says why no test can
-    see it; otherwise `checks` names the checks that judge it.
+    `id` is stable and dotted (`log.remove-names-live-file`), `section` names the protocol's section or the
+    document of the rule, `strength` is its class: *must* and *should* stand in the protocol, *reference* is
+    what delta-spark does where the protocol is silent, *lenient* is free. `role` is who is to blame by
+    default. `unobservable` says why no test can see it; otherwise `checks` names the checks that judge it.
     """
 
     id: str
