@@ -17,7 +17,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command; `slot` says who performs it in a shared history, and is None where all engines do, each on its copy."""
+    """One command; `slot` says who performs it on a shared table, None that all engines do, each on its copy."""
 
     operation: Operation
     slot: str | None = None

@@ -1,1 +1,4 @@
-"""What a Delta table means, in pure Python, and the vocabulary that everyone speaks; no engine and no Delta library live here."""
+"""What a Delta table means, in pure Python, and the vocabulary that everyone speaks.
+
+No engine and no Delta library live here, and nothing that starts a process.
+"""

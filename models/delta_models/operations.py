@@ -206,7 +206,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """A new nullable field at the end of the struct at `parent` (the table itself: the empty path), or after `after`."""
+    """A new nullable field in the struct at `parent` (empty: the table itself), at its end unless told otherwise."""
 
     field: Field
     parent: tuple[str, ...] = ()
