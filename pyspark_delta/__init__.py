@@ -1,1 +1,1 @@
-"""A Delta reader and writer for PySpark users, written from the protocol; nothing of the harness and no Delta JAR lives here."""
+"""A Delta reader and writer for PySpark, written from the protocol; nothing of the harness, no Delta JAR."""

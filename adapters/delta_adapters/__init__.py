@@ -1,1 +1,1 @@
-"""How engines are driven: the contract, the processes, one module an engine; no judgement of what an engine did lives here."""
+"""How engines are driven: the contract, the processes, a module an engine; what they did is judged elsewhere."""

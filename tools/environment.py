@@ -1,0 +1,330 @@
+"""Makes `.venv` from `requirements.lock`, and mends it when it is stale; what runs inside it is not its concern.
+
+Called by `./dev` with whatever Python the machine has, so the standard library is all there is:
+
+    environment.py fresh    exit 0 if `.venv` can be used as it is; changes nothing
+    environment.py make     make or mend it, one process at a time
+    environment.py check    say what this machine lacks; downloads nothing
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+JAVA_NEEDED = 17
+JAVA_CURE = """\
+  delta-spark and pyspark need it. The other engines run without it, but a run then ends inconclusive (exit 3).
+    Debian, Ubuntu:  sudo apt install default-jre-headless
+    Fedora:          sudo dnf install java-21-openjdk-headless
+    macOS:           brew install openjdk@21 && export JAVA_HOME="$(brew --prefix openjdk@21)"\
+"""
+VENV_CURE = """\
+    Debian, Ubuntu:  sudo apt install python3-venv
+    Fedora:          sudo dnf install python3
+    macOS:           brew install python@3.13\
+"""
+NETWORK_TROUBLE = re.compile(
+    r"NewConnectionError|NameResolutionError|name resolution|Network is unreachable|ProxyError|"
+    r"Connection refused|ConnectTimeout|ReadTimeout|dns error|Failed to fetch|error sending request",
+)
+# These would send an installation somewhere else than into `.venv`.
+MISLEADING_VARIABLES = (
+    "PIP_PREFIX",
+    "PIP_REQUIRE_VIRTUALENV",
+    "PIP_TARGET",
+    "PIP_USER",
+    "PYTHONHOME",
+    "PYTHONPATH",
+)
+# pyspark is published as source only; to build it under the hashes of the lock file, these must be there before.
+BUILDERS = ("packaging", "setuptools", "wheel")
+
+
+class Unable(Exception):
+    """Set-up can't go on; the text says why and what to type."""
+
+
+class State(Enum):
+    """What `.venv` is, compared with the checkout that it stands in."""
+
+    FRESH = "fresh"
+    MISSING = "missing"
+    HALF_MADE = "half-made: its set-up was interrupted"
+    MOVED = "made for another folder, and its scripts still point there"
+    OTHER_PACKAGES = "older than requirements.lock"
+    OTHER_PROJECT = "older than pyproject.toml"
+
+
+class Checkout:
+    """A checkout of this repository, with the environment that belongs to it."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.root = root
+        self.project = root / "pyproject.toml"
+        self.lock = root / "requirements.lock"
+        self.venv = root / ".venv"
+        self.python = self.venv / "bin" / "python"
+        self.log = self.venv / "set-up.log"
+        self.stamp = self.venv / "made-from.json"
+
+    def wanted(self) -> dict[str, str]:
+        """What the stamp of a fresh environment holds."""
+        return {
+            "checkout": str(self.root),
+            "requirements.lock": hashlib.sha256(self.lock.read_bytes()).hexdigest(),
+            "pyproject.toml": hashlib.sha256(self.project.read_bytes()).hexdigest(),
+        }
+
+    def state(self) -> State:
+        """Compare the stamp, which is the last thing that set-up writes, with the checkout."""
+        if not self.venv.exists():
+            return State.MISSING
+        try:
+            found = json.loads(self.stamp.read_text())
+            subprocess.run([self.python, "-I", "-c", ""], check=True, capture_output=True)
+        except (OSError, ValueError, subprocess.CalledProcessError):
+            return State.HALF_MADE
+        wanted = self.wanted()
+        for key, state in (
+            ("checkout", State.MOVED),
+            ("requirements.lock", State.OTHER_PACKAGES),
+            ("pyproject.toml", State.OTHER_PROJECT),
+        ):
+            if found.get(key) != wanted[key]:
+                return state
+        return State.FRESH
+
+    def make(self) -> None:
+        """Bring `.venv` to the state FRESH, whatever it is."""
+        with _only_one(self.root / ".venv.lock"):
+            state = self.state()
+            if state is State.FRESH:
+                return
+            started = time.monotonic()
+            _say(f"Setting up {self.venv}, which is {state.value}.")
+            installer = Installer(self)
+            if state in {State.MISSING, State.HALF_MADE, State.MOVED}:
+                shutil.rmtree(self.venv, ignore_errors=True)
+                installer.create()
+            if state is not State.OTHER_PROJECT:
+                self.stamp.unlink(missing_ok=True)
+                installer.install_lock()
+            installer.install_project()
+            self.stamp.write_text(json.dumps(self.wanted(), indent=2) + "\n")
+            _say(f"Ready after {time.monotonic() - started:.0f} s.")
+
+
+class Installer:
+    """Fills an environment, with uv where the machine has it and with the environment's own pip elsewhere."""
+
+    def __init__(self, checkout: Checkout) -> None:
+        self.checkout = checkout
+        self.uv = shutil.which("uv")
+        self.environment = {k: v for k, v in os.environ.items() if k not in MISLEADING_VARIABLES}
+        self.packages = _blocks(checkout.lock.read_text())
+
+    def create(self) -> None:
+        """Make the empty environment."""
+        _require_venv(self.uv)
+        venv = [self.uv, "venv", "--quiet", "--seed", "--python", sys.executable] if self.uv else None
+        command = [*(venv or [sys.executable, "-m", "venv"]), str(self.checkout.venv)]
+        done = subprocess.run(command, env=self.environment, check=False, capture_output=True, text=True)
+        if done.returncode:
+            message = f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}"
+            raise Unable(message)
+
+    def install_lock(self) -> None:
+        """Install what the lock file names, and nothing that lacks one of its hashes; remove what it does not name."""
+        _say(
+            f"Installing {len(self.packages)} packages with {'uv' if self.uv else 'pip'}: about 650 MB to download, "
+            "of it Spark 450; one to five minutes.",
+        )
+        builders = self.checkout.venv / "builders.txt"
+        builders.write_text("".join(self.packages[name] for name in BUILDERS))
+        for requirements in (builders, self.checkout.lock):
+            self._install("--require-hashes", "-r", str(requirements))
+        self._remove_strangers()
+
+    def install_project(self) -> None:
+        """Install the checkout itself, editable."""
+        _say("Installing delta-conformance itself, as an editable package.")
+        self._install("--no-deps", "--editable", str(self.checkout.root))
+
+    def _pip(self, *arguments: str) -> list[str]:
+        return [str(self.checkout.python), "-m", "pip", "--disable-pip-version-check", *arguments]
+
+    def _install(self, *arguments: str) -> None:
+        if self.uv:
+            command = [self.uv, "pip", "install", "--python", str(self.checkout.python)]
+        else:
+            command = self._pip("install", "--progress-bar", "off", "--retries", "2")
+        command += ["--no-build-isolation", *arguments]
+        seen: list[str] = []
+        with (
+            self.checkout.log.open("a") as log,
+            subprocess.Popen(
+                command,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+            ) as process,
+        ):
+            for line in process.stdout or ():
+                log.write(line)
+                seen.append(line)
+                self._progress(line)
+        _clear()
+        if process.returncode:
+            raise Unable(self._explain("".join(seen)))
+
+    def _progress(self, line: str) -> None:
+        if match := re.search(r"Collecting ([\w.-]+)==", line):
+            names = list(self.packages)
+            place = names.index(match[1].lower()) + 1 if match[1].lower() in names else 0
+            _replace(f"  [{place}/{len(names)}] {match[1]}")
+        elif match := re.search(r"Downloading ([\w.]+)-\S+ \((\d{2,}\.\d MB)\)", line):
+            _say(f"  {match[1]}, {match[2]}")
+        elif "Installing collected packages" in line:
+            _say("  downloaded; unpacking")
+
+    def _remove_strangers(self) -> None:
+        listed = subprocess.run(
+            self._pip("list", "--format=freeze"),
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        names = {re.split("[=@ ]", line)[0].lower().replace("_", "-") for line in listed.stdout.splitlines()}
+        strangers = names - set(self.packages) - {"pip", "delta-conformance"}
+        if strangers:
+            subprocess.run(
+                self._pip("uninstall", "--yes", "--quiet", *strangers), env=self.environment, check=True
+            )
+
+    def _explain(self, output: str) -> str:
+        tail = "".join(f"  | {line}\n" for line in output.splitlines()[-12:])
+        if NETWORK_TROUBLE.search(output):
+            cause = "the package index could not be reached. Set-up needs the network once, or a proxy known to pip."
+        elif "No space left on device" in output:
+            cause = "the disk is full. The environment takes 1.2 GB, and half as much while it is made."
+        else:
+            cause = "a package could not be installed."
+        return f"{cause}\n{tail}  The whole log: {self.checkout.log}\n  Mend it, then type the same command again."
+
+
+def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Say what is wrong with the machine's Java, or None where Spark can run on it."""
+    home = environment.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java", path=environment.get("PATH"))
+    whose = f"JAVA_HOME is {home}" if home else "`java` is not on PATH, and JAVA_HOME is not set"
+    if java is None:
+        return f"No Java {JAVA_NEEDED} or newer: {whose}."
+    try:
+        answer = subprocess.run(
+            [java, "-version"], check=True, capture_output=True, text=True, timeout=30
+        ).stderr
+    except (OSError, subprocess.SubprocessError):
+        return f"No Java {JAVA_NEEDED} or newer: {java} does not run" + (f", and {whose}." if home else ".")
+    version = re.search(r'version "(?:1\.)?(\d+)', answer)
+    if version is None or int(version[1]) < JAVA_NEEDED:
+        return f"Java {JAVA_NEEDED} or newer is needed; {java} says {answer.splitlines()[:1]}."
+    return None
+
+
+def check() -> bool:
+    """Say what this machine has and lacks, before anything is downloaded."""
+    _say(f"Python {sys.version.split()[0]} at {sys.executable}: new enough.")
+    _require_venv(shutil.which("uv"))
+    trouble = java_trouble()
+    _say(f"{trouble}\n{JAVA_CURE}" if trouble else f"Java {JAVA_NEEDED} or newer: found.")
+    return trouble is None
+
+
+def _require_venv(uv: str | None) -> None:
+    """Debian ships `venv` without the `ensurepip` that it needs."""
+    if uv is None and not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
+        message = f"this Python ({sys.executable}) can't make environments.\n{VENV_CURE}"
+        raise Unable(message)
+
+
+def _blocks(lock: str) -> dict[str, str]:
+    """Split a lock file into name -> its lines: one requirement with its hashes, or several for several Pythons."""
+    blocks: dict[str, str] = {}
+    for block in re.findall(r"^[a-z0-9][^\n]*(?:\n[ \t]+--hash[^\n]*)+\n", lock, re.MULTILINE):
+        name = re.split("[=;@ ]", block)[0]
+        blocks[name] = blocks.get(name, "") + block
+    return blocks
+
+
+@contextlib.contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    """Hold a lock on this file; another process that asks for it waits until this one ends, however it ends."""
+    with path.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say("Another ./dev is setting up .venv; waiting for it.")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _say(text: str) -> None:
+    _clear()
+    print(text, file=sys.stderr, flush=True)
+
+
+def _replace(text: str) -> None:
+    """Show a line that the next one overwrites; a log file never sees it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _clear() -> None:
+    _replace("")
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the one argument says, and return the exit code."""
+    checkout = Checkout()
+    try:
+        match arguments:
+            case ["fresh"]:
+                return 0 if checkout.state() is State.FRESH else 1
+            case ["check"]:
+                return 0 if check() else 1
+            case ["make"]:
+                if trouble := java_trouble():
+                    _say(f"{trouble}\n{JAVA_CURE}")
+                checkout.make()
+                return 0
+        _say(__doc__ or "")
+    except Unable as error:
+        _say(f"./dev: {error}")
+    except OSError as error:
+        _say(f"./dev: set-up can't go on: {error}")
+    except KeyboardInterrupt:
+        _say("./dev: stopped. A half-made .venv is made anew next time.")
+        return 130
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
