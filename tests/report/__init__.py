@@ -1,0 +1,1 @@
+"""Tests of the events and of what the reports make of them."""
