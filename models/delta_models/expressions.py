@@ -8,11 +8,13 @@ columns and literals of one type; the order of NaN, `Like`, calls, arithmetic an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from delta_models.schema import BOOLEAN, DataType, Struct
-from delta_models.values import Row, Value, order_key, sql_equal, sql_key
+from delta_models.values import Row, Value, order_keyer, sql_keyer
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ Expression = Column | Literal | Compare | IsNull | IsNotNull | In | Between | An
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 
 
-class NotEvaluable(LookupError):
+class NotEvaluable(NotImplementedError):
     """The expression uses a function that the model does not know."""
 
 
@@ -134,30 +136,39 @@ def type_of(expression: Expression, schema: Struct) -> DataType:
 
 def evaluate(expression: Expression, schema: Struct, row: Row) -> Value:
     """The value of an expression for a row; for predicates True, False or None (unknown)."""
+    return compiled(expression, schema)(row)
+
+
+def compiled(expression: Expression, schema: Struct) -> Callable[[Row], Value]:
+    """The expression as a function of a row: names are looked up once, for use on many rows."""
     match expression:
         case Column(path=path):
-            return _field(schema, row, path)
+            return _field_getter(schema, path)
         case Literal(value=value):
-            return value
+            return lambda _: value
         case Compare(op=op, left=left, right=right):
-            data_type = type_of(left, schema)
-            return compare(op, data_type, evaluate(left, schema, row), evaluate(right, schema, row))
+            decide = comparator(op, type_of(left, schema))
+            first, second = compiled(left, schema), compiled(right, schema)
+            return lambda row: decide(first(row), second(row))
         case IsNull(operand=operand):
-            return evaluate(operand, schema, row) is None
+            inner = compiled(operand, schema)
+            return lambda row: inner(row) is None
         case IsNotNull(operand=operand):
-            return evaluate(operand, schema, row) is not None
+            inner = compiled(operand, schema)
+            return lambda row: inner(row) is not None
         case In(operand=operand, options=options):
-            data_type = type_of(operand, schema)
-            value = evaluate(operand, schema, row)
-            return any_of(sql_equal(data_type, value, evaluate(each, schema, row)) for each in options)
+            return compiled(Or(tuple(Compare("=", operand, each) for each in options)), schema)
         case Between(operand=operand, low=low, high=high):
-            return evaluate(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema, row)
+            return compiled(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema)
         case And(operands=operands):
-            return all_of(evaluate(each, schema, row) for each in operands)
+            parts = tuple(compiled(each, schema) for each in operands)
+            return lambda row: all_of(each(row) for each in parts)
         case Or(operands=operands):
-            return any_of(evaluate(each, schema, row) for each in operands)
+            parts = tuple(compiled(each, schema) for each in operands)
+            return lambda row: any_of(each(row) for each in parts)
         case Not(operand=operand):
-            return negate(evaluate(operand, schema, row))
+            inner = compiled(operand, schema)
+            return lambda row: negate(inner(row))
         case Call(function=function):
             message = f"the model does not know the function {function!r}"
             raise NotEvaluable(message)
@@ -170,21 +181,37 @@ def holds(expression: Expression | None, schema: Struct, row: Row) -> bool:
 
 def compare(op: str, data_type: DataType, left: Value, right: Value) -> bool | None:
     """`left op right` for two values of a type."""
-    if op == "<=>":
-        if left is None or right is None:
-            return left is None and right is None
-        return sql_key(data_type, left) == sql_key(data_type, right)
-    if left is None or right is None:
-        return None
-    if op == "=":
-        return sql_key(data_type, left) == sql_key(data_type, right)
-    if op == "!=":
-        return sql_key(data_type, left) != sql_key(data_type, right)
-    first, second = order_key(data_type, left), order_key(data_type, right)
-    outcome: bool = {
-        "<": first < second, "<=": first <= second, ">": first > second, ">=": first >= second,
-    }[op]  # fmt: skip
-    return outcome
+    return comparator(op, data_type)(left, right)
+
+
+def comparator(op: str, data_type: DataType) -> Callable[[Value, Value], bool | None]:
+    """`op` for two values of a type, as a function."""
+    as_key, as_order = sql_keyer(data_type), order_keyer(data_type)
+    match op:
+        case "<=>":
+
+            def decide(left: Value, right: Value) -> bool | None:
+                if left is None or right is None:
+                    return left is right
+                return as_key(left) == as_key(right)
+
+        case "=":
+
+            def decide(left: Value, right: Value) -> bool | None:
+                return None if left is None or right is None else as_key(left) == as_key(right)
+
+        case "!=":
+
+            def decide(left: Value, right: Value) -> bool | None:
+                return None if left is None or right is None else as_key(left) != as_key(right)
+
+        case _:
+            ordered = _ORDERINGS[op]
+
+            def decide(left: Value, right: Value) -> bool | None:
+                return None if left is None or right is None else ordered(as_order(left), as_order(right))
+
+    return decide
 
 
 def all_of(truths: Iterator[bool | None]) -> bool | None:
@@ -230,16 +257,29 @@ def columns_of(expression: Expression | None) -> tuple[Column, ...]:
     return tuple(found for part in parts for found in columns_of(part))
 
 
-def _field(schema: Struct, row: Row, path: tuple[str, ...]) -> Value:
-    value: Value = row
+_ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def _field_getter(schema: Struct, path: tuple[str, ...]) -> Callable[[Row], Value]:
+    positions: list[int] = []
     data_type: DataType = schema
     for name in path:
-        if value is None:
-            return None
         if not isinstance(data_type, Struct):
             message = f"{data_type} has no field {name!r}"
             raise KeyError(message)
-        position = data_type.index(name)
-        value = value[position]
-        data_type = data_type.fields[position].type
-    return value
+        positions.append(data_type.index(name))
+        data_type = data_type.fields[positions[-1]].type
+    if len(positions) == 1:
+        return operator.itemgetter(positions[0])
+
+    def get(row: Row) -> Value:
+        value: Value = row
+        for position in positions:
+            if value is None:
+                return None
+            value = value[position]
+        return value
+
+    return get

@@ -28,11 +28,12 @@ import base64
 import math
 import struct as binary_struct
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from delta_models.schema import Array, DataType, DecimalType, Json, Map, Primitive, Struct
+from delta_models.schema import STRING, Array, DataType, DecimalType, Json, Map, Primitive, Struct
 
 Value = Any  # one of the representations above; only its type tells which
 Row = tuple[Value, ...]
@@ -146,9 +147,36 @@ def row_key(schema: Struct, row: Row) -> Key:
     return same_key(schema, row)
 
 
+def row_keyer(schema: Struct) -> Callable[[Row], Key]:
+    """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
+    special = [(at, each.type) for at, each in enumerate(schema.fields) if not _is_own_key(each.type)]
+    if not special:
+        return tuple
+
+    def key(row: Row) -> Key:
+        parts = list(row)
+        for at, data_type in special:
+            parts[at] = same_key(data_type, parts[at])
+        return tuple(parts)
+
+    return key
+
+
+def sql_keyer(data_type: DataType) -> Callable[[Value], Key]:
+    """`sql_key` for many non-null values of one type."""
+    return _itself if _is_own_key(data_type) else partial(sql_key, data_type)
+
+
+def order_keyer(data_type: DataType) -> Callable[[Value], Any]:
+    """`order_key` for many non-null values of one type."""
+    if _is_own_key(data_type) and data_type != STRING:
+        return _itself
+    return partial(order_key, data_type)
+
+
 def bag(schema: Struct, rows: Iterable[Row]) -> Counter[Key]:
     """How often each distinct row occurs."""
-    return Counter(same_key(schema, row) for row in rows)
+    return Counter(map(row_keyer(schema), rows))
 
 
 def value_to_json(data_type: DataType, value: Value) -> Json:
@@ -215,6 +243,14 @@ def to_single(value: float) -> float:
     except OverflowError:
         return math.copysign(math.inf, value)
     return narrowed
+
+
+def _is_own_key(data_type: DataType) -> bool:
+    return isinstance(data_type, Primitive) and data_type.name not in {"float", "double"}
+
+
+def _itself(value: Value) -> Any:
+    return value
 
 
 def _nullable_order(data_type: DataType, value: Value) -> tuple[bool, Any]:

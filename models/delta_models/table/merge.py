@@ -1,0 +1,194 @@
+"""What merging means: source rows joined to the table, and for each row the first clause that applies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from delta_models.expressions import And, Column, Compare, Expression, compiled
+from delta_models.operations import Assignments, Merge, MergeClause
+from delta_models.outcomes import Rejected
+from delta_models.schema import Field, Struct
+from delta_models.table.change import assigner
+from delta_models.table.expectation import Branch, Expectation, refused, rewritten, unchanged
+from delta_models.table.fit import BrokenRule, Misfit, check_rules
+from delta_models.table.state import NotModelled, Table
+from delta_models.values import Key, Row, sql_keyer
+
+MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not-matched", "not-matched-by-source"
+ACTIONS = {MATCHED: ("update", "delete"), NOT_MATCHED: ("insert",), BY_SOURCE: ("update", "delete")}
+
+Pair = tuple[Row | None, Row | None]  # (source, target), as the scope of a merge has them
+Results = Callable[[Row, Pair], tuple[Row, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    applies: Callable[[Pair], bool]
+    results: Results
+
+
+def merge(table: Table, operation: Merge) -> Expectation:
+    """The table after a merge, or why it must be refused."""
+    if operation.schema_evolution:
+        message = "merge with schema evolution"
+        raise NotModelled(message)
+    try:
+        scope = _scope(table.schema, operation.source.schema)
+        clauses = {when: _prepare(operation, when, table, scope) for when in ACTIONS}
+        matches = _matches(operation, table, scope)
+    except KeyError:
+        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    except Misfit:
+        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
+        return refused(table, "append-only", "outcome.append-only")
+    return _outcome(table, operation, clauses, matches)
+
+
+def _outcome(
+    table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
+) -> Expectation:
+    source = operation.source.rows
+    kept: list[Row] = []
+    new: list[Row] = []
+    acted = deleted_twice = False
+    for row, partners in zip(table.rows, matches, strict=True):
+        pairs: list[Pair] = [(source[at], row) for at in partners]
+        pairs = [pair for pair in pairs if _first(clauses[MATCHED], pair)] if partners else [(None, row)]
+        if len(pairs) > 1:
+            if not _one_unconditional_delete(operation):
+                return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
+            deleted_twice = True
+        clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
+        if clause is None:
+            kept.append(row)
+        else:
+            acted = True
+            new.extend(clause.results(row, pairs[0]))
+    if clauses[NOT_MATCHED]:
+        blank: Row = (None,) * len(table.schema)
+        partnered = {at for partners in matches for at in partners}
+        for pair in ((row, None) for at, row in enumerate(source) if at not in partnered):
+            clause = _first(clauses[NOT_MATCHED], pair)
+            if clause is not None:
+                acted = True
+                new.extend(clause.results(blank, pair))
+    if not acted:
+        return unchanged(table, "contents.merge-nothing")
+    ends = _stored(table, kept, new)
+    return _or_ambiguous(table, ends) if deleted_twice else ends
+
+
+def _stored(table: Table, kept: list[Row], new: list[Row]) -> Expectation:
+    stored = table.stored(new)
+    try:
+        check_rules(table, stored)
+    except BrokenRule:
+        return refused(table, "constraint", "outcome.broken-rule-refused")
+    return rewritten(table, table.with_rows((*kept, *stored)), "contents.merge")
+
+
+def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
+    stricter = Branch(
+        Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
+    )
+    return Expectation((*ends.branches, stricter))
+
+
+def _scope(target: Struct, source: Struct) -> Struct:
+    return Struct((Field("source", source), Field("target", target)))
+
+
+def _prepare(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
+    prepared = []
+    for each in operation.clauses:
+        if each.action not in ACTIONS.get(each.when, ()):
+            message = f"{each.action} when {each.when}"
+            raise Misfit(message)
+        if each.when == when:
+            prepared.append(_Clause(_condition(each, scope), _results(each, operation, table, scope)))
+    return prepared
+
+
+def _condition(clause: MergeClause, scope: Struct) -> Callable[[Pair], bool]:
+    if clause.condition is None:
+        return lambda _: True
+    condition = compiled(clause.condition, scope)
+    return lambda pair: condition(pair) is True
+
+
+def _results(clause: MergeClause, operation: Merge, table: Table, scope: Struct) -> Results:
+    if clause.action == "delete":
+        return lambda _row, _pair: ()
+    assignments: Assignments = clause.assignments
+    if clause.everything:
+        if clause.when == BY_SOURCE:
+            message = "there is no source row to take everything from"
+            raise Misfit(message)
+        assignments = tuple((name, Column(("source", name))) for name in table.schema.names)
+        for name in table.schema.names:
+            operation.source.schema.index(name)
+    assign = assigner(assignments, table.schema, scope)
+    return lambda row, pair: (assign(row, pair),)
+
+
+def _first(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
+    return next((each for each in clauses if each.applies(pair)), None)
+
+
+def _one_unconditional_delete(operation: Merge) -> bool:
+    matched = [each for each in operation.clauses if each.when == MATCHED]
+    return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
+
+
+def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
+    """For each target row the source rows (by position) for which the condition is true; equalities are looked up."""
+    equalities, rest = _split(operation.on, scope)
+    residual = compiled(And(rest), scope) if rest else None
+    source = operation.source.rows
+    if not equalities:
+        candidates: Callable[[Row], Iterable[int]] = lambda _: range(len(source))  # noqa: E731 - one of two ways to find candidates
+    else:
+        source_key = _key([pair[0] for pair in equalities], scope.fields[0].type)
+        target_key = _key([pair[1] for pair in equalities], scope.fields[1].type)
+        index: dict[Key, list[int]] = defaultdict(list)
+        for at, row in enumerate(source):
+            key = source_key(row)
+            if key is not None:
+                index[key].append(at)
+        candidates = lambda row: index.get(target_key(row), ())  # noqa: E731 - the other way
+    if residual is None:
+        return [list(candidates(row)) for row in table.rows]
+    return [[at for at in candidates(row) if residual((source[at], row)) is True] for row in table.rows]
+
+
+def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]], tuple[Expression, ...]]:
+    """The equalities of a source column with a target column that the condition demands, and what else it demands."""
+    parts = condition.operands if isinstance(condition, And) else (condition,)
+    equalities: list[tuple[str, str]] = []
+    rest: list[Expression] = []
+    for part in parts:
+        match part:
+            case Compare("=", Column(("source", mine)), Column(("target", theirs))):
+                equalities.append((mine, theirs))
+            case Compare("=", Column(("target", theirs)), Column(("source", mine))):
+                equalities.append((mine, theirs))
+            case _:
+                compiled(part, scope)  # so that an unknown column is noticed
+                rest.append(part)
+    return equalities, tuple(rest)
+
+
+def _key(names: list[str], schema: object) -> Callable[[Row], Key]:
+    assert isinstance(schema, Struct)  # noqa: S101 - narrows the type: both sides of a merge's scope are structs
+    parts = [(schema.index(name), sql_keyer(schema[name].type)) for name in names]
+
+    def key(row: Row) -> Key:
+        """None where a part is null: such a row equals nothing."""
+        if any(row[at] is None for at, _ in parts):
+            return None
+        return tuple(keyed(row[at]) for at, keyed in parts)
+
+    return key

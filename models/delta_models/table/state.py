@@ -1,0 +1,75 @@
+"""One state of a table: whether it exists, its schema, partitioning, properties and rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from delta_models.operations import Properties
+from delta_models.schema import STRING, Struct
+from delta_models.values import Key, Row, Rows, bag
+
+
+class NotModelled(NotImplementedError):
+    """The model does not execute this operation, or not with these options; such a step must not be drawn or judged."""
+
+
+NO_COLUMNS = Struct()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A state. The order of `rows` means nothing; rows are shared between states as long as nothing changes them."""
+
+    exists: bool = False
+    schema: Struct = field(default=NO_COLUMNS)
+    partition_by: tuple[str, ...] = ()
+    properties: Properties = ()
+    rows: tuple[Row, ...] = ()
+
+    @cached_property
+    def bag(self) -> Counter[Key]:
+        """How often each distinct row occurs."""
+        return bag(self.schema, self.rows)
+
+    @property
+    def as_rows(self) -> Rows:
+        """The rows with their schema."""
+        return Rows(self.schema, self.rows)
+
+    def property(self, key: str, default: str = "") -> str:
+        """The value of a table property."""
+        return dict(self.properties).get(key, default)
+
+    def same_contents(self, other: Table) -> bool:
+        """Whether both are the same table to every reader: definition and bag of rows."""
+        if (self.exists, self.schema, self.partition_by, self.properties) != (
+            other.exists, other.schema, other.partition_by, other.properties,
+        ):  # fmt: skip
+            return False
+        return self.rows is other.rows or (len(self.rows) == len(other.rows) and self.bag == other.bag)
+
+    def with_rows(self, rows: tuple[Row, ...]) -> Table:
+        """The same table with other rows, which must already be as the table stores them."""
+        return replace(self, rows=rows)
+
+    @cached_property
+    def _texts_that_partition(self) -> tuple[int, ...]:
+        positions = (self.schema.index(name) for name in self.partition_by)
+        return tuple(at for at in positions if self.schema.fields[at].type == STRING)
+
+    def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
+        """Rows as the table keeps them: as a partition value the empty string is null."""
+        positions = self._texts_that_partition
+        if not positions:
+            return tuple(rows)
+        kept = []
+        for row in rows:
+            stored = row
+            for at in positions:
+                if row[at] == "":
+                    stored = (*stored[:at], None, *stored[at + 1 :])
+            kept.append(stored)
+        return tuple(kept)
