@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = ("pytester", "tests.skips")
 
-# No deadline and no complaint of slow draws: a machine that is busy with something else is no defect. The same examples each time, because a test that
-# fails for one commit and passes for the next without a reason helps nobody; the campaigns are what explores.
+# No deadline, no complaint of slow draws: a busy machine is no defect. The same examples each time: a test that fails
+# for one commit and passes for the next without a reason helps nobody, and to explore is what campaigns are for.
 settings.register_profile(
     "repository",
     deadline=None,

@@ -26,7 +26,7 @@ ARCHIVES: Final = {
 
 
 def corpus(name: str) -> Path:
-    """The folder with the cases of this corpus, to be read in place and never written; the test is skipped without it."""
+    """The cases of this corpus in a folder, to be read in place and never written; without it, the test is skipped."""
     archive_name, folder = ARCHIVES[name]
     archive = _home() / archive_name
     if not archive.is_file():
@@ -35,7 +35,7 @@ def corpus(name: str) -> Path:
 
 
 def unpacked(archive: Path, cache: Path) -> Path:
-    """What this archive holds, in a folder named after its content, so that another version never meets an old folder."""
+    """What this archive holds, in a folder named after its content: another version never meets an old folder."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     target = cache / f"{archive.name.removesuffix('.tar.gz')}-{digest}"
     if target.is_dir():
@@ -59,7 +59,9 @@ def unpacked(archive: Path, cache: Path) -> Path:
 
 
 def _home() -> Path:
-    return Path(os.environ.get("DELTA_CONFORMANCE_CORPORA") or Path(__file__).parents[2] / "shared" / "corpora")
+    return Path(
+        os.environ.get("DELTA_CONFORMANCE_CORPORA") or Path(__file__).parents[2] / "shared" / "corpora"
+    )
 
 
 def _cache() -> Path:

@@ -44,6 +44,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     title = f"{skipped.total()} SKIPPED: what they test is not tested"
     terminalreporter.section(title, sep="!", red=bool(forbidden), yellow=not forbidden, bold=True)
     for reason, count in skipped.most_common():
-        terminalreporter.line(f"{count:5} x {reason}" + ("   [forbidden here]" if reason in forbidden else ""))
+        terminalreporter.line(
+            f"{count:5} x {reason}" + ("   [forbidden here]" if reason in forbidden else "")
+        )
     if forbidden:
         terminalreporter.line("CONFORMANCE_FORBID_SKIPS is set, so this session has failed.", red=True)

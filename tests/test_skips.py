@@ -29,14 +29,20 @@ def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_skip_is_told_with_its_reason_and_the_session_passes(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
-    result.stdout.fnmatch_lines(["!*1 SKIPPED*", "    1 x corpora: none here", "*1 passed, 1 skipped, 1 xfailed*"])
+    result.stdout.fnmatch_lines(
+        ["!*1 SKIPPED*", "    1 x corpora: none here", "*1 passed, 1 skipped, 1 xfailed*"]
+    )
     assert result.ret == pytest.ExitCode.OK
 
 
-def test_a_forbidden_skip_fails_the_session(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forbidden_skip_fails_the_session(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CONFORMANCE_FORBID_SKIPS", "1")
     result = pytester.runpytest_subprocess()
-    result.stdout.fnmatch_lines(["    1 x corpora: none here   ?forbidden here?", "*this session has failed*"])
+    result.stdout.fnmatch_lines(
+        ["    1 x corpora: none here   ?forbidden here?", "*this session has failed*"]
+    )
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
 
@@ -63,7 +69,9 @@ def test_a_skipped_module_counts_under_several_workers_too(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONFORMANCE_FORBID_SKIPS", "1")
-    pytester.makepyfile(test_whole_module="import pytest\npytest.skip('not today', allow_module_level=True)\n")
+    pytester.makepyfile(
+        test_whole_module="import pytest\npytest.skip('not today', allow_module_level=True)\n"
+    )
     result = pytester.runpytest_subprocess("-n", "1", "-k", "runs")
     result.stdout.fnmatch_lines(["*not today*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED

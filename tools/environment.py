@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -84,10 +85,17 @@ class Checkout:
 
     def wanted(self) -> dict[str, str]:
         """What the stamp of a fresh environment holds."""
+        project = tomllib.loads(self.project.read_text())
+        # The settings of ruff, mypy and pytest install nothing.
+        installed = [
+            project.get("build-system"),
+            project.get("project"),
+            project.get("tool", {}).get("hatch"),
+        ]
         return {
             "checkout": str(self.root),
             "requirements.lock": hashlib.sha256(self.lock.read_bytes()).hexdigest(),
-            "pyproject.toml": hashlib.sha256(self.project.read_bytes()).hexdigest(),
+            "pyproject.toml": hashlib.sha256(json.dumps(installed).encode()).hexdigest(),
         }
 
     def state(self) -> State:
@@ -141,12 +149,8 @@ class Installer:
     def create(self) -> None:
         """Make the empty environment."""
         _require_venv(self.uv)
-        venv = [self.uv, "venv", "--quiet", "--seed", "--python", sys.executable] if self.uv else None
-        command = [*(venv or [sys.executable, "-m", "venv"]), str(self.checkout.venv)]
-        done = subprocess.run(command, env=self.environment, check=False, capture_output=True, text=True)
-        if done.returncode:
-            message = f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}"
-            raise Unable(message)
+        venv = [self.uv, "venv", "--quiet", "--python", sys.executable] if self.uv else None
+        self._run([*(venv or [sys.executable, "-m", "venv"]), str(self.checkout.venv)])
 
     def install_lock(self) -> None:
         """Install what the lock file names, and nothing that lacks one of its hashes; remove what it does not name."""
@@ -165,15 +169,15 @@ class Installer:
         _say("Installing delta-conformance itself, as an editable package.")
         self._install("--no-deps", "--editable", str(self.checkout.root))
 
-    def _pip(self, *arguments: str) -> list[str]:
-        return [str(self.checkout.python), "-m", "pip", "--disable-pip-version-check", *arguments]
+    def _pip(self, action: str, *arguments: str) -> list[str]:
+        python = str(self.checkout.python)
+        if self.uv:
+            return [self.uv, "pip", action, "--python", python, *arguments]
+        return [python, "-m", "pip", "--disable-pip-version-check", action, *arguments]
 
     def _install(self, *arguments: str) -> None:
-        if self.uv:
-            command = [self.uv, "pip", "install", "--python", str(self.checkout.python)]
-        else:
-            command = self._pip("install", "--progress-bar", "off", "--retries", "2")
-        command += ["--no-build-isolation", *arguments]
+        quietly = () if self.uv else ("--progress-bar", "off", "--retries", "2")
+        command = self._pip("install", *quietly, "--no-build-isolation", *arguments)
         seen: list[str] = []
         with (
             self.checkout.log.open("a") as log,
@@ -201,23 +205,21 @@ class Installer:
             _replace(f"  [{place}/{len(names)}] {match[1]}")
         elif match := re.search(r"Downloading ([\w.]+)-\S+ \((\d{2,}\.\d MB)\)", line):
             _say(f"  {match[1]}, {match[2]}")
-        elif "Installing collected packages" in line:
+        elif "Installing collected packages: " in line and "," in line:
             _say("  downloaded; unpacking")
 
     def _remove_strangers(self) -> None:
-        listed = subprocess.run(
-            self._pip("list", "--format=freeze"),
-            env=self.environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        names = {re.split("[=@ ]", line)[0].lower().replace("_", "-") for line in listed.stdout.splitlines()}
-        strangers = names - set(self.packages) - {"pip", "delta-conformance"}
-        if strangers:
-            subprocess.run(
-                self._pip("uninstall", "--yes", "--quiet", *strangers), env=self.environment, check=True
-            )
+        listed = self._run(self._pip("list", "--format=freeze")).splitlines()
+        names = {re.split("[=@ ]", line)[0].lower().replace("_", "-") for line in listed}
+        if strangers := names - set(self.packages) - {"pip", "delta-conformance"}:
+            self._run(self._pip("uninstall", "-y", *sorted(strangers)))
+
+    def _run(self, command: list[str]) -> str:
+        """Run what is quick and needs no network, and return what it printed."""
+        done = subprocess.run(command, env=self.environment, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise Unable(f"`{' '.join(command)}` failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
 
     def _explain(self, output: str) -> str:
         tail = "".join(f"  | {line}\n" for line in output.splitlines()[-12:])
