@@ -1,0 +1,104 @@
+"""Rows to Arrow, exactly: what adapters hand to their engines. The way back is the oracle's alone."""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
+from delta_models.values import Decimal, Rows, Value
+
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
+}
+_WIDE = decimal.Context(prec=60)
+
+
+def to_arrow(rows: Rows) -> pa.Table:
+    """The rows as a table whose schema says the nullability as well."""
+    columns: list[Sequence[Value]] = (
+        list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(rows.schema)
+    )
+    arrays = [_array(each.type, column) for each, column in zip(rows.schema, columns, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=arrow_schema(rows.schema))
+
+
+def arrow_schema(schema: Struct) -> pa.Schema:
+    """The Arrow schema of a table's schema."""
+    return pa.schema([pa.field(each.name, arrow_type(each.type), each.nullable) for each in schema])
+
+
+def arrow_type(data_type: DataType) -> pa.DataType:
+    """The Arrow type of a Delta type."""
+    match data_type:
+        case Primitive(name=name) if name in ARROW_TYPES:
+            return ARROW_TYPES[name]
+        case DecimalType(precision=precision, scale=scale):
+            return pa.decimal128(precision, scale)
+        case Array(element=element, contains_null=contains_null):
+            return pa.list_(pa.field("element", arrow_type(element), contains_null))
+        case Map(key=key, value=value, value_contains_null=value_contains_null):
+            return pa.map_(arrow_type(key), pa.field("value", arrow_type(value), value_contains_null))
+        case Struct(fields=fields):
+            return pa.struct([pa.field(each.name, arrow_type(each.type), each.nullable) for each in fields])
+    raise TypeError(f"Arrow has no type for Delta's {data_type}")
+
+
+def _array(data_type: DataType, column: Sequence[Value]) -> pa.Array:
+    target = arrow_type(data_type)
+    match data_type:
+        case Primitive(name="date"):
+            return pa.array(column, pa.int32()).cast(target)
+        case Primitive(name="timestamp" | "timestamp_ntz"):
+            return pa.array(column, pa.int64()).cast(target)
+        case Primitive(name="string"):
+            encoded = pa.array(
+                [None if each is None else each.encode("utf-8", "surrogateescape") for each in column],
+                pa.binary(),
+            )
+            return encoded.cast(options=pc.CastOptions(target, allow_invalid_utf8=True))
+        case DecimalType():
+            return pa.array([None if each is None else _decimal(each) for each in column], target)
+        case Struct(fields=fields):
+            parts = [
+                _array(each.type, [None if row is None else row[index] for row in column])
+                for index, each in enumerate(fields)
+            ]
+            return pa.StructArray.from_arrays(parts, fields=list(target), mask=_mask(column))
+        case Array(element=element):
+            values = _array(element, [part for each in column if each is not None for part in each])
+            return pa.ListArray.from_arrays(_offsets(column), values, type=target, mask=_mask(column))
+        case Map(key=key, value=value):
+            pairs = [pair for each in column if each is not None for pair in each]
+            keys, items = _array(key, [pair[0] for pair in pairs]), _array(value, [pair[1] for pair in pairs])
+            return pa.MapArray.from_arrays(_offsets(column), keys, items, type=target, mask=_mask(column))
+    return pa.array(column, target)
+
+
+def _decimal(value: Decimal) -> decimal.Decimal:
+    return decimal.Decimal(value[0]).scaleb(-value[1], _WIDE)
+
+
+def _offsets(column: Sequence[Value]) -> pa.Array:
+    lengths = (0 if each is None else len(each) for each in column)
+    return pa.array(list(itertools.accumulate(lengths, initial=0)), pa.int32())
+
+
+def _mask(column: Sequence[Value]) -> pa.Array:
+    return pa.array([each is None for each in column], pa.bool_())

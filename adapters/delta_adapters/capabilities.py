@@ -1,0 +1,279 @@
+"""The capability document: what an engine claims, validated against its published JSON Schema.
+
+Capabilities only filter who executes, never what is drawn. An engine that claims a capability and answers `Unsupported`
+is a finding.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import jsonschema
+
+from delta_models.expressions import And, Between, Call, Compare, Expression, In, IsNotNull, IsNull, Not, Or
+from delta_models.operations import (
+    Append,
+    AtState,
+    AtVersion,
+    CloneTo,
+    Create,
+    CreateAs,
+    Delete,
+    Latest,
+    Merge,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    ReadChanges,
+    Replace,
+    Restore,
+    Update,
+    Vacuum,
+    When,
+    ZOrder,
+)
+from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
+
+ANY = "*"
+
+
+class BadCapabilities(ValueError):
+    """The document does not follow `capabilities.schema.json`."""
+
+
+@functools.cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the document, as published with this package."""
+    text = importlib.resources.files("delta_adapters").joinpath("capabilities.schema.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What one engine claims. `document` is the whole of it, as given."""
+
+    document: Mapping[str, Any]
+    operations: Mapping[str, frozenset[str]]
+    data_types: frozenset[str]
+    partition_types: frozenset[str]
+    nested: bool
+    read_features: frozenset[str]
+    write_features: frozenset[str]
+    properties: frozenset[str]
+    functions: frozenset[str]
+    storages: frozenset[str]
+    guarantees: Mapping[str, bool]
+
+    @classmethod
+    def validated(cls, document: Mapping[str, Any], engine: str = "the engine") -> Self:
+        """The typed view of a document; raises BadCapabilities with the place and the reason."""
+        errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(dict(document)), key=str)
+        if errors:
+            where = "/".join(map(str, errors[0].absolute_path)) or "the document"
+            raise BadCapabilities(
+                f"the capability document of {engine} is invalid at {where}: {errors[0].message}"
+            )
+        types, features = document["types"], document["features"]
+        return cls(
+            document,
+            {name: frozenset(each.get("options", ())) for name, each in document["operations"].items()},
+            frozenset(types["data"]),
+            frozenset(types["partition"]),
+            bool(types.get("nested", False)),
+            frozenset(features["read"]),
+            frozenset(features["write"]),
+            frozenset(document.get("properties", ())),
+            frozenset(document.get("functions", ())),
+            frozenset(document["storages"]),
+            dict(document["guarantees"]),
+        )
+
+    def covers(self, operation: Operation) -> str | None:
+        """None if the engine claims to perform the operation, options and all; otherwise the reason why not."""
+        name = type(operation).__name__
+        if name not in self.operations:
+            return f"does not claim {name}"
+        claimed = self.operations[name]
+        missing = () if ANY in claimed else sorted(options_of(operation) - claimed)
+        if missing:
+            return f"does not claim {name} with {', '.join(missing)}"
+        functions = sorted(functions_of(operation) - self.functions)
+        if functions:
+            return f"does not claim the function {', '.join(functions)} in expressions"
+        match operation:
+            case Create() | Replace():
+                return self.covers_table(operation.schema, operation.partition_by, dict(operation.properties))
+            case CreateAs():
+                return self.covers_table(
+                    operation.rows.schema, operation.partition_by, dict(operation.properties)
+                )
+            case Append() | Overwrite():
+                return self.covers_types(operation.rows.schema)
+        return None
+
+    def covers_types(self, schema: Struct, partition_by: tuple[str, ...] = ()) -> str | None:
+        """None if columns of these types, partitioned so, are claimed; otherwise the reason why not."""
+        for each in schema:
+            partition = each.name in partition_by
+            claimed = self.partition_types if partition else self.data_types
+            missing = sorted(set(_type_names(each.type)) - claimed)
+            if missing:
+                return (
+                    f"does not claim {'partition ' if partition else ''}columns of type {', '.join(missing)}"
+                )
+            if not self.nested and _nested(each.type):
+                return f"does not claim nested types such as {each.type}"
+        return None
+
+    def covers_table(
+        self, schema: Struct, partition_by: tuple[str, ...] = (), properties: Mapping[str, str] | None = None
+    ) -> str | None:
+        """None if a table of this shape is claimed; otherwise the reason why not."""
+        for key in sorted(properties or {}):
+            if key.startswith("delta.") and key not in self.properties and ANY not in self.properties:
+                return f"does not claim the table property {key}"
+        return self.covers_types(schema, partition_by)
+
+    def covers_features(self, features: frozenset[str] | set[str], *, writing: bool) -> str | None:
+        """None if a table that uses these features may be read, or written; otherwise the reason why not."""
+        claimed = self.write_features if writing else self.read_features
+        missing = sorted(features - claimed)
+        return f"does not claim to {'write' if writing else 'read'} {', '.join(missing)}" if missing else None
+
+
+def options_of(operation: Operation) -> frozenset[str]:
+    """What an operation asks for beyond its plain form, by name, as capability documents list it."""
+    return frozenset(_options(operation))
+
+
+def functions_of(operation: Operation) -> frozenset[str]:
+    """The functions in an operation's expressions."""
+    return frozenset(name for each in _expressions(operation) for name in _calls(each))
+
+
+def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one branch a kind of operation
+    match operation:
+        case Append() | Overwrite():
+            yield from _write_options(operation)
+        case Merge():
+            yield from (f"{each.when}.{each.action}" for each in operation.clauses)
+            yield from ("conditions" for each in operation.clauses if each.condition is not None)
+            yield from ("several-clauses" for when in {each.when for each in operation.clauses}
+                        if sum(each.when == when for each in operation.clauses) > 1)  # fmt: skip
+            if operation.schema_evolution:
+                yield "schema-evolution"
+        case Create():
+            yield from _flags(operation, "name", "managed", "if_not_exists", "cluster_by")
+        case Replace():
+            yield from _flags(operation, "cluster_by")
+        case CreateAs():
+            yield from _flags(operation, "replace")
+        case Restore():
+            yield from _when(operation.at)
+        case CloneTo():
+            yield "shallow" if operation.shallow else "deep"
+            yield from _when(operation.at)
+        case Read():
+            yield from _when(operation.at)
+            yield from _flags(operation, "where", "columns")
+        case ReadChanges():
+            yield from _when(operation.first)
+        case Optimize() | ZOrder():
+            yield from _flags(operation, "where")
+        case Vacuum():
+            yield from _flags(operation, "dry_run", "lite")
+            if operation.retention_hours is not None:
+                yield "retention"
+
+
+def _write_options(operation: Append | Overwrite) -> Iterator[str]:
+    if operation.files > 1:
+        yield "files"
+    if operation.schema_mode != "none":
+        yield f"schema-{operation.schema_mode}"
+    if not operation.by_name:
+        yield "by-position"
+    if operation.transaction is not None:
+        yield "transaction"
+    if isinstance(operation, Overwrite):
+        yield from _flags(operation, "where", "dynamic")
+
+
+def _when(at: When) -> Iterator[str]:
+    if not isinstance(at, Latest):
+        yield "version" if isinstance(at, AtState | AtVersion) else "time"
+
+
+def _flags(operation: Operation, *names: str) -> Iterator[str]:
+    for each in names:
+        if getattr(operation, each) not in (None, False, ()):
+            yield each.replace("_", "-")
+
+
+def _expressions(operation: Operation) -> Iterator[Expression]:
+    match operation:
+        case Delete(where=where) | Overwrite(where=where) | Read(where=where) | Optimize(where=where):
+            found: tuple[Expression | None, ...] = (where,)
+        case Update(assignments=assignments, where=where):
+            found = (where, *(value for _, value in assignments))
+        case Merge(on=on, clauses=clauses):
+            found = (
+                on,
+                *(each.condition for each in clauses),
+                *(v for each in clauses for _, v in each.assignments),
+            )
+        case _:
+            found = ()
+    return (each for each in found if each is not None)
+
+
+def _calls(expression: Expression) -> Iterator[str]:
+    match expression:
+        case Call(function=function, arguments=arguments):
+            yield function
+            parts = arguments
+        case And(operands=operands) | Or(operands=operands):
+            parts = operands
+        case Not(operand=operand) | IsNull(operand=operand) | IsNotNull(operand=operand):
+            parts = (operand,)
+        case Compare(left=left, right=right):
+            parts = (left, right)
+        case In(operand=operand, options=options):
+            parts = (operand, *options)
+        case Between(operand=operand, low=low, high=high):
+            parts = (operand, low, high)
+        case _:
+            parts = ()
+    for each in parts:
+        yield from _calls(each)
+
+
+def _type_names(data_type: DataType) -> Iterator[str]:
+    match data_type:
+        case Primitive(name=name):
+            yield name
+        case DecimalType():
+            yield "decimal"
+        case Array(element=element):
+            yield "array"
+            yield from _type_names(element)
+        case Map(key=key, value=value):
+            yield "map"
+            yield from _type_names(key)
+            yield from _type_names(value)
+        case Struct(fields=fields):
+            yield "struct"
+            for each in fields:
+                yield from _type_names(each.type)
+
+
+def _nested(data_type: DataType) -> bool:
+    """Whether a container holds a container."""
+    return sum(name in {"struct", "array", "map"} for name in _type_names(data_type)) > 1

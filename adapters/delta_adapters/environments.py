@@ -1,0 +1,181 @@
+"""Interpreters for hosts: this one for what is installed, a cached environment of its own for any other version.
+
+An environment is made once under a file lock in the user's cache folder, and counts only when its marker file stands; a
+half-made one is made again. A foreign interpreter gets the host, the adapter and the vocabulary as one zip file on its
+path, never the checkout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import delta_adapters
+import delta_models
+from delta_adapters.registry import KNOWN, EngineSpec
+
+INSTALL_TIMEOUT = 900
+READY = "READY.json"
+_VOCABULARY = ("__init__", "schema", "values", "expressions", "operations", "outcomes", "codec")
+_HOST_SIDE = ("__init__", "contract", "wire", "host", "arrow_rows")
+
+
+class EnvironmentProblem(RuntimeError):
+    """The environment for an engine's version could not be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start an engine's host: the interpreter with its flags, the whole environment, the adapter's spec."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    adapter: str
+
+
+def launch_of(spec: EngineSpec) -> Launch:
+    """How to start this engine's host; makes the environment of a foreign version if it is not there yet."""
+    common = {**os.environ, "TZ": "UTC", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": "1"}
+    if spec.version is None:
+        path = _own_path(spec)
+        return Launch(
+            (sys.executable, "-P"), {**common, **({"PYTHONPATH": path} if path else {})}, spec.adapter
+        )
+    python = ensure_environment(spec)
+    common = {
+        key: value for key, value in common.items() if key not in {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"}
+    }
+    return Launch((str(python), "-P"), {**common, "PYTHONPATH": str(host_archive(spec))}, spec.adapter)
+
+
+def cache_folder() -> Path:
+    """Where environments and archives are kept: `$XDG_CACHE_HOME/delta-conformance`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "delta-conformance"
+
+
+def ensure_environment(spec: EngineSpec) -> Path:
+    """The interpreter of the environment for this engine's version, made now if need be."""
+    requirements = [each.format(version=spec.version) for each in KNOWN[spec.name].elsewhere]
+    interpreter = f"{sys.implementation.cache_tag}-{sys.platform}"
+    folder = cache_folder() / "environments" / f"{spec.name}-{spec.version}-{interpreter}"
+    python = folder / "bin" / "python"
+    if _ready(folder, requirements):
+        return python
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder.with_suffix(".lock")):
+            if not _ready(folder, requirements):
+                _make(folder, requirements, spec)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"can't make the environment of {spec} in {folder}: {error}. XDG_CACHE_HOME moves it elsewhere"
+        ) from error
+    return python
+
+
+def host_archive(spec: EngineSpec) -> Path:
+    """A zip of host, adapter and vocabulary, named after its contents."""
+    models, adapters = Path(delta_models.__file__).parent, Path(delta_adapters.__file__).parent
+    own = spec.adapter.partition(":")[0].split(".")[1]
+    own_files = (
+        sorted((adapters / own).rglob("*.py")) if (adapters / own).is_dir() else [adapters / f"{own}.py"]
+    )
+    files = {f"delta_models/{name}.py": models / f"{name}.py" for name in _VOCABULARY}
+    files |= {f"delta_adapters/{name}.py": adapters / f"{name}.py" for name in _HOST_SIDE}
+    for each in (*sorted((adapters / "dialects").rglob("*.py")), *own_files):
+        files[f"delta_adapters/{each.relative_to(adapters).as_posix()}"] = each
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
+    archive = cache_folder() / "hosts" / f"{spec.name}-{digest}.zip"
+    if not archive.exists():
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        partial = archive.with_suffix(f".{os.getpid()}.partial")
+        with zipfile.ZipFile(partial, "w") as written:
+            for name, data in contents.items():
+                written.writestr(name, data)
+        partial.replace(archive)
+    return archive
+
+
+def _own_path(spec: EngineSpec) -> str:
+    """What a host of this interpreter needs on its path beyond what is installed: this package where it only stands on
+    `sys.path`, and for a bare `module:Class` whatever the harness itself can import."""
+    roots = [str(Path(str(each.__file__)).parent.parent) for each in (delta_adapters, delta_models)]
+    paths = [os.environ.get("PYTHONPATH", ""), *roots]
+    if spec.name not in KNOWN and ":" in spec.name:
+        paths += [each for each in sys.path if each and not each.endswith((".zip", "lib-dynload"))]
+        paths.append(str(Path.cwd()))
+    return os.pathsep.join(dict.fromkeys(each for each in paths if each))
+
+
+def _ready(folder: Path, requirements: list[str]) -> bool:
+    try:
+        made: object = json.loads((folder / READY).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return made == {"requirements": requirements} and (folder / "bin" / "python").exists()
+
+
+def _make(folder: Path, requirements: list[str], spec: EngineSpec) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    uv = shutil.which("uv")
+    if uv:
+        _run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], spec)
+        _run(
+            [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *requirements], spec
+        )
+    else:
+        _run([sys.executable, "-m", "venv", str(folder)], spec)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+        _run([*pip, "install", "--quiet", "--only-binary", ":all:", *requirements], spec)
+    (folder / READY).write_text(json.dumps({"requirements": requirements}), "utf-8")
+
+
+def _run(command: list[str], spec: EngineSpec) -> None:
+    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "PYTHONHOME"}}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=INSTALL_TIMEOUT
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentProblem(
+            f"can't make the environment of {spec}: {' '.join(command[:4])} took more than {INSTALL_TIMEOUT} s"
+        ) from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()
+        raise EnvironmentProblem(f"can't make the environment of {spec}: {_reason(said, spec)}")
+
+
+def _reason(said: str, spec: EngineSpec) -> str:
+    package = KNOWN[spec.name].package
+    offline = (
+        "Temporary failure in name resolution",
+        "NewConnectionError",
+        "Network is unreachable",
+        "dns error",
+    )
+    if any(each in said for each in offline):
+        return "the package index can't be reached. It is needed once for each version; check the network or the proxy"
+    if "No matching distribution" in said or "no version of" in said:
+        return (
+            f"there is no {package} {spec.version} for this Python and machine. `pip index versions {package}` lists"
+            " the versions that exist"
+        )
+    return said[-1500:]
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

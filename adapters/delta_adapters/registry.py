@@ -1,0 +1,196 @@
+"""Which engines there are, by the names that the command line uses, and whether they can run here.
+
+An engine is one of the project's own, an entry point in the group `delta_conformance.adapters`, or a bare
+`module:Class` or `file.py:Class`; `NAME@VERSION` asks for another version than the installed one.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+ENTRY_POINTS = "delta_conformance.adapters"
+OLDEST_JAVA = 17
+
+
+class UnknownEngine(ValueError):
+    """The text names no engine; the message lists the names that exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """An engine to run: its adapter and, if not the installed one, the version."""
+
+    name: str
+    adapter: str
+    version: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether an engine can run here; if not, why, and what to type to change that."""
+
+    available: bool
+    why: str = ""
+    cure: str = ""
+
+    def __bool__(self) -> bool:
+        return self.available
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An engine that the project itself has an adapter for.
+
+    `package` is the distribution whose version counts; `others` are needed beside it; `elsewhere` are the requirements
+    of an environment for another version (with `{version}`), none if the engine can only run as installed.
+    """
+
+    adapter: str
+    package: str
+    extra: str
+    others: tuple[str, ...] = ()
+    java: bool = False
+    elsewhere: tuple[str, ...] = ()
+
+
+KNOWN: Mapping[str, Known] = {
+    "delta-rs": Known(
+        "delta_adapters.delta_rs:DeltaRs",
+        "deltalake",
+        "delta-rs",
+        elsewhere=("deltalake=={version}", "pyarrow>=16"),
+    ),
+    "delta-spark": Known(
+        "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
+    ),
+}
+AVAILABLE = Availability(available=True)
+
+
+def engine_names() -> tuple[str, ...]:
+    """Every name that can be asked for here: ours that exist, then those of installed adapters."""
+    ours = [name for name, each in KNOWN.items() if _exists(each.adapter.partition(":")[0])]
+    return (*ours, *sorted(set(_entry_points()) - set(KNOWN)))
+
+
+def parse_engine(text: str) -> EngineSpec:
+    """The engine that a text names: `delta-rs`, `delta-rs@1.5.0`, `my.module:Adapter`, `liars.py:Forgetful`."""
+    text = text.strip()
+    if ":" in text:
+        module, _, name = text.rpartition(":")
+        if not module or not name.isidentifier():
+            raise UnknownEngine(f"{text!r} names no adapter: module:Class or file.py:Class was expected")
+        if module.endswith(".py"):
+            if not Path(module).is_file():
+                raise UnknownEngine(f"{text!r} names no adapter: there is no file {module}")
+            text = f"{Path(module).absolute()}:{name}"
+        return EngineSpec(text, text)
+    name, at, version = text.partition("@")
+    if name not in engine_names():
+        known = ", ".join(engine_names())
+        raise UnknownEngine(
+            f"no engine is called {name!r}; there are {known}. An adapter of your own: module:Class, or an entry point"
+            f" in the group {ENTRY_POINTS!r}"
+        )
+    if at and not re.fullmatch(r"\d+(\.\w+)*", version):
+        raise UnknownEngine(
+            f"{text!r} asks for version {version!r}, which is none; for example: {name}@1.5.0"
+        )
+    if name not in KNOWN:
+        if at:
+            raise UnknownEngine(
+                f"{name!r} is an installed adapter, and can only run in its installed version"
+            )
+        return EngineSpec(name, _entry_points()[name])
+    known_engine = KNOWN[name]
+    if version and version == installed_version(name):
+        version = ""
+    if version and not known_engine.elsewhere:
+        have = installed_version(name) or "not installed"
+        raise UnknownEngine(f"{name} can only run in its installed version here ({have}), not in {version}")
+    return EngineSpec(name, known_engine.adapter, version or None)
+
+
+def installed_version(name: str) -> str | None:
+    """The version of a known engine in this environment, None if it is not there."""
+    try:
+        return importlib.metadata.version(KNOWN[name].package)
+    except (KeyError, importlib.metadata.PackageNotFoundError):
+        return None
+
+
+def availability(engine: str | EngineSpec) -> Availability:
+    """Whether an engine can run here: packages, Java. Starts nothing and downloads nothing."""
+    spec = parse_engine(engine) if isinstance(engine, str) else engine
+    known = KNOWN.get(spec.name)
+    if known is None:
+        return AVAILABLE
+    if spec.version is None:
+        missing = [each for each in (known.package, *known.others) if not _installed(each)]
+        if missing:
+            verb = "are" if len(missing) > 1 else "is"
+            return Availability(
+                available=False,
+                why=f"{' and '.join(missing)} {verb} not installed",
+                cure=f"pip install 'delta-conformance[{known.extra}]'",
+            )
+    return java_availability() if known.java else AVAILABLE
+
+
+@functools.cache
+def java_availability() -> Availability:
+    """Whether there is a Java that Spark accepts, and the line that installs one."""
+    cure = (
+        "Debian, Ubuntu: sudo apt install openjdk-17-jre-headless; Fedora: sudo dnf install java-17-openjdk-headless;"
+        " macOS: brew install openjdk@17; or set JAVA_HOME"
+    )
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
+    if java is None:
+        where = (
+            f"JAVA_HOME is {home}, and there is no bin/java in it" if home else "there is no java on the PATH"
+        )
+        return Availability(available=False, why=f"Java {OLDEST_JAVA} or newer is needed: {where}", cure=cure)
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if told.returncode or not found:
+        why = f"{java} -version does not work: {(told.stderr or told.stdout).strip()[:200]}"
+        return Availability(available=False, why=why, cure=cure)
+    if int(found[1]) < OLDEST_JAVA:
+        return Availability(
+            available=False, why=f"Java {OLDEST_JAVA} or newer is needed: {java} is {found[1]}", cure=cure
+        )
+    return AVAILABLE
+
+
+def relocated(spec: EngineSpec, adapter: str) -> EngineSpec:
+    """The same engine behind another adapter: how a wrapper (a liar, for one) keeps the engine's name."""
+    return replace(spec, adapter=adapter)
+
+
+def _entry_points() -> dict[str, str]:
+    return {each.name: each.value for each in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+
+
+def _installed(package: str) -> bool:
+    try:
+        importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _exists(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
