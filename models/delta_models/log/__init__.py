@@ -1,0 +1,51 @@
+"""The transaction log as a state machine: from a folder to states and rows, and what is wrong with what a writer left.
+
+`LogReader` loads; `Snapshot` and `Commit` are what it yields; `validity` judges. Written from the protocol alone.
+"""
+
+from __future__ import annotations
+
+from delta_models.log.actions import Add, Cdc, CommitInfo, Domain, Key, Metadata, Problem, Protocol, Remove, Transaction
+from delta_models.log.commits import Commit, parse_commit
+from delta_models.log.deletion_vectors import DeletionVector
+from delta_models.log.errors import (
+    CorruptFile,
+    CorruptLog,
+    LogError,
+    MissingFile,
+    MissingVersion,
+    NoTable,
+    UnsupportedFeature,
+)
+from delta_models.log.names import Listing
+from delta_models.log.reader import LogReader
+from delta_models.log.state import Snapshot, apply, replay, start
+
+__all__ = [
+    "Add",
+    "Cdc",
+    "Commit",
+    "CommitInfo",
+    "CorruptFile",
+    "CorruptLog",
+    "DeletionVector",
+    "Domain",
+    "Key",
+    "Listing",
+    "LogError",
+    "LogReader",
+    "Metadata",
+    "MissingFile",
+    "MissingVersion",
+    "NoTable",
+    "Problem",
+    "Protocol",
+    "Remove",
+    "Snapshot",
+    "Transaction",
+    "UnsupportedFeature",
+    "apply",
+    "parse_commit",
+    "replay",
+    "start",
+]

@@ -1,0 +1,229 @@
+"""Checkpoints: the state of one version in one or more files, as a starting point for replay.
+
+Classic, multi-part and V2 checkpoints, the latter with a Parquet or a JSON top level and with sidecars. Adds stay columns
+until they are asked for, so that a checkpoint of a million files loads without a million objects.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from delta_models.log import paths
+from delta_models.log.actions import (
+    Action,
+    Add,
+    CheckpointMetadata,
+    Domain,
+    Key,
+    Metadata,
+    Problem,
+    Protocol,
+    Remove,
+    Sidecar,
+    Transaction,
+    parse_action,
+)
+from delta_models.log.errors import CorruptLog, MissingFile
+from delta_models.log.names import SIDECARS, CheckpointName
+from delta_models.log.parquet import CheckpointPart, read_checkpoint_file
+from delta_models.log.parquet.checkpoint_files import FileActions
+from delta_models.log.state import Layered, Snapshot
+
+
+class LazyAdds(Mapping[Key, Add]):
+    """Live files that are still columns; one becomes an `Add` when it is asked for."""
+
+    def __init__(self, parts: tuple[FileActions, ...]) -> None:
+        self._parts = parts
+        self._index: dict[Key, tuple[int, int]] | None = None
+        self._made: dict[Key, Add] = {}
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self._parts)
+
+    def __iter__(self) -> Iterator[Key]:
+        if self._index is not None:
+            yield from self._index
+            return
+        for part in self._parts:
+            yield from part.keys()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._positions()
+
+    def __getitem__(self, key: Key) -> Add:
+        if key in self._made:
+            return self._made[key]
+        part, index = self._positions()[key]
+        made = self._make(self._parts[part].form(index))
+        self._made[key] = made
+        return made
+
+    def each(self) -> Iterator[Add]:
+        """All adds in order, a batch at a time."""
+        for part in self._parts:
+            for form in part.forms():
+                yield self._make(form)
+
+    def _positions(self) -> dict[Key, tuple[int, int]]:
+        if self._index is None:
+            self._index = {
+                key: (number, row)
+                for number, part in enumerate(self._parts)
+                for row, key in enumerate(part.keys())
+            }
+        return self._index
+
+    @staticmethod
+    def _make(form: dict[str, Any]) -> Add:
+        made = parse_action("add", form, "checkpoint", [])
+        if not isinstance(made, Add):
+            raise CorruptLog("a checkpoint holds an add that is none")
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint's actions. `adds` are columns; `problems` are those of the actions that were made objects."""
+
+    name: CheckpointName
+    adds: tuple[FileActions, ...]
+    removes: tuple[Remove, ...]
+    protocols: tuple[Protocol, ...]
+    metadatas: tuple[Metadata, ...]
+    transactions: tuple[Transaction, ...]
+    domains: tuple[Domain, ...]
+    checkpoint_metadatas: tuple[CheckpointMetadata, ...]
+    sidecars: tuple[Sidecar, ...]
+    foreign: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    columns: tuple[tuple[str, ...], ...] = ()
+    top_level_file_actions: bool = False
+
+    def snapshot(self) -> Snapshot:
+        """The state that the checkpoint holds. Raises CorruptLog if it cannot be told."""
+        for problem in self.problems:
+            if problem.fatal:
+                raise CorruptLog(f"{problem.where}: {problem.detail}")
+        if len(self.protocols) != 1 or len(self.metadatas) != 1:
+            raise CorruptLog(
+                f"{self.name.files[0]}: {len(self.protocols)} protocols and {len(self.metadatas)} metadatas in a checkpoint"
+            )
+        return Snapshot(
+            self.name.version,
+            self.protocols[0],
+            self.metadatas[0],
+            Layered.of(LazyAdds(self.adds)),
+            Layered.of({each.key: each for each in self.removes}),
+            Layered.of({each.app_id: each for each in self.transactions}),
+            Layered.of({each.name: each for each in self.domains if not each.removed}),
+        )
+
+
+class JsonActions(FileActions):
+    """File actions that are objects already: those of a V2 checkpoint's JSON top level."""
+
+    def __init__(self, forms: list[dict[str, Any]]) -> None:
+        super().__init__(forms)
+        self._forms = forms
+
+    def keys(self) -> list[Key]:
+        """Path and deletion vector id of each, in order."""
+        return [parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)]
+
+    def paths(self) -> list[str]:
+        """The path of each, in order."""
+        return [str(form.get("path")) for form in self._forms]
+
+    def form(self, index: int) -> dict[str, Any]:
+        """One action as its object."""
+        return self._forms[index]
+
+    def forms(self) -> Iterator[dict[str, Any]]:
+        """All actions as objects, in order."""
+        return iter(self._forms)
+
+
+def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
+    """The actions of a checkpoint with all its parts and sidecars. Raises CorruptLog if one cannot be read."""
+    parts: list[CheckpointPart] = []
+    for file in name.files:
+        parts.append(_read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file))
+    problems: list[Problem] = []
+    actions: dict[str, list[Action]] = {}
+    foreign: list[str] = []
+    for file, part in zip(name.files, parts, strict=True):
+        for kind, form in part.others:
+            action = parse_action(kind, form, file, problems)
+            if action is None or kind in {"commitInfo", "cdc"}:
+                foreign.append(kind)
+            else:
+                actions.setdefault(kind, []).append(action)
+    inline = any(len(part.adds) or len(part.removes) for part in parts)
+    sidecars = [each for each in actions.get("sidecar", ()) if isinstance(each, Sidecar)]
+    for sidecar in sidecars:
+        try:
+            parts.append(read_checkpoint_file(sidecar_file(log, sidecar)))
+        except MissingFile as error:
+            raise CorruptLog(f"{name.files[0]}: {error}") from error
+    removes = [
+        action
+        for part in parts
+        for form in part.removes.forms()
+        if isinstance(action := parse_action("remove", form, name.files[0], problems), Remove)
+    ]
+    return Checkpoint(
+        name,
+        tuple(part.adds for part in parts),
+        tuple(removes),
+        tuple(each for each in actions.get("protocol", ()) if isinstance(each, Protocol)),
+        tuple(each for each in actions.get("metaData", ()) if isinstance(each, Metadata)),
+        tuple(each for each in actions.get("txn", ()) if isinstance(each, Transaction)),
+        tuple(each for each in actions.get("domainMetadata", ()) if isinstance(each, Domain)),
+        tuple(each for each in actions.get("checkpointMetadata", ()) if isinstance(each, CheckpointMetadata)),
+        tuple(sidecars),
+        tuple(foreign),
+        tuple(problems),
+        tuple(part.columns for part in parts),
+        inline,
+    )
+
+
+def sidecar_file(log: Path, sidecar: Sidecar) -> Path:
+    """Where a sidecar is: a bare name means `_sidecars`."""
+    if "/" not in sidecar.path:
+        return log / SIDECARS / paths.decode(sidecar.path)
+    return paths.resolve(log / SIDECARS, sidecar.path)
+
+
+def _read_json(path: Path) -> CheckpointPart:
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise CorruptLog(f"the checkpoint file {path} cannot be read: {error}") from error
+    adds: list[dict[str, Any]] = []
+    removes: list[dict[str, Any]] = []
+    others: list[tuple[str, dict[str, Any]]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            form = json.loads(line)
+        except ValueError as error:
+            raise CorruptLog(f"{path.name}:{number}: not a line of JSON ({error})") from error
+        if not isinstance(form, dict):
+            raise CorruptLog(f"{path.name}:{number}: an action is an object")
+        for kind, value in form.items():
+            if value is None:
+                continue
+            if kind == "add":
+                adds.append(value)
+            elif kind == "remove":
+                removes.append(value)
+            else:
+                others.append((kind, value))
+    return CheckpointPart(JsonActions(adds), JsonActions(removes), tuple(others), (), len(lines))

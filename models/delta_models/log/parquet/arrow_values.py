@@ -1,0 +1,310 @@
+"""Arrow arrays to the values of `delta_models.values`, column by column and without a detour through scalars.
+
+Fixed-width arrays are read straight from their buffers. What Arrow calls a column does not decide what it means: the
+Delta type does, so that views, dictionaries, units, time zones and widened types all end in the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
+from delta_models.values import Decimal, Rows, Value, Variant
+
+MICROS_A_DAY = 86_400_000_000
+MILLIS_A_DAY = 86_400_000
+_UNITS = {"s": (1_000_000, 1), "ms": (1_000, 1), "us": (1, 1), "ns": (1, 1_000)}
+_INTEGER_CODES = {
+    pa.int8(): "b", pa.int16(): "h", pa.int32(): "i", pa.int64(): "q",
+    pa.uint8(): "B", pa.uint16(): "H", pa.uint32(): "I", pa.uint64(): "Q",
+}  # fmt: skip
+_SIZES = {"b": 1, "h": 2, "i": 4, "q": 8, "B": 1, "H": 2, "I": 4, "Q": 8, "f": 4, "d": 8}
+
+# Which of the Arrow fields holds a field of the schema; None: none does, so its values are null.
+Finder = Callable[[Sequence[pa.Field], Field], int | None]
+
+
+class ArrowMismatch(ValueError):
+    """An Arrow column cannot hold values of the Delta type that it should."""
+
+
+def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
+    """The field of the same name, or of the same name in other case if there is no other."""
+    folded = None
+    for index, each in enumerate(candidates):
+        if each.name == wanted.name:
+            return index
+        if folded is None and each.name.casefold() == wanted.name.casefold():
+            folded = index
+    return folded
+
+
+def arrow_to_rows(table: pa.Table, schema: Struct) -> Rows:
+    """The rows of an Arrow table in the order of a schema. Columns are found by name; one that is missing is null."""
+    columns = struct_columns(table.schema, table.columns, table.num_rows, schema, by_name)
+    return Rows(schema, tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows)
+
+
+def struct_columns(
+    candidates: Sequence[pa.Field], arrays: Sequence[Any], length: int, schema: Struct, find: Finder
+) -> list[list[Value]]:
+    """The values of each field of a schema, from the arrays of Arrow fields."""
+    listed = list(candidates)
+    columns = []
+    for each in schema.fields:
+        index = find(listed, each)
+        if index is None:
+            columns.append([None] * length)
+            continue
+        try:
+            columns.append(column_values(arrays[index], each.type, find))
+        except ArrowMismatch as error:
+            raise ArrowMismatch(f"column {each.name!r}: {error}") from error
+    return columns
+
+
+def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> list[Value]:
+    """The values of one Arrow array (chunked or not) as values of a Delta type."""
+    if isinstance(array, pa.ChunkedArray):
+        if array.num_chunks == 1:
+            return _values(array.chunk(0), data_type, find)
+        return [value for chunk in array.chunks for value in _values(chunk, data_type, find)]
+    return _values(array, data_type, find)
+
+
+def _values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value]:
+    array = _plain(array)
+    arrow_type = array.type
+    if kinds.is_null(arrow_type):
+        return [None] * len(array)
+    match data_type:
+        case Primitive(name="byte" | "short" | "integer" | "long"):
+            if kinds.is_integer(arrow_type):
+                return _integers(array)
+        case Primitive(name="float" | "double"):
+            if kinds.is_floating(arrow_type):
+                return _floats(array)
+            if kinds.is_integer(arrow_type):
+                return _mapped(float, _integers(array))
+        case Primitive(name="string"):
+            if _is_text(arrow_type) or _is_bytes(arrow_type):
+                return _strings(array)
+        case Primitive(name="binary"):
+            if _is_text(arrow_type) or _is_bytes(arrow_type):
+                return _bytes(array)
+        case Primitive(name="boolean"):
+            if kinds.is_boolean(arrow_type):
+                return _booleans(array)
+        case Primitive(name="date"):
+            if kinds.is_date32(arrow_type):
+                return _fixed(array, "i")
+            if kinds.is_date64(arrow_type):
+                return _mapped(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
+        case Primitive(name="timestamp" | "timestamp_ntz"):
+            if kinds.is_timestamp(arrow_type):
+                return _timestamps(array)
+            if kinds.is_date32(arrow_type) and data_type.name == "timestamp_ntz":
+                return _mapped(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+        case DecimalType(scale=scale):
+            if kinds.is_decimal(arrow_type):
+                return _decimals(array, scale)
+            if kinds.is_integer(arrow_type):
+                factor = 10**scale
+                return _mapped(lambda whole: Decimal(whole * factor, scale), _integers(array))
+        case Primitive(name="variant"):
+            if kinds.is_struct(arrow_type):
+                return _variants(array)
+        case Primitive(name="void"):
+            return [None] * len(array)
+        case Struct():
+            if kinds.is_struct(arrow_type):
+                return _structs(array, data_type, find)
+        case Array(element=element):
+            if kinds.is_list(arrow_type) or kinds.is_large_list(arrow_type):
+                return _lists(array, element, find)
+        case Map():
+            if kinds.is_map(arrow_type):
+                return _maps(array, data_type, find)
+    raise ArrowMismatch(f"Arrow's {arrow_type} does not hold Delta's {data_type}")
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    """The same values without extension, dictionary, run ends and views."""
+    while True:
+        arrow_type = array.type
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            array = array.storage
+        elif kinds.is_dictionary(arrow_type):
+            array = array.dictionary_decode()
+        elif kinds.is_run_end_encoded(arrow_type):
+            array = pc.run_end_decode(array)
+        elif kinds.is_string_view(arrow_type):
+            array = array.cast(pa.large_string())
+        elif kinds.is_binary_view(arrow_type):
+            array = array.cast(pa.large_binary())
+        elif kinds.is_list_view(arrow_type) or kinds.is_large_list_view(arrow_type):
+            array = array.cast(pa.large_list(arrow_type.value_field))
+        elif kinds.is_fixed_size_list(arrow_type):
+            array = array.cast(pa.large_list(arrow_type.value_field))
+        else:
+            return array
+
+
+def _is_text(arrow_type: pa.DataType) -> bool:
+    return bool(kinds.is_string(arrow_type) or kinds.is_large_string(arrow_type))
+
+
+def _is_bytes(arrow_type: pa.DataType) -> bool:
+    return bool(
+        kinds.is_binary(arrow_type) or kinds.is_large_binary(arrow_type) or kinds.is_fixed_size_binary(arrow_type)
+    )
+
+
+def _mapped(change: Callable[[Any], Value], values: list[Any]) -> list[Value]:
+    return [None if value is None else change(value) for value in values]
+
+
+def _with_nulls(array: pa.Array, values: list[Any]) -> list[Value]:
+    if not array.null_count:
+        return values
+    mask = memoryview(array.is_null().cast(pa.uint8()).buffers()[1])[: len(values)]
+    return [None if null else value for value, null in zip(values, mask, strict=True)]
+
+
+def _fixed(array: pa.Array, code: str) -> list[Value]:
+    data = array.buffers()[1]
+    if data is None or len(array) == 0:
+        return [None] * len(array)
+    size = _SIZES[code]
+    start = array.offset * size
+    view = memoryview(data)[start : start + len(array) * size].cast(code)  # type: ignore[arg-type]
+    return _with_nulls(array, view.tolist())
+
+
+def _integers(array: pa.Array) -> list[Value]:
+    return _fixed(array, _INTEGER_CODES[array.type])
+
+
+def _floats(array: pa.Array) -> list[Value]:
+    if kinds.is_float16(array.type):
+        array = array.cast(pa.float32())
+    return _fixed(array, "d" if kinds.is_float64(array.type) else "f")
+
+
+def _booleans(array: pa.Array) -> list[Value]:
+    bits = array.cast(pa.uint8())
+    return _mapped(bool, _fixed(bits, "B"))
+
+
+def _timestamps(array: pa.Array) -> list[Value]:
+    factor, divisor = _UNITS[array.type.unit]
+    values = _fixed(array, "q")
+    if factor == divisor:
+        return values
+    return _mapped(lambda ticks: ticks * factor // divisor, values)
+
+
+def _decimals(array: pa.Array, scale: int) -> list[Value]:
+    arrow_type = array.type
+    width = arrow_type.byte_width
+    data = array.buffers()[1]
+    if data is None or len(array) == 0:
+        return [None] * len(array)
+    raw = memoryview(data)[array.offset * width : (array.offset + len(array)) * width]
+    if width == 16:
+        lows, highs = raw.cast("Q")[::2], raw.cast("q")[1::2]
+        unscaled = [high << 64 | low for high, low in zip(highs, lows, strict=True)]
+    else:
+        whole = bytes(raw)
+        unscaled = [
+            int.from_bytes(whole[at : at + width], "little", signed=True) for at in range(0, len(whole), width)
+        ]
+    if arrow_type.scale == scale:
+        return _with_nulls(array, [Decimal(each, scale) for each in unscaled])
+    if arrow_type.scale > scale:
+        raise ArrowMismatch(f"Arrow's {arrow_type} has more digits after the point than {scale}")
+    factor = 10 ** (scale - arrow_type.scale)
+    return _with_nulls(array, [Decimal(each * factor, scale) for each in unscaled])
+
+
+def _offsets(array: pa.Array) -> list[int]:
+    wide = kinds.is_large_string(array.type) or kinds.is_large_binary(array.type) or kinds.is_large_list(array.type)
+    size, code = (8, "q") if wide else (4, "i")
+    data = array.buffers()[1]
+    if data is None:
+        return [0] * (len(array) + 1)
+    start = array.offset * size
+    return memoryview(data)[start : start + (len(array) + 1) * size].cast(code).tolist()  # type: ignore[call-overload,no-any-return]
+
+
+def _bytes(array: pa.Array) -> list[Value]:
+    if kinds.is_fixed_size_binary(array.type):
+        array = array.cast(pa.binary())
+    if len(array) == 0:
+        return []
+    offsets = _offsets(array)
+    data = array.buffers()[2]
+    raw = bytes(memoryview(data)[offsets[0] : offsets[-1]]) if data is not None else b""
+    first = offsets[0]
+    values = [raw[begin - first : end - first] for begin, end in zip(offsets, offsets[1:], strict=False)]
+    return _with_nulls(array, values)
+
+
+def _strings(array: pa.Array) -> list[Value]:
+    if kinds.is_fixed_size_binary(array.type):
+        array = array.cast(pa.binary())
+    if len(array) == 0:
+        return []
+    offsets = _offsets(array)
+    data = array.buffers()[2]
+    first = offsets[0]
+    raw = bytes(memoryview(data)[first : offsets[-1]]) if data is not None else b""
+    if raw.isascii():
+        text = raw.decode("ascii")
+        values = [text[begin - first : end - first] for begin, end in zip(offsets, offsets[1:], strict=False)]
+    else:
+        values = [
+            raw[begin - first : end - first].decode("utf-8", "surrogateescape")
+            for begin, end in zip(offsets, offsets[1:], strict=False)
+        ]
+    return _with_nulls(array, values)
+
+
+def _structs(array: pa.Array, schema: Struct, find: Finder) -> list[Value]:
+    candidates = [array.type.field(index) for index in range(array.type.num_fields)]
+    arrays = [array.field(index) for index in range(array.type.num_fields)]
+    columns = struct_columns(candidates, arrays, len(array), schema, find)
+    values: list[Value] = list(zip(*columns, strict=True)) if columns else [()] * len(array)
+    return _with_nulls(array, values)
+
+
+def _lists(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
+    offsets = _offsets(array)
+    first, last = offsets[0], offsets[-1]
+    inner = _values(array.values.slice(first, last - first), element, find)
+    values = [tuple(inner[begin - first : end - first]) for begin, end in zip(offsets, offsets[1:], strict=False)]
+    return _with_nulls(array, values)
+
+
+def _maps(array: pa.Array, data_type: Map, find: Finder) -> list[Value]:
+    offsets = _offsets(array)
+    first, last = offsets[0], offsets[-1]
+    names = _values(array.keys.slice(first, last - first), data_type.key, find)
+    parts = _values(array.items.slice(first, last - first), data_type.value, find)
+    pairs = list(zip(names, parts, strict=True))
+    values = [tuple(pairs[begin - first : end - first]) for begin, end in zip(offsets, offsets[1:], strict=False)]
+    return _with_nulls(array, values)
+
+
+def _variants(array: pa.Array) -> list[Value]:
+    names = [array.type.field(index).name for index in range(array.type.num_fields)]
+    if sorted(names) != ["metadata", "value"]:
+        raise ArrowMismatch(f"a variant is a struct of metadata and value, not of {', '.join(names)}")
+    metadata = _bytes(_plain(array.field(names.index("metadata"))))
+    value = _bytes(_plain(array.field(names.index("value"))))
+    return _with_nulls(array, [Variant(*each) for each in zip(metadata, value, strict=True)])

@@ -1,0 +1,148 @@
+"""Partition values: strings in the log, values in rows. Section "Partition Value Serialization" of the protocol."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, date, datetime, tzinfo
+
+from delta_models.schema import DataType, DecimalType, Primitive
+from delta_models.values import Decimal, Value, parse_decimal, to_single
+
+EPOCH_DAY = date(1970, 1, 1).toordinal()
+MICROS_A_DAY = 86_400_000_000
+_DATE = re.compile(r"([+-]?\d{1,})-(\d{1,2})-(\d{1,2})")
+_TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
+_OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})")
+_LIMITS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
+_SPECIAL = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "inf": math.inf, "-inf": -math.inf}
+
+
+def parse_partition_value(data_type: DataType, text: str | None, zone: tzinfo = UTC) -> Value:
+    """The value that a partition column has in every row of a file; raises ValueError for what means nothing.
+
+    The empty string is null for every type. A timestamp without an offset is local time of the writer's `zone`.
+    """
+    if text is None or text == "":
+        return None
+    match data_type:
+        case Primitive(name="string"):
+            return text
+        case Primitive(name="byte" | "short" | "integer" | "long" as name):
+            return _whole(text, _LIMITS[name])
+        case Primitive(name="boolean"):
+            return _boolean(text)
+        case Primitive(name="double"):
+            return _floating(text)
+        case Primitive(name="float"):
+            return to_single(_floating(text))
+        case Primitive(name="date"):
+            return parse_date(text)
+        case Primitive(name="timestamp"):
+            return parse_timestamp(text, zone)
+        case Primitive(name="timestamp_ntz"):
+            return parse_timestamp(text, None)
+        case Primitive(name="binary"):
+            return _binary(text)
+        case DecimalType():
+            return _decimal(text, data_type)
+    raise ValueError(f"a column of type {data_type} cannot partition a table")
+
+
+def days_from_civil(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01 of a day of the proleptic Gregorian calendar, for any year."""
+    cycles = (year - 2000) // 400
+    return date(year - cycles * 400, month, day).toordinal() - EPOCH_DAY + cycles * 146_097
+
+
+def parse_date(text: str) -> int:
+    """Days since the epoch of `2024-02-29`, also of `-0044-03-15` and `+12024-01-01`."""
+    match = _DATE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"not a date: {text!r}")
+    return days_from_civil(int(match[1]), int(match[2]), int(match[3]))
+
+
+def parse_timestamp(text: str, zone: tzinfo | None) -> int:
+    """Microseconds of `2024-02-29 12:00:00.5`, or of an ISO-8601 instant `2024-02-29T12:00:00.5Z`.
+
+    `zone` is where a text without an offset is at home; None: the local calendar itself is meant (timestamp_ntz).
+    """
+    stripped = text.strip()
+    day, separator, clock = stripped.partition("T" if "T" in stripped else " ")
+    micros = parse_date(day) * MICROS_A_DAY
+    if not separator:
+        return micros if zone is None else to_utc(micros, zone)
+    clock, offset = _split_offset(clock)
+    match = _TIME.fullmatch(clock)
+    if not match or int(match[1]) > 23 or int(match[2]) > 59 or int(match[3]) > 59:
+        raise ValueError(f"not a timestamp: {text!r}")
+    seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
+    micros += seconds * 1_000_000 + int((match[4] or "0").ljust(6, "0")[:6])
+    if offset is not None:
+        return micros - offset
+    return micros if zone is None else to_utc(micros, zone)
+
+
+def to_utc(micros: int, zone: tzinfo) -> int:
+    """The instant at which the clocks of a zone show these local microseconds."""
+    if zone is UTC:
+        return micros
+    seconds, rest = divmod(micros, 1_000_000)
+    cycle = 400 * 365 * 86_400 + 97 * 86_400
+    shifted, cycles = seconds, 0
+    if not -62_135_596_800 + 86_400 <= seconds <= 253_402_214_400:
+        cycles = (seconds - 946_684_800) // cycle
+        shifted = seconds - cycles * cycle
+    local = datetime.fromtimestamp(shifted, UTC).replace(tzinfo=zone)
+    delta = local.utcoffset()
+    offset = 0 if delta is None else round(delta.total_seconds())
+    return (shifted - offset + cycles * cycle) * 1_000_000 + rest
+
+
+def _split_offset(clock: str) -> tuple[str, int | None]:
+    if clock.endswith("Z"):
+        return clock[:-1], 0
+    for position, character in enumerate(clock):
+        if character in "+-":
+            match = _OFFSET.fullmatch(clock[position:])
+            if not match:
+                raise ValueError(f"not an offset: {clock[position:]!r}")
+            minutes = int(match[2]) * 60 + int(match[3])
+            return clock[:position], (-minutes if match[1] == "-" else minutes) * 60_000_000
+    return clock, None
+
+
+def _whole(text: str, bits: int) -> int:
+    value = int(text)
+    if not -(1 << bits) <= value < 1 << bits:
+        raise ValueError(f"{text} does not fit {bits + 1} bits")
+    return value
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    raise ValueError(f"not a boolean: {text!r}")
+
+
+def _floating(text: str) -> float:
+    special = _SPECIAL.get(text.lower())
+    return float(text) if special is None else special
+
+
+def _binary(text: str) -> bytes:
+    """The protocol writes binary as a string of escaped bytes: a character a byte where that can be, UTF-8 otherwise."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _decimal(text: str, data_type: DecimalType) -> Decimal:
+    mantissa, _, exponent = text.strip().upper().partition("E")
+    parsed = parse_decimal(mantissa.removeprefix("+"))
+    if exponent:
+        shift = parsed.scale - int(exponent)
+        parsed = Decimal(parsed.unscaled * 10 ** max(0, -shift), max(0, shift))
+    fitted = parsed.at_scale(data_type.scale)
+    if abs(fitted.unscaled) >= 10**data_type.precision:
+        raise ValueError(f"{text} does not fit {data_type}")
+    return fitted

@@ -1,0 +1,29 @@
+"""Where the file is that a `path` in the log names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def decode(path: str) -> str:
+    """The path without its percent encoding; bytes that are no UTF-8 become surrogate escapes, as file names have them."""
+    return unquote(path, errors="surrogateescape") if "%" in path else path
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path stands for itself, whatever the table's folder is."""
+    return path.startswith("/") or _SCHEME.match(path) is not None
+
+
+def resolve(folder: Path, path: str) -> Path:
+    """The file that a URI-encoded path means for a table in `folder`; only local files can be told."""
+    if path.startswith("file:"):
+        rest = path.removeprefix("file:")
+        if rest.startswith("//"):
+            rest = "/" + rest[2:].partition("/")[2]
+        return Path(decode(rest))
+    return folder / decode(path)

@@ -1,0 +1,315 @@
+"""From a table's folder to its states and rows, without any engine.
+
+Files of the log never change once they are there, so what was parsed is kept by name; each use looks once whether the
+file that a kept state ends with is still the same, and starts over if not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, tzinfo
+from itertools import chain, compress
+from pathlib import Path
+
+from delta_models.log import deletion_vectors, paths
+from delta_models.log.actions import Add
+from delta_models.log.checkpoints import Checkpoint, read_checkpoint
+from delta_models.log.commits import Commit, parse_commit
+from delta_models.log.errors import CorruptFile, CorruptLog, LogError, MissingVersion, NoTable, UnsupportedFeature
+from delta_models.log.names import CheckpointName, Listing, commit_name, sort_names
+from delta_models.log.parquet import FileColumns, read_data_file
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.log.partitions import parse_partition_value
+from delta_models.log.state import Snapshot, apply, replay
+from delta_models.schema import Struct
+from delta_models.values import Row, Rows
+
+READER_FEATURES = frozenset({
+    "catalogManaged", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
+    "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview", "variantType",
+    "variantType-preview",
+})  # fmt: skip
+NEWEST_READER = 3
+_KEPT_SNAPSHOTS = 128
+_KEPT_ROWS = 3_000_000
+
+Stamp = tuple[int, int, int]
+
+
+class LogReader:
+    """Reads one table. `zone` is where timestamps of partition values without an offset are at home."""
+
+    def __init__(self, folder: Path | str, *, zone: tzinfo = UTC) -> None:
+        self.folder = Path(folder)
+        self.log = self.folder / "_delta_log"
+        self.zone = zone
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop all that was kept."""
+        self._commits: dict[int, Commit] = {}
+        self._stamps: dict[str, Stamp] = {}
+        self._snapshots: dict[int, Snapshot] = {}
+        self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
+        self._rows: dict[object, tuple[Row, ...]] = {}
+        self._columns: dict[object, FileColumns] = {}
+        self._kept_rows = 0
+
+    # The log
+
+    def listing(self) -> Listing:
+        """The files of the log as they are now."""
+        try:
+            return sort_names(os.listdir(self.log))
+        except (FileNotFoundError, NotADirectoryError):
+            return Listing()
+
+    def latest_version(self) -> int | None:
+        """The newest version; None if there is no table."""
+        return self.listing().latest
+
+    def commit(self, version: int) -> Commit:
+        """One commit, parsed. Raises MissingVersion if its file is not there."""
+        name = commit_name(version)
+        kept = self._commits.get(version)
+        path = os.path.join(self.log, name)  # noqa: PTH118 - thousands of these
+        if kept is not None and self._stamps.get(name) == _stamp(path):
+            return kept
+        return self._read_commit(version, name, path)
+
+    def commits(self, first: int, last: int | None = None) -> tuple[Commit, ...]:
+        """The commits of a range of versions, both ends included; without `last` up to the newest one."""
+        if last is None:
+            last = max(self.listing().commits, default=-1)
+        return tuple(self.commit(version) for version in range(first, last + 1))
+
+    def checkpoint(self, name: CheckpointName) -> Checkpoint:
+        """One checkpoint, parsed. Raises CorruptLog if it cannot be read."""
+        kept = self._checkpoints.get(name.files)
+        if kept is None:
+            kept = self._checkpoints[name.files] = read_checkpoint(self.log, name)
+        return kept
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """The state at a version, or at the newest one."""
+        listing = self.listing()
+        latest = listing.latest
+        if latest is None:
+            raise NoTable(f"there is no Delta table in {self.folder}")
+        target = latest if version is None else version
+        if not 0 <= target <= latest:
+            raise MissingVersion(f"there is no version {target}; the newest is {latest}")
+        starts = self._starts(listing, target)
+        base = self._kept_base(listing, starts, target)
+        found = self._advance(base, target) if base is not None else self._load(starts, target)
+        check_readable(found)
+        self._keep(found)
+        return found
+
+    def replayed(self, version: int, start: CheckpointName | None) -> Snapshot:
+        """The state at a version from one named checkpoint, or from the commits alone; nothing kept is used."""
+        base = None if start is None else self.checkpoint(start).snapshot()
+        first = 0 if start is None else start.version + 1
+        found = replay(base, (self.commit(each) for each in range(first, version + 1)))
+        if found is None:
+            raise MissingVersion(f"there is no version {version}")
+        return found
+
+    def starts(self, version: int) -> tuple[CheckpointName | None, ...]:
+        """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""
+        return tuple(self._starts(self.listing(), version))
+
+    # The rows
+
+    def rows(self, snapshot: Snapshot) -> Rows:
+        """The rows of a state: deletion vectors applied, partition values from the log."""
+        schema = snapshot.schema
+        return Rows(schema, tuple(chain.from_iterable(self.file_rows(snapshot, add) for add in live_adds(snapshot))))
+
+    def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
+        """The rows that one live file contributes to a state."""
+        where = (*add.key, snapshot.metadata.schema_string, tuple(add.partition_values.items()), mapping_mode(snapshot))
+        kept = self._rows.get(where)
+        if kept is None:
+            kept = self._read_rows(snapshot, add)
+            self._make_room(len(kept))
+            self._rows[where] = kept
+        return kept
+
+    def deleted(self, add: Add) -> frozenset[int]:
+        """The positions that the deletion vector of a file takes out."""
+        if add.deletion_vector is None:
+            return frozenset()
+        return deletion_vectors.read(add.deletion_vector, self.folder)
+
+    def file_columns(self, snapshot: Snapshot, add: Add) -> FileColumns:
+        """The columns of a data file as they are stored, deleted rows and columns of partitions included."""
+        return read_data_file(paths.resolve(self.folder, add.path), snapshot.schema, mapping_mode(snapshot))
+
+    def _read_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
+        schema = snapshot.schema
+        inside = self.file_columns(snapshot, add)
+        columns = list(inside.columns)
+        for position, value in partition_constants(snapshot, add, self.zone).items():
+            columns[position] = [value] * inside.length
+        rows: Iterable[Row] = zip(*columns, strict=True) if len(schema) else [()] * inside.length
+        deleted = self.deleted(add)
+        if not deleted:
+            return tuple(rows)
+        if max(deleted) >= inside.length:
+            raise CorruptFile(f"{add.path}: its deletion vector names row {max(deleted)} of {inside.length}")
+        kept = bytearray(b"\1") * inside.length
+        for row in deleted:
+            kept[row] = 0
+        return tuple(compress(rows, kept))
+
+    def _make_room(self, rows: int) -> None:
+        self._kept_rows += rows
+        while self._kept_rows > _KEPT_ROWS and self._rows:
+            oldest = next(iter(self._rows))
+            self._kept_rows -= len(self._rows.pop(oldest))
+
+    # Loading
+
+    def _read_commit(self, version: int, name: str, path: str) -> Commit:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise MissingVersion(f"there is no commit file {name}") from error
+        try:
+            status = os.fstat(descriptor)
+            data = _read_all(descriptor, status.st_size)
+        finally:
+            os.close(descriptor)
+        self._stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+        found = self._commits[version] = parse_commit(version, name, data)
+        return found
+
+    def _starts(self, listing: Listing, target: int) -> list[CheckpointName | None]:
+        """The checkpoints from which `target` can be reached, newest first, and None if version 0 will do."""
+        first = target
+        while first in listing.commits:
+            first -= 1
+        found: list[CheckpointName | None] = [
+            each for each in listing.checkpoints if each.complete and first <= each.version <= target
+        ]
+        found.reverse()
+        if first < 0:
+            found.append(None)
+        if not found:
+            raise _unreachable(listing, target, first)
+        return found
+
+    def _kept_base(self, listing: Listing, starts: list[CheckpointName | None], target: int) -> Snapshot | None:
+        oldest = starts[-1]
+        floor = 0 if oldest is None else oldest.version
+        for version in sorted(self._snapshots, reverse=True):
+            if floor <= version <= target and version in listing.commits:
+                name = commit_name(version)
+                if self._stamps.get(name) == _stamp(str(self.log / name)):
+                    return self._snapshots[version]
+                self.forget()
+                return None
+        return None
+
+    def _advance(self, base: Snapshot, target: int) -> Snapshot:
+        found = base
+        if target - base.version > 8:
+            return replay(base, (self.commit(each) for each in range(base.version + 1, target + 1))) or base
+        for version in range(base.version + 1, target + 1):
+            found = apply(found, self.commit(version))
+            if version != target:
+                self._keep(found)
+        return found
+
+    def _load(self, starts: list[CheckpointName | None], target: int) -> Snapshot:
+        failure: LogError | None = None
+        for start in starts:
+            try:
+                return self.replayed(target, start)
+            except CorruptLog as error:
+                failure = failure or error
+        raise failure or MissingVersion(f"there is no version {target}")
+
+    def _keep(self, snapshot: Snapshot) -> None:
+        name = commit_name(snapshot.version)
+        if name not in self._stamps:
+            stamp = _stamp(str(self.log / name))
+            if stamp is None:
+                return
+            self._stamps[name] = stamp
+        self._snapshots[snapshot.version] = snapshot
+        while len(self._snapshots) > _KEPT_SNAPSHOTS:
+            del self._snapshots[next(iter(self._snapshots))]
+
+
+def check_readable(snapshot: Snapshot) -> None:
+    """Raise UnsupportedFeature unless this reader knows all that the table's protocol asks of readers."""
+    protocol = snapshot.protocol
+    if protocol.min_reader > NEWEST_READER:
+        raise UnsupportedFeature(f"the table needs reader version {protocol.min_reader}")
+    unknown = sorted(set(protocol.reader_features or ()) - READER_FEATURES)
+    if protocol.min_reader == NEWEST_READER and unknown:
+        raise UnsupportedFeature(f"the table needs the reader features {', '.join(unknown)}")
+
+
+def mapping_mode(snapshot: Snapshot) -> str:
+    """How columns are found in files: none, name or id. A mode without its feature in the protocol is off."""
+    protocol = snapshot.protocol
+    supported = protocol.min_reader == 2 or "columnMapping" in (protocol.reader_features or ())
+    return snapshot.properties.get("delta.columnMapping.mode", "none") if supported else "none"
+
+
+def live_adds(snapshot: Snapshot) -> Iterable[Add]:
+    """The live files of a state."""
+    return snapshot.live.values()
+
+
+def log_name(snapshot: Snapshot, column: str) -> str:
+    """The name that a column has in partition values and statistics."""
+    if mapping_mode(snapshot) == "none":
+        return column
+    return physical_name(snapshot.schema[column])
+
+
+def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, object]:
+    """The values of the partition columns in all rows of a file, by position. Raises CorruptFile if one is none."""
+    schema: Struct = snapshot.schema
+    found: dict[int, object] = {}
+    for column in snapshot.partition_by:
+        position = schema.index(column)
+        text = add.partition_values.get(log_name(snapshot, column))
+        try:
+            found[position] = parse_partition_value(schema.fields[position].type, text, zone)
+        except ValueError as error:
+            raise CorruptFile(f"{add.path}: partition column {column!r}: {error}") from error
+    return found
+
+
+def _unreachable(listing: Listing, target: int, gap: int) -> LogError:
+    if target in listing.commits and any(version < gap for version in listing.commits):
+        return CorruptLog(f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}")
+    if any(each.version <= target for each in listing.checkpoints if each.complete):
+        return CorruptLog(f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}")
+    if not any(each.complete for each in listing.checkpoints):
+        return CorruptLog(f"the log has neither commit {gap} nor a checkpoint to begin with")
+    return MissingVersion(f"version {target} can no longer be reconstructed: commit {gap} is gone")
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - thousands of these
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    data = os.read(descriptor, size + 1)
+    if len(data) == size:
+        return data
+    parts = [data]
+    while part := os.read(descriptor, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,233 @@
+"""The state of a table at a version, and how a commit turns one state into the next.
+
+Section "Action Reconciliation" of the protocol. Files are keyed by (path, unique id of the deletion vector). A state is
+immutable; the next one shares all that did not change, so that a commit on a table of many files stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from delta_models.log.actions import Add, CommitInfo, Domain, Key, Metadata, Protocol, Remove, Transaction
+from delta_models.log.commits import Commit
+from delta_models.log.errors import CorruptLog
+from delta_models.schema import Struct
+
+K = TypeVar("K")
+V = TypeVar("V")
+_FOLD_ABOVE = 32
+
+
+class Layered(Mapping[K, V], Generic[K, V]):
+    """An immutable mapping: a base that is shared, and what was put over it since."""
+
+    __slots__ = ("_base", "_length", "_over")
+
+    def __init__(self, base: Mapping[K, V], over: dict[K, V | None], length: int) -> None:
+        self._base = base
+        self._over = over
+        self._length = length
+
+    @classmethod
+    def of(cls, base: Mapping[K, V]) -> Layered[K, V]:
+        """The mapping with the items of `base`, which must not change from now on."""
+        return cls(base, {}, len(base))
+
+    def __getitem__(self, key: K) -> V:
+        if key in self._over:
+            value = self._over[key]
+            if value is None:
+                raise KeyError(key)
+            return value
+        return self._base[key]
+
+    def __contains__(self, key: object) -> bool:
+        if key in self._over:
+            return self._over[key] is not None  # type: ignore[index]  # it is in there, so it is a K
+        return key in self._base
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[K]:
+        over = self._over
+        if not over:
+            yield from self._base
+            return
+        for key in self._base:
+            if key not in over:
+                yield key
+        for key, value in over.items():
+            if value is not None:
+                yield key
+
+    def changed(self, gone: Iterable[K], put: Iterable[tuple[K, V]]) -> Layered[K, V]:
+        """The mapping without the keys `gone`, then with the items `put`."""
+        over = dict(self._over)
+        length = self._length
+        for key in gone:
+            if _there(over, self._base, key):
+                over[key] = None
+                length -= 1
+        for key, value in put:
+            if not _there(over, self._base, key):
+                length += 1
+            over[key] = value
+        if len(over) > max(_FOLD_ABOVE, len(self._base) // 4):
+            return Layered.of(_folded(self._base, over))
+        return Layered(self._base, over, length)
+
+
+def _there(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:
+    if key in over:
+        return over[key] is not None
+    return key in base
+
+
+def _folded(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
+    folded = {key: value for key, value in base.items() if key not in over}
+    folded.update((key, value) for key, value in over.items() if value is not None)
+    return folded
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a table is at one version.
+
+    `live` are its files by key, `tombstones` the removed ones, `transactions` the newest of each application, `domains` the
+    configurations of the metadata domains that are not removed. `info` is the commit's own provenance: None when the
+    version was loaded from a checkpoint alone.
+    """
+
+    version: int
+    protocol: Protocol
+    metadata: Metadata
+    live: Mapping[Key, Add]
+    tombstones: Mapping[Key, Remove]
+    transactions: Mapping[str, Transaction]
+    domains: Mapping[str, Domain]
+    info: CommitInfo | None = field(default=None, compare=False)
+
+    @property
+    def schema(self) -> Struct:
+        """The columns of the table."""
+        return self.metadata.schema
+
+    @property
+    def partition_by(self) -> tuple[str, ...]:
+        """The names of the partition columns."""
+        return self.metadata.partition_columns
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The table's configuration."""
+        return self.metadata.configuration
+
+    @property
+    def in_commit_timestamp(self) -> int | None:
+        """The commit's own time in milliseconds, if it says one."""
+        return self.info.in_commit_timestamp if self.info else None
+
+
+def start(commit: Commit) -> Snapshot:
+    """The state that the first commit of a table makes."""
+    if commit.protocol is None or commit.metadata is None:
+        missing = "protocol" if commit.protocol is None else "metadata"
+        raise CorruptLog(f"{commit.name}: the first commit of a table has no {missing}")
+    empty = Snapshot(
+        -1, commit.protocol, commit.metadata, Layered.of({}), Layered.of({}), Layered.of({}), Layered.of({})
+    )
+    return apply(empty, commit)
+
+
+def apply(before: Snapshot, commit: Commit) -> Snapshot:
+    """The state after a commit. Raises CorruptLog if the commit leaves it unknown."""
+    commit.check()
+    removes, adds = commit.removes, commit.adds
+    live, tombstones = before.live, before.tombstones
+    if removes or adds:
+        added = {each.key: each for each in adds}
+        removed = {each.key: each for each in removes}
+        live = _layered(live).changed(removed, added.items())
+        # A file that the same commit adds again is live: live and removed files are disjoint.
+        buried = ((key, each) for key, each in removed.items() if key not in added)
+        tombstones = _layered(tombstones).changed(added, buried)
+    transactions, domains = before.transactions, before.domains
+    if commit.transactions:
+        transactions = _layered(transactions).changed((), ((each.app_id, each) for each in commit.transactions))
+    if commit.domains:
+        domains = _layered(domains).changed(
+            (each.name for each in commit.domains if each.removed),
+            ((each.name, each) for each in commit.domains if not each.removed),
+        )
+    return Snapshot(
+        commit.version,
+        commit.protocol or before.protocol,
+        commit.metadata or before.metadata,
+        live,
+        tombstones,
+        transactions,
+        domains,
+        commit.info,
+    )
+
+
+def replay(before: Snapshot | None, commits: Iterable[Commit]) -> Snapshot | None:
+    """The state after many commits: the same as `apply` one by one, in one pass."""
+    stream = iter(commits)
+    if before is None:
+        first = next(stream, None)
+        if first is None:
+            return None
+        before = start(first)
+    live: dict[Key, Add | None] = {}
+    tombstones: dict[Key, Remove | None] = {}
+    transactions: dict[str, Transaction] = {}
+    domains: dict[str, Domain | None] = {}
+    protocol, metadata, version, info = before.protocol, before.metadata, before.version, before.info
+    for commit in stream:
+        if commit.problems:
+            commit.check()
+        for remove in commit.removes:
+            key = remove.key
+            live[key] = None
+            tombstones[key] = remove
+        for add in commit.adds:
+            key = add.key
+            live[key] = add
+            tombstones[key] = None
+        for transaction in commit.transactions:
+            transactions[transaction.app_id] = transaction
+        for domain in commit.domains:
+            domains[domain.name] = None if domain.removed else domain
+        protocol = commit.protocol or protocol
+        metadata = commit.metadata or metadata
+        version, info = commit.version, commit.info
+    if version == before.version:
+        return before
+    return Snapshot(
+        version,
+        protocol,
+        metadata,
+        _over(before.live, live),
+        _over(before.tombstones, tombstones),
+        _over(before.transactions, dict(transactions)),
+        _over(before.domains, domains),
+        info,
+    )
+
+
+def _over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
+    if not over:
+        return base
+    gone = [key for key, value in over.items() if value is None]
+    put = [(key, value) for key, value in over.items() if value is not None]
+    return _layered(base).changed(gone, put)
+
+
+def _layered(mapping: Mapping[K, V]) -> Layered[K, V]:
+    return mapping if isinstance(mapping, Layered) else Layered.of(mapping)
+
+
