@@ -17,7 +17,8 @@ class Look:
     """One read by the engine under test, and what the model says it should have returned.
 
     `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
-    filter, reopen.
+    filter, reopen. `malformed` says why an answer could not be taken as rows of the schema asked for
+    (`answer` is then None).
     """
 
     kind: str
@@ -26,6 +27,7 @@ class Look:
     answer: Rows | None
     refused: Outcome | None = None
     version: int | None = None
+    malformed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class Observation:
 
     `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the
     versions that the step added; `branch` is the allowed alternative that fits what happened, None if none
-    does; `model` is the table as the model has it afterwards.
+    does; `model` is the table as the model has it afterwards. `wrote` is False for an engine that only read a
+    shared table after another one's step: outcome and log are judged once, in the writer's observation.
     """
 
     engine: str
@@ -52,3 +55,4 @@ class Observation:
     looks: tuple[Look, ...] = ()
     log_error: Exception | None = None
     versions: dict[int, int] = field(default_factory=dict)
+    wrote: bool = True

@@ -1,1 +1,54 @@
 """One oracle a module: each looks at an `Observation` and reports breaches; none executes anything."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, partitions, reads, stats
+from conformance.checks.blame import our_own_fault
+from conformance.checks.ledger import Check, Ledger
+from conformance.observation import Observation
+from delta_models.requirements import Breach
+
+CHECKS: tuple[Check, ...] = (
+    outcomes.CHECK,
+    log.CHECK,
+    contents.CHECK,
+    partitions.CHECK,
+    stats.CHECK,
+    checkpoint.CHECK,
+    reads.CHECK,
+    metamorphic.CHECK,
+)
+
+__all__ = ["CHECKS", "Check", "Judgement", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the checks say of one observation.
+
+    `evidence` counts how often each requirement was really judged: a check that had nothing to look at counts nothing.
+    `faults` are failures of the harness itself (exit 2): our reader on a valid log, or a check that raised.
+    """
+
+    breaches: tuple[Breach, ...]
+    evidence: dict[str, int]
+    faults: tuple[str, ...] = ()
+
+
+def judge(observation: Observation, checks: Sequence[Check] = CHECKS) -> Judgement:
+    """Ask every check. None of them raises: what goes wrong inside one is a fault of the harness, not of the engine."""
+    ledger = Ledger()
+    own = our_own_fault(observation)
+    faults = [own] if own is not None else []
+    for each in checks:
+        try:
+            each.look(observation, ledger)
+        except Exception:  # noqa: BLE001 - whatever a check raises says nothing of the engine, and must not end the run
+            faults.append(
+                f"check {each.name} failed at step {observation.step}:\n{traceback.format_exc(limit=8)}"
+            )
+    return Judgement(tuple(ledger.breaches), dict(ledger.evidence), tuple(faults))

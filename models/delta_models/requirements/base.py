@@ -30,8 +30,9 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A requirement that did not hold: what was seen, and where (a file, an action, a row)."""
+    """A requirement that did not hold: what was seen, where (a file, an action, a row), and which columns it concerns."""
 
     requirement: str
     detail: str
     where: str = ""
+    columns: tuple[str, ...] = ()

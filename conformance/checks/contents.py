@@ -1,0 +1,160 @@
+"""Does the log, by our own reading of it and of its data files, hold the model's table? A difference is the writer's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.checks import truth
+from conformance.checks.ledger import Check, Ledger
+from conformance.checks.text import difference, differing_columns
+from conformance.observation import Observation
+from delta_models.log import LogError
+from delta_models.operations import Append, Overwrite
+from delta_models.outcomes import Committed
+from delta_models.requirements import contents as catalogue
+from delta_models.schema import STRING, Struct, to_json
+from delta_models.values import Rows
+
+JUDGES = (
+    *(each.id for each in catalogue.REQUIREMENTS if "contents" in each.checks),
+    "write.rows",
+    "write.schema",
+    "write.partitioning",
+    "write.properties",
+    "write.data-files-readable",
+    "write.data-change-false-keeps-rows",
+    "write.states-stay",
+)
+FREE_METADATA = ("delta.columnMapping.", "parquet.field.", "delta.typeChanges")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge the newest version against the model, and the old ones that were looked at."""
+    if not seen.wrote or seen.after is None or seen.log_error is not None:
+        return
+    try:
+        rows = seen.reader.rows(seen.after)
+    except LogError as error:
+        ledger.judge("write.data-files-readable", str(error))
+        return
+    ledger.judge("write.data-files-readable", None)
+    _rearranged_only(seen, rows, ledger)
+    if seen.branch is None:
+        return
+    if not seen.model.exists:
+        return
+    _against_the_model(seen, rows, ledger)
+    _old_states(seen, ledger)
+
+
+def _against_the_model(seen: Observation, rows: Rows, ledger: Ledger) -> None:
+    after, model = seen.after, seen.model
+    assert after is not None  # noqa: S101 - narrows the type; `look` returned otherwise
+    after_what = f"after {type(seen.operation).__name__} (version {after.version})"
+    wrong = schema_difference(model.schema, after.schema)
+    same_columns = ledger.judge("write.schema", f"{after_what}: {wrong}" if wrong else None)
+    same = tuple(after.partition_by) == tuple(model.partition_by)
+    wrong = f"{after_what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
+    ledger.judge("write.partitioning", None if same else wrong)
+    asked = dict(model.properties)
+    if asked:
+        found = dict(after.properties)
+        off = [
+            f"{key} is {found.get(key)!r} instead of {value!r}"
+            for key, value in asked.items()
+            if found.get(key) != value
+        ]
+        ledger.judge("write.properties", f"{after_what}: {'; '.join(off)}" if off else None)
+    if same_columns:
+        wrong_rows = difference(model.as_rows, rows)
+        wrong = f"{after_what}: {wrong_rows}" if wrong_rows else None
+        columns = differing_columns(model.as_rows, rows) if wrong_rows else ()
+        ledger.judge(_rule(seen), wrong, f"version {after.version}", columns)
+        _empty_texts(seen, rows, ledger)
+
+
+def _rule(seen: Observation) -> str:
+    """What the operation means for rows has a rule of its own; a refusal's is that the rows stay."""
+    named = seen.branch.requirement if seen.branch is not None else ""
+    return named if named.startswith("contents.") else "write.rows"
+
+
+def _empty_texts(seen: Observation, rows: Rows, ledger: Ledger) -> None:
+    """Where the step wrote an empty string into a partition column, it must have become null."""
+    operation, model = seen.operation, seen.model
+    if not isinstance(operation, Append | Overwrite) or not isinstance(seen.outcome, Committed):
+        return
+    for name in model.partition_by:
+        incoming = operation.rows.schema
+        if model.schema[name].type != STRING or name not in incoming.names:
+            continue
+        if any(row[incoming.index(name)] == "" for row in operation.rows.rows):
+            position = model.schema.index(name)
+            wanted, found = (sum(row[position] is None for row in each) for each in (model.rows, rows.rows))
+            wrong = None if wanted == found else f"{name}: {found} nulls instead of {wanted}"
+            ledger.judge("contents.empty-partition-text", wrong, columns=(name,))
+
+
+def _rearranged_only(seen: Observation, rows: Rows, ledger: Ledger) -> None:
+    """Where every file action of the step's commits says dataChange=false, nothing may have changed."""
+    flags = [each.data_change for commit in seen.commits for each in commit.adds]
+    flags += [each.data_change for commit in seen.commits for each in commit.removes]
+    if seen.before is None or not flags or any(flags) or seen.before.schema != rows.schema:
+        return
+    try:
+        wrong = difference(truth.rows_before(seen), rows)
+    except truth.NotKnown:
+        return
+    where = f"versions {seen.commits[0].version} to {seen.commits[-1].version}"
+    ledger.judge("write.data-change-false-keeps-rows", wrong, where)
+
+
+def _old_states(seen: Observation, ledger: Ledger) -> None:
+    for each in seen.looks:
+        if each.kind != "state" or each.expected is None:
+            continue
+        try:
+            wrong = difference(each.expected, truth.answer_to(seen, each))
+        except truth.NotKnown as error:
+            wrong = str(error.__cause__) if error.__cause__ else None
+            if wrong is None:
+                continue
+        ledger.judge("write.states-stay", wrong, str(each.operation))
+
+
+def schema_difference(expected: Struct, got: Struct) -> str | None:
+    """What is different between two schemas as Delta JSON, metadata that writers may add apart."""
+    if _plain(to_json(expected)) == _plain(to_json(got)):
+        return None
+    if expected.names != got.names:
+        return f"columns {_names(got.names)} instead of {_names(expected.names)}"
+    off = [
+        f"{left.name!r} is {_column(right)} instead of {_column(left)}"
+        for left, right in zip(expected, got, strict=True)
+        if _plain(to_json(Struct((left,)))) != _plain(to_json(Struct((right,))))
+    ]
+    return "; ".join(off)
+
+
+def _plain(form: Any) -> Any:
+    match form:
+        case {"metadata": dict(metadata), **rest}:
+            kept = {key: value for key, value in metadata.items() if not key.startswith(FREE_METADATA)}
+            return {"metadata": kept, **{key: _plain(value) for key, value in rest.items()}}
+        case dict():
+            return {key: _plain(value) for key, value in form.items()}
+        case list():
+            return [_plain(each) for each in form]
+    return form
+
+
+def _column(field: Any) -> str:
+    null = "" if field.nullable else " not null"
+    return f"{field.type}{null}" + ("" if field.metadata_json == "{}" else f" {field.metadata_json}")
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names)) or "nothing"
+
+
+CHECK = Check("contents", JUDGES, look)

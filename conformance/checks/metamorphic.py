@@ -1,0 +1,102 @@
+"""Answers of one engine that must agree with each other, whatever the table holds.
+
+A predicate picks the same rows as a filter, evaluated by us on the engine's own unfiltered answer, and as the rows that
+DELETE takes away; and no upkeep of files or of the log changes an answer.
+"""
+
+from __future__ import annotations
+
+from conformance.checks import truth
+from conformance.checks.ledger import Check, Ledger
+from conformance.checks.text import difference
+from conformance.observation import Look, Observation
+from delta_models.expressions import NotEvaluable, holds
+from delta_models.operations import (
+    Checkpoint,
+    CleanLog,
+    CompactLog,
+    Delete,
+    Optimize,
+    Purge,
+    Read,
+    Reopen,
+    Vacuum,
+    ZOrder,
+)
+from delta_models.outcomes import Committed
+from delta_models.values import Rows, bag, same_key
+
+JUDGES = (
+    "metamorphic.filter-picks",
+    "metamorphic.delete-takes-what-filter-picks",
+    "metamorphic.upkeep-keeps-answer",
+)
+UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge what can be compared in this step."""
+    for each in seen.looks:
+        if each.kind == "filter" and isinstance(each.operation, Read) and each.answer is not None:
+            _filter(seen, each, each.operation, each.answer, ledger)
+    if seen.log_error is not None:
+        return
+    if seen.wrote and isinstance(seen.operation, Delete) and isinstance(seen.outcome, Committed):
+        _delete(seen, seen.operation, ledger)
+    if isinstance(seen.operation, UPKEEP):
+        _upkeep(seen, ledger)
+
+
+def _filter(seen: Observation, each: Look, read: Read, answer: Rows, ledger: Ledger) -> None:
+    for other in seen.looks:
+        unfiltered = isinstance(other.operation, Read) and other.operation.where is None
+        whole = unfiltered and isinstance(other.operation, Read) and other.operation.columns is None
+        if (
+            not whole
+            or other.answer is None
+            or not isinstance(other.operation, Read)
+            or other.operation.at != read.at
+        ):
+            continue
+        try:
+            picked = truth.pick(read, other.answer)
+        except truth.NotKnown:
+            return
+        ledger.judge("metamorphic.filter-picks", difference(picked, answer), f"{read.where}")
+        return
+
+
+def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
+    try:
+        before, after = truth.rows_before(seen), truth.rows_after(seen)
+    except truth.NotKnown:
+        return
+    if before.schema != after.schema:
+        return
+    try:
+        picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))
+    except NotEvaluable:
+        return
+    gone = bag(before.schema, before.rows) - bag(after.schema, after.rows)
+    by_key = {same_key(before.schema, row): row for row in before.rows}
+    taken = Rows(before.schema, tuple(by_key[key] for key in gone.elements()))
+    wrong = difference(Rows(before.schema, picked), taken)
+    ledger.judge("metamorphic.delete-takes-what-filter-picks", wrong, f"{operation.where}")
+
+
+def _upkeep(seen: Observation, ledger: Ledger) -> None:
+    """The log's rows are the same before and after, or another check says so: then the answer must be as well."""
+    try:
+        before, after = truth.rows_before(seen), truth.rows_after(seen)
+    except truth.NotKnown:
+        return
+    if difference(before, after) is not None:
+        return
+    for each in seen.looks:
+        if each.kind in {"latest", "reopen"} and each.answer is not None:
+            wrong = difference(before, each.answer)
+            where = f"{each.kind} read after {type(seen.operation).__name__}"
+            ledger.judge("metamorphic.upkeep-keeps-answer", wrong, where)
+
+
+CHECK = Check("metamorphic", JUDGES, look)

@@ -1,0 +1,90 @@
+"""Does the engine read what the log holds: the newest version, earlier ones, through a filter, and cold?"""
+
+from __future__ import annotations
+
+from conformance.checks import truth
+from conformance.checks.ledger import Check, Ledger
+from conformance.checks.outcomes import describe
+from conformance.checks.text import difference, differing_columns
+from conformance.observation import Look, Observation
+from delta_models.operations import AtState, AtVersion, Latest, Read
+from delta_models.values import Rows
+
+BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
+JUDGES = (
+    *BY_KIND.values(),
+    "read.columns",
+    "read.version",
+    "read.succeeds",
+    "read.refuses-what-is-not-there",
+)
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge each read of the step."""
+    if seen.log_error is not None:
+        return
+    for each in seen.looks:
+        if isinstance(each.operation, Read):
+            _judge(seen, each, each.operation, ledger)
+
+
+def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
+    where = f"{each.kind} read after step {seen.step}"
+    if each.malformed is not None:
+        ledger.judge("read.columns", each.malformed, where)
+        return
+    if each.refused is not None:
+        if each.expected is not None:
+            ledger.judge("read.succeeds", describe(each.refused), where)
+        return
+    if each.answer is None:
+        return
+    if _nothing_to_read(seen, read):
+        ledger.judge("read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where)
+        return
+    try:
+        right = truth.answer_to(seen, each)
+    except truth.NotKnown:
+        return
+    ledger.judge("read.succeeds", None)
+    if ledger.judge("read.columns", _columns(right, each.answer), where):
+        wrong = difference(right, each.answer)
+        columns = differing_columns(right, each.answer) if wrong else ()
+        ledger.judge(BY_KIND.get(each.kind, "read.latest"), wrong, where, columns)
+    _version(seen, each, read, ledger, where)
+
+
+def _nothing_to_read(seen: Observation, read: Read) -> bool:
+    return seen.after is None and isinstance(read.at, Latest)
+
+
+def _columns(right: Rows, answer: Rows) -> str | None:
+    wanted = [(field.name, str(field.type)) for field in right.schema]
+    got = [(field.name, str(field.type)) for field in answer.schema]
+    if wanted == got:
+        return None
+    return f"columns {_listed(got)} instead of {_listed(wanted)}"
+
+
+def _version(seen: Observation, each: Look, read: Read, ledger: Ledger, where: str) -> None:
+    if each.version is None or seen.after is None:
+        return
+    match read.at:
+        case AtState(step=step) if step in seen.versions:
+            wanted = seen.versions[step]
+        case AtVersion(version=version):
+            wanted = version
+        case Latest():
+            wanted = seen.after.version
+        case _:
+            return
+    wrong = None if wanted == each.version else f"answered from version {each.version} instead of {wanted}"
+    ledger.judge("read.version", wrong, where)
+
+
+def _listed(columns: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {of}" for name, of in columns) or "none"
+
+
+CHECK = Check("reads", JUDGES, look)

@@ -1,0 +1,79 @@
+"""What the log says, by our own reading: the yardstick that tells a wrong writer from a wrong reader.
+
+The writer is measured against the model; a reader against the log in front of it. So an engine that reads a wrong table
+rightly is not blamed twice, nor for another's mistake.
+"""
+
+from __future__ import annotations
+
+from conformance.observation import Look, Observation
+from delta_models.expressions import NotEvaluable, holds
+from delta_models.log import LogError, Snapshot
+from delta_models.operations import AtState, AtVersion, Latest, Read
+from delta_models.schema import Struct
+from delta_models.values import Rows
+
+
+class NotKnown(Exception):
+    """Our own reading has no answer, for a reason that another check judges."""
+
+
+def rows_after(seen: Observation) -> Rows:
+    """The rows of the newest version."""
+    if seen.after is None:
+        raise NotKnown
+    return _rows(seen, seen.after)
+
+
+def rows_before(seen: Observation) -> Rows:
+    """The rows of the version before the step."""
+    if seen.before is None:
+        raise NotKnown
+    return _rows(seen, seen.before)
+
+
+def answer_to(seen: Observation, look: Look) -> Rows:
+    """What a read of this log must answer."""
+    if not isinstance(look.operation, Read):
+        raise NotKnown
+    return pick(look.operation, _rows(seen, _snapshot(seen, look.operation)))
+
+
+def pick(read: Read, rows: Rows) -> Rows:
+    """The rows and columns of `rows` that a read asks for."""
+    try:
+        picked = tuple(row for row in rows.rows if holds(read.where, rows.schema, row))
+    except NotEvaluable as error:
+        raise NotKnown from error
+    if read.columns is None:
+        return Rows(rows.schema, picked)
+    positions = [rows.schema.index(name) for name in read.columns]
+    schema = Struct(tuple(rows.schema.fields[each] for each in positions))
+    return Rows(schema, tuple(tuple(row[each] for each in positions) for row in picked))
+
+
+def _snapshot(seen: Observation, read: Read) -> Snapshot:
+    match read.at:
+        case Latest():
+            wanted = seen.after.version if seen.after else None
+        case AtState(step=step):
+            wanted = seen.versions.get(step)
+        case AtVersion(version=version):
+            wanted = version
+        case _:
+            wanted = None
+    if wanted is None:
+        raise NotKnown
+    if seen.after is not None and wanted == seen.after.version:
+        return seen.after
+    try:
+        return seen.reader.snapshot(wanted)
+    except LogError as error:
+        raise NotKnown from error
+
+
+def _rows(seen: Observation, snapshot: Snapshot) -> Rows:
+    try:
+        return seen.reader.rows(snapshot)
+    except LogError as error:
+        raise NotKnown from error

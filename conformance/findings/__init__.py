@@ -1,0 +1,34 @@
+"""Findings: what makes two of them the same, the folder that keeps one, and scripts that show it without the harness."""
+
+from __future__ import annotations
+
+from conformance.findings.fingerprint import Key, key_of
+from conformance.findings.folder import (
+    BrokenPart,
+    Collision,
+    Finding,
+    FindingError,
+    MissingPart,
+    NotAFinding,
+    NotWritten,
+    OtherFormat,
+    WrongFingerprint,
+    load_finding,
+    write_finding,
+)
+
+__all__ = [
+    "BrokenPart",
+    "Collision",
+    "Finding",
+    "FindingError",
+    "Key",
+    "MissingPart",
+    "NotAFinding",
+    "NotWritten",
+    "OtherFormat",
+    "WrongFingerprint",
+    "key_of",
+    "load_finding",
+    "write_finding",
+]

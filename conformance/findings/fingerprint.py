@@ -1,0 +1,156 @@
+"""What makes two findings the same: a key of what was broken, by whom, in what kind of step; never any words or numbers of a run.
+
+requirement, engine, operation with its options, table features, types of the columns involved, class of the outcome. There
+are no wildcards. The fingerprint is the start of the key's hash; `Collision` guards the little chance that two keys share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from conformance.observation import Observation
+from delta_models.expressions import columns_of
+from delta_models.operations import Append, Merge, Operation, Overwrite, Update
+from delta_models.outcomes import Outcome, Rejected
+from delta_models.requirements import Breach
+from delta_models.schema import Struct
+
+DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that tells one finding from another."""
+
+    requirement: str
+    engine: str
+    operation: str
+    options: tuple[str, ...]
+    features: tuple[str, ...]
+    types: tuple[str, ...]
+    outcome: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits, the same in every process and on every machine."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+    def to_json(self) -> dict[str, str | list[str]]:
+        """The form that is hashed and kept."""
+        return {
+            "requirement": self.requirement,
+            "engine": self.engine,
+            "operation": self.operation,
+            "options": list(self.options),
+            "features": list(self.features),
+            "types": list(self.types),
+            "outcome": self.outcome,
+        }
+
+
+def key_of(seen: Observation, breach: Breach) -> Key:
+    """The key of a breach seen in a step."""
+    snapshot = seen.after or seen.before
+    schema = seen.model.schema if seen.model.exists else snapshot.schema if snapshot else Struct()
+    partition_by = tuple(seen.model.partition_by) if seen.model.exists else ()
+    named = set(breach.columns) or columns_named(seen.operation)
+    return Key(
+        requirement=breach.requirement,
+        engine=engine_name(seen.engine),
+        operation=type(seen.operation).__name__,
+        options=options_of(seen.operation),
+        features=features_of(seen),
+        types=types_of(named, schema, partition_by),
+        outcome=outcome_class(seen.outcome),
+    )
+
+
+def engine_name(engine: str) -> str:
+    """`delta-rs` of `delta-rs@1.6.6`: versions are no part of a fingerprint."""
+    return engine.partition("@")[0]
+
+
+def outcome_class(outcome: Outcome | None) -> str:
+    """The class of an outcome, with the kind of a refusal, without words."""
+    if outcome is None:
+        return "none"
+    return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else type(outcome).__name__
+
+
+def options_of(operation: Operation) -> tuple[str, ...]:
+    """How an operation was asked for, without its data: which options are set, and the kinds of a merge's clauses."""
+    found = []
+    if isinstance(operation, Merge):
+        found += [
+            " ".join((each.when, each.action, "if" if each.condition is not None else "always"))
+            for each in operation.clauses
+        ]
+    for name in ("where", "retention_hours", "transaction", "columns", "name", "last"):
+        if getattr(operation, name, None) is not None:
+            found.append(name)
+    found += [name for name in _FLAGS if getattr(operation, name, False) is True]
+    if getattr(operation, "schema_mode", "none") != "none":
+        found.append(f"schema_mode={getattr(operation, 'schema_mode', '')}")
+    if getattr(operation, "by_name", True) is False:
+        found.append("by_position")
+    if isinstance(operation, Append | Overwrite) and not operation.rows.rows:
+        found.append("no rows")
+    at = getattr(operation, "at", None)
+    if at is not None:
+        found.append(f"at={type(at).__name__}")
+    for name in ("feature", "role", "moment", "errno", "how"):
+        if getattr(operation, name, None):
+            found.append(f"{name}={getattr(operation, name)}")
+    return tuple(found)
+
+
+_FLAGS = (
+    "dynamic", "managed", "if_not_exists", "or_create", "replace", "shallow", "everything", "schema_evolution", "dry_run",
+    "lite", "truncate_history", "first",
+)  # fmt: skip
+
+
+def columns_named(operation: Operation) -> set[str]:
+    """The table's columns that an operation names in predicates and assignments."""
+    found: set[str] = set()
+    for name in ("where", "on", "check"):
+        found |= {each.path[-1] for each in columns_of(getattr(operation, name, None))}
+    clauses = operation.clauses if isinstance(operation, Merge) else ()
+    assignments = (
+        [operation.assignments] if isinstance(operation, Update) else [each.assignments for each in clauses]
+    )
+    for column, value in (pair for each in assignments for pair in each):
+        found |= {column, *(part.path[-1] for part in columns_of(value))}
+    for each in clauses:
+        found |= {part.path[-1] for part in columns_of(each.condition)}
+    return found
+
+
+def types_of(columns: Iterable[str], schema: Struct, partition_by: tuple[str, ...]) -> tuple[str, ...]:
+    """The types of columns, each once; those that partition the table are told apart."""
+    known = {each.name.casefold(): each for each in schema}
+    partitioning = {each.casefold() for each in partition_by}
+    found = set()
+    for name in {each.casefold() for each in columns} & set(known):
+        text = _coarse(str(known[name].type))
+        found.add(f"{text} partition" if name in partitioning else text)
+    return tuple(sorted(found))
+
+
+def features_of(seen: Observation) -> tuple[str, ...]:
+    """The table features of the protocol, by name, as they stood before the step (after it, where it made the table)."""
+    snapshot = seen.before or seen.after
+    if snapshot is None:
+        return ()
+    protocol = snapshot.protocol
+    named = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+    return tuple(sorted(named)) or (f"{protocol.min_reader}/{protocol.min_writer}",)
+
+
+def _coarse(text: str) -> str:
+    """Decimals of every precision are one type here."""
+    return "decimal" if text.startswith("decimal(") else text
