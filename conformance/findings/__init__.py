@@ -16,6 +16,7 @@ from conformance.findings.folder import (
     load_finding,
     write_finding,
 )
+from conformance.findings.keep import keep_finding, known_deviation
 
 __all__ = [
     "BrokenPart",
@@ -28,7 +29,9 @@ __all__ = [
     "NotWritten",
     "OtherFormat",
     "WrongFingerprint",
+    "keep_finding",
     "key_of",
+    "known_deviation",
     "load_finding",
     "write_finding",
 ]

@@ -1,0 +1,177 @@
+"""The entries: a TOML file each, with the smallest history that shows it beside it as `<name>.history.json`.
+
+requirement = "read.filter"
+engine = "delta-rs"
+versions = ">=1.6.0,<=1.6.6"
+fingerprints = ["9f3c21aa"]       # every form in which it has been seen; no wildcards
+cause = "..."                     # prose: what happens, and why as far as that is known
+issue = "https://..."             # or "not reported"
+expires = 2027-06-30              # from then on it fails runs again, so that somebody looks
+trigger = "delete-by-decimal"     # what to keep out of half of the histories; see `triggers`
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from delta_adapters.deviations.triggers import TRIGGERS
+
+FOLDER = Path(__file__).parent / "known"
+_FINGERPRINT = re.compile(r"[0-9a-f]{8}")
+_BOUND = re.compile(r"\s*(>=|<=|==|<|>)\s*(\d+(?:\.\d+)*)\s*")
+_TEXTS = ("requirement", "engine", "versions", "cause", "issue")
+_KEYS = {*_TEXTS, "fingerprints", "expires", "trigger"}
+
+
+class BadDeviation(ValueError):
+    """An entry is malformed; the message names the file and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One known deviation. `name` is that of its file; `history` is the smallest history, as JSON."""
+
+    name: str
+    fingerprints: tuple[str, ...]
+    requirement: str
+    engine: str
+    versions: str
+    cause: str
+    issue: str
+    expires: date
+    history: Mapping[str, Any]
+    trigger: str | None = None
+
+    def covers(self, version: str) -> bool:
+        """Whether an engine's version lies in the range."""
+        return all(_holds(version, *bound) for bound in _bounds(self.versions))
+
+    def expired(self, today: date | None = None) -> bool:
+        """Whether the day has come to look at it again."""
+        return (today or datetime.now(UTC).date()) >= self.expires
+
+
+def load_deviations(folder: Path = FOLDER) -> tuple[Deviation, ...]:
+    """Every entry of a folder, sorted by name; raises BadDeviation for the first that is malformed."""
+    entries = tuple(_load(path) for path in sorted(folder.glob("*.toml")))
+    seen: dict[tuple[str, str], Deviation] = {}
+    for each in entries:
+        for fingerprint in each.fingerprints:
+            other = seen.setdefault((fingerprint, each.engine), each)
+            if other is not each and other.versions == each.versions:
+                message = f"{each.name}: {fingerprint} stands in {other.name} as well"
+                raise BadDeviation(message)
+    return entries
+
+
+@functools.cache
+def all_deviations() -> tuple[Deviation, ...]:
+    """The entries that come with the project."""
+    return load_deviations()
+
+
+def known(
+    fingerprint: str, engine: str, version: str | None = None, today: date | None = None
+) -> Deviation | None:
+    """The entry that covers a fingerprint seen in a version of an engine; expired entries cover nothing."""
+    for each in all_deviations():
+        covered = fingerprint in each.fingerprints and each.engine == engine and not each.expired(today)
+        if covered and (version is None or each.covers(version)):
+            return each
+    return None
+
+
+def _load(path: Path) -> Deviation:
+    try:
+        form = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"{path}: {error}"
+        raise BadDeviation(message) from error
+    wrong = _wrong(form)
+    if wrong is not None:
+        message = f"{path}: {wrong}"
+        raise BadDeviation(message)
+    beside = path.with_suffix(".history.json")
+    try:
+        history = json.loads(beside.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        message = f"{beside}: {error}"
+        raise BadDeviation(message) from error
+    return Deviation(
+        name=path.stem,
+        fingerprints=tuple(form["fingerprints"]),
+        requirement=form["requirement"],
+        engine=form["engine"],
+        versions=form["versions"],
+        cause=" ".join(form["cause"].split()),
+        issue=form["issue"],
+        expires=form["expires"],
+        history=history,
+        trigger=form.get("trigger"),
+    )
+
+
+def _wrong(form: Mapping[str, Any]) -> str | None:
+    unknown = sorted(set(form) - _KEYS)
+    if unknown:
+        return f"unknown keys {', '.join(unknown)}"
+    for key in _TEXTS:
+        if not isinstance(form.get(key), str) or not form[key].strip():
+            return f"{key} is missing or no text"
+    fingerprints = form.get("fingerprints")
+    if not isinstance(fingerprints, list) or not fingerprints:
+        return "fingerprints is missing or empty"
+    for each in fingerprints:
+        if not isinstance(each, str) or not _FINGERPRINT.fullmatch(each):
+            return f"{each!r} is no fingerprint of eight hexadecimal digits"
+    if len(set(fingerprints)) != len(fingerprints):
+        return "a fingerprint stands there twice"
+    expires = form.get("expires")
+    if not isinstance(expires, date) or isinstance(expires, datetime):
+        return "expires is missing or no date"
+    if form["issue"] != "not reported" and not form["issue"].startswith("https://"):
+        return "issue is a link, or 'not reported'"
+    trigger = form.get("trigger")
+    if trigger is not None and trigger not in TRIGGERS:
+        return f"trigger {trigger!r} does not exist; there are {', '.join(TRIGGERS) or 'none'}"
+    try:
+        _bounds(form["versions"])
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _bounds(text: str) -> list[tuple[str, tuple[int, ...]]]:
+    found = []
+    for part in text.split(","):
+        match = _BOUND.fullmatch(part)
+        if match is None:
+            message = f"versions {text!r}: bounds such as >=1.6.0,<1.7 were expected"
+            raise ValueError(message)
+        found.append((match[1], _numbers(match[2])))
+    return found
+
+
+def _holds(version: str, operator: str, bound: tuple[int, ...]) -> bool:
+    leading = re.match(r"\d+(?:\.\d+)*", version)
+    if leading is None:
+        return False
+    numbers = _numbers(leading[0])
+    width = max(len(numbers), len(bound))
+    left = numbers + (0,) * (width - len(numbers))
+    right = bound + (0,) * (width - len(bound))
+    return {
+        ">=": left >= right, "<=": left <= right, "==": left == right, "<": left < right, ">": left > right,
+    }[operator]  # fmt: skip
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
