@@ -1,0 +1,345 @@
+"""The alphabet as calls of delta-spark's public API: DataFrames, `DeltaTable`, and SQL where only SQL has the call."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NoReturn
+
+from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.contract import Answer, Identity
+from delta_adapters.delta_spark.rejections import EngineGone, reject
+from delta_adapters.delta_spark.session import start_session, stop_session
+from delta_adapters.dialects.spark_sql import NotRenderable, quote, render
+from delta_models.expressions import Expression
+from delta_models.operations import (
+    Append,
+    AtVersion,
+    Checkpoint,
+    Create,
+    Delete,
+    Drop,
+    Latest,
+    Merge,
+    MergeClause,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    Reopen,
+    Restore,
+    Update,
+    Vacuum,
+    When,
+)
+from delta_models.outcomes import Committed, NoChange, Outcome, Unknown, Unsupported
+from delta_models.schema import Struct, schema_string
+from delta_models.values import Rows
+
+COMMIT = re.compile(r"(\d{20})\.json")
+DIED_WITH_ITS_ENGINE = 70
+TAG = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+class DeltaSpark:
+    """delta-spark in one JVM: started once, one table addressed at a time by its path."""
+
+    def __init__(self) -> None:
+        self._spark: Any = None
+        self._location = ""
+        self._names: dict[str, str] = {}  # real path of a table that was created by name -> that name
+
+    @functools.cached_property
+    def identity(self) -> Identity:
+        """Who is tested."""
+        return Identity(
+            "delta-spark",
+            metadata.version("delta-spark"),
+            "https://delta.io",
+            "https://github.com/delta-io/delta/issues",
+            ("delta-spark",),
+        )
+
+    @functools.cached_property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What it claims."""
+        text = Path(__file__).with_name("capabilities.json").read_text(encoding="utf-8")
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+    def start(self, work: Path) -> None:
+        """Start the JVM and the session."""
+        self._spark = start_session(work)
+
+    def stop(self) -> None:
+        """End the session and its JVM."""
+        if self._spark is not None:
+            stop_session(self._spark)
+            self._spark = None
+
+    def open(self, location: str) -> None:
+        """Address the table at this path. delta-spark keeps what it knows of a table by path: a new one is cold."""
+        self._location = location
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        """Perform one operation."""
+        perform = _PERFORM.get(type(operation))
+        if perform is None:
+            return Unsupported(f"the adapter does not know {type(operation).__name__}")
+        before = self._version()
+        try:
+            self._tag(tag)
+            answer = perform(self, operation)
+        except NotRenderable as error:
+            return Unsupported(str(error))
+        except Exception as error:  # noqa: BLE001 - whatever the engine throws is told as a rejection
+            return self._refused(error, before)
+        if answer is not None:
+            return answer
+        return NoChange() if self._version() == before else Committed()
+
+    def read(self, read: Read) -> Answer | Outcome:
+        """The rows of the table."""
+        try:
+            frame = self._frame(read.at)
+            if isinstance(frame, Unsupported):
+                return frame
+            if read.where is not None:
+                frame = frame.where(render(read.where))
+            if read.columns is not None:
+                frame = frame.select([quote(each) for each in read.columns])
+            return Answer(frame.toArrow())
+        except NotRenderable as error:
+            return Unsupported(str(error))
+        except Exception as error:  # noqa: BLE001
+            return self._refused(error, self._version())
+
+    # Table
+
+    def _create(self, create: Create) -> Outcome | None:
+        from delta.tables import DeltaTable  # noqa: PLC0415
+
+        start = DeltaTable.createIfNotExists if create.if_not_exists else DeltaTable.create
+        builder = start(self._spark)
+        if create.name is not None:
+            builder = builder.tableName(self._name_for(create))
+        if not create.managed:
+            builder = builder.location(self._location)
+        builder = builder.addColumns(self._struct_type(create.schema))
+        if create.partition_by:
+            builder = builder.partitionedBy(*create.partition_by)
+        if create.cluster_by:
+            builder = builder.clusterBy(*create.cluster_by)
+        for key, value in create.properties:
+            builder = builder.property(key, value)
+        builder.execute()
+        if create.name is not None:
+            self._names[str(Path(self._location).resolve())] = self._name_for(create)
+        return None
+
+    def _name_for(self, create: Create) -> str:
+        """The name in the catalogue: in a database of its own, so that the folder of a managed table is `location`."""
+        folder = Path(self._location).resolve()
+        database = f"d{abs(hash(str(folder.parent))):x}"
+        self._spark.sql(
+            f"CREATE DATABASE IF NOT EXISTS {quote(database)} LOCATION '{folder.parent.as_uri()}'"
+        )
+        return f"{quote(database)}.{quote(folder.name if create.managed else str(create.name))}"
+
+    def _drop(self, _: Drop) -> Outcome | None:
+        name = self._names.get(str(Path(self._location).resolve()))
+        if name is None:
+            return Unsupported(
+                "delta-spark drops tables of a catalogue; a table that has a path only is not in one"
+            )
+        self._spark.sql(f"DROP TABLE {name}")
+        return Committed()
+
+    def _restore(self, restore: Restore) -> Outcome | None:
+        if not isinstance(restore.at, AtVersion):
+            return Unsupported(f"restore to {type(restore.at).__name__}")
+        self._table().restoreToVersion(restore.at.version)
+        return None
+
+    # Write
+
+    def _append(self, append: Append) -> Outcome | None:
+        return self._write(append, "append", {})
+
+    def _overwrite(self, overwrite: Overwrite) -> Outcome | None:
+        options: dict[str, str] = {}
+        if overwrite.where is not None:
+            options["replaceWhere"] = render(overwrite.where)
+        if overwrite.dynamic:
+            options["partitionOverwriteMode"] = "dynamic"
+        return self._write(overwrite, "overwrite", options)
+
+    def _write(self, write: Append | Overwrite, mode: str, options: dict[str, str]) -> Outcome | None:
+        if not write.by_name:
+            return Unsupported("by position")
+        if write.schema_mode != "none":
+            options[{"merge": "mergeSchema", "overwrite": "overwriteSchema"}[write.schema_mode]] = "true"
+        if write.transaction is not None:
+            options |= {"txnAppId": write.transaction[0], "txnVersion": str(write.transaction[1])}
+        frame = self._rows(write.rows)
+        frame = frame.coalesce(1) if write.files == 1 else frame.repartition(write.files)
+        frame.write.format("delta").mode(mode).options(**options).save(self._location)
+        return None
+
+    # Change
+
+    def _delete(self, delete: Delete) -> Outcome | None:
+        self._table().delete(_rendered(delete.where))
+        return None
+
+    def _update(self, update: Update) -> Outcome | None:
+        self._table().update(_rendered(update.where), _assignments(update.assignments))
+        return None
+
+    def _merge(self, merge: Merge) -> Outcome | None:
+        source = self._rows(merge.source).alias("source")
+        builder = self._table().alias("target").merge(source, render(merge.on))
+        if merge.schema_evolution:
+            builder = builder.withSchemaEvolution()
+        for clause in merge.clauses:
+            builder = _with_clause(builder, clause)
+        builder.execute()
+        return None
+
+    # Upkeep
+
+    def _optimize(self, optimize: Optimize) -> Outcome | None:
+        builder = self._table().optimize()
+        if optimize.where is not None:
+            builder = builder.where(render(optimize.where))
+        builder.executeCompaction()
+        return None
+
+    def _vacuum(self, vacuum: Vacuum) -> Outcome | None:
+        if not vacuum.dry_run and not vacuum.lite:
+            self._table().vacuum(vacuum.retention_hours)
+            return None
+        words = [f"VACUUM {self._path_name()}"]
+        if vacuum.lite:
+            words.append("LITE")
+        if vacuum.retention_hours is not None:
+            words.append(f"RETAIN {vacuum.retention_hours!r} HOURS")
+        if vacuum.dry_run:
+            words.append("DRY RUN")
+        self._spark.sql(" ".join(words)).collect()
+        return None
+
+    def _checkpoint(self, _: Checkpoint) -> Outcome | None:
+        return Unsupported(
+            "delta-spark has no public call for a checkpoint; it writes them by delta.checkpointInterval"
+        )
+
+    def _reopen(self, _: Reopen) -> Outcome | None:
+        return Unsupported("the harness reopens a table by `open` with another path")
+
+    # Means
+
+    def _table(self) -> Any:
+        from delta.tables import DeltaTable  # noqa: PLC0415
+
+        return DeltaTable.forPath(self._spark, self._location)
+
+    def _path_name(self) -> str:
+        return f"delta.{quote(self._location)}"
+
+    def _frame(self, at: When) -> Any:
+        reader = self._spark.read.format("delta")
+        match at:
+            case Latest():
+                pass
+            case AtVersion(version=version):
+                reader = reader.option("versionAsOf", version)
+            case _:
+                return Unsupported(f"a read at {type(at).__name__}")
+        return reader.load(self._location)
+
+    def _rows(self, rows: Rows) -> Any:
+        return self._spark.createDataFrame(to_arrow(rows), self._struct_type(rows.schema))
+
+    def _struct_type(self, schema: Struct) -> Any:
+        from pyspark.sql.types import StructType  # noqa: PLC0415
+
+        return StructType.fromJson(json.loads(schema_string(schema)))
+
+    def _tag(self, tag: str) -> None:
+        if tag:
+            self._spark.conf.set(TAG, tag)
+        else:
+            self._spark.conf.unset(TAG)
+
+    def _version(self) -> int | None:
+        """The newest version in the table's folder: a look at the storage, far cheaper than to ask the engine."""
+        try:
+            names = os.listdir(Path(self._location, "_delta_log"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return max((int(found[1]) for found in map(COMMIT.fullmatch, names) if found), default=None)
+
+    def _refused(self, error: Exception, before: int | None) -> Outcome:
+        try:
+            rejected = reject(error)
+        except EngineGone as gone:
+            self._die(gone)
+        if self._version() != before:
+            return Unknown(f"it failed, and there is a new version: {rejected.kind}: {rejected.message}")
+        return rejected
+
+    def _die(self, gone: EngineGone) -> NoReturn:
+        """A host without its engine is of no use: it dies of it, and the harness sees when and at what."""
+        print(f"delta-spark's JVM is gone: {gone}", file=sys.stderr, flush=True)  # noqa: T201 - the host's own log
+        os._exit(DIED_WITH_ITS_ENGINE)
+
+
+def _rendered(expression: Expression | None) -> str | None:
+    return None if expression is None else render(expression)
+
+
+def _assignments(assignments: tuple[tuple[str, Expression], ...]) -> dict[str, str]:
+    return {quote(name): render(value) for name, value in assignments}
+
+
+def _with_clause(builder: Any, clause: MergeClause) -> Any:
+    condition, values = _rendered(clause.condition), _assignments(clause.assignments)
+    match clause.when, clause.action, clause.everything:
+        case "matched", "update", True:
+            return builder.whenMatchedUpdateAll(condition)
+        case "matched", "update", False:
+            return builder.whenMatchedUpdate(condition, values)
+        case "matched", "delete", _:
+            return builder.whenMatchedDelete(condition)
+        case "not-matched", "insert", True:
+            return builder.whenNotMatchedInsertAll(condition)
+        case "not-matched", "insert", False:
+            return builder.whenNotMatchedInsert(condition, values)
+        case "not-matched-by-source", "update", False:
+            return builder.whenNotMatchedBySourceUpdate(condition, values)
+        case "not-matched-by-source", "delete", _:
+            return builder.whenNotMatchedBySourceDelete(condition)
+    raise NotRenderable(f"a merge clause {clause.when}, {clause.action}{' *' if clause.everything else ''}")
+
+
+_PERFORM: dict[type[Operation], Callable[[DeltaSpark, Any], Outcome | None]] = {
+    Create: DeltaSpark._create,
+    Drop: DeltaSpark._drop,
+    Restore: DeltaSpark._restore,
+    Append: DeltaSpark._append,
+    Overwrite: DeltaSpark._overwrite,
+    Delete: DeltaSpark._delete,
+    Update: DeltaSpark._update,
+    Merge: DeltaSpark._merge,
+    Optimize: DeltaSpark._optimize,
+    Vacuum: DeltaSpark._vacuum,
+    Checkpoint: DeltaSpark._checkpoint,
+    Reopen: DeltaSpark._reopen,
+}
