@@ -23,7 +23,7 @@ from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot, apply, replay
 from delta_models.schema import Struct
-from delta_models.values import Row, Rows
+from delta_models.values import Row, Rows, same_key
 
 READER_FEATURES = frozenset({
     "catalogManaged", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
@@ -33,6 +33,8 @@ READER_FEATURES = frozenset({
 NEWEST_READER = 3
 _KEPT_SNAPSHOTS = 128
 _KEPT_ROWS = 3_000_000
+
+_NONE = object()
 
 Stamp = tuple[int, int, int]
 
@@ -53,7 +55,8 @@ class LogReader:
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
         self._rows: dict[object, tuple[Row, ...]] = {}
-        self._columns: dict[object, FileColumns] = {}
+        self._lengths: dict[str, int] = {}
+        self._disagreements: dict[str, list[tuple[str, str]]] = {}
         self._kept_rows = 0
 
     # The log
@@ -147,11 +150,43 @@ class LogReader:
         """The columns of a data file as they are stored, deleted rows and columns of partitions included."""
         return read_data_file(paths.resolve(self.folder, add.path), snapshot.schema, mapping_mode(snapshot))
 
+    def file_length(self, snapshot: Snapshot, add: Add) -> int:
+        """How many rows a data file has, deleted ones included."""
+        if add.path not in self._lengths:
+            self.file_rows(snapshot, add)
+        return self._lengths[add.path]
+
+    def partition_disagreements(self, snapshot: Snapshot, add: Add) -> list[tuple[str, str]]:
+        """The partition columns whose values in the data file are not those of the log, with what is there."""
+        if add.path not in self._lengths:
+            self.file_rows(snapshot, add)
+        return self._disagreements.get(add.path, [])
+
+    def changed_commits(self) -> list[str]:
+        """The names of kept commits whose files have other bytes by now, or fewer: commits are immutable."""
+        changed = []
+        for version, kept in list(self._commits.items()):
+            path = os.path.join(self.log, kept.name)  # noqa: PTH118 - as `commit`
+            stamp = _stamp(path)
+            if stamp is None or stamp == self._stamps.get(kept.name):
+                continue
+            if self._read_commit(version, kept.name, path) != kept:
+                changed.append(kept.name)
+        return changed
+
     def _read_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
         schema = snapshot.schema
         inside = self.file_columns(snapshot, add)
         columns = list(inside.columns)
+        self._lengths[add.path] = inside.length
         for position, value in partition_constants(snapshot, add, self.zone).items():
+            field = schema.fields[position]
+            if log_name(snapshot, field.name) in inside.names:
+                expected = same_key(field.type, value)
+                other = next((each for each in columns[position] if same_key(field.type, each) != expected), _NONE)
+                if other is not _NONE:
+                    detail = f"the log says {value!r}, the file {other!r}"
+                    self._disagreements.setdefault(add.path, []).append((field.name, detail))
             columns[position] = [value] * inside.length
         rows: Iterable[Row] = zip(*columns, strict=True) if len(schema) else [()] * inside.length
         deleted = self.deleted(add)
@@ -255,9 +290,14 @@ def check_readable(snapshot: Snapshot) -> None:
 
 
 def mapping_mode(snapshot: Snapshot) -> str:
-    """How columns are found in files: none, name or id. A mode without its feature in the protocol is off."""
+    """How columns are found in files: none, name or id.
+
+    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for writers only is a
+    protocol that old writers left behind (a table of DAT has it); its files are mapped all the same.
+    """
     protocol = snapshot.protocol
-    supported = protocol.min_reader == 2 or "columnMapping" in (protocol.reader_features or ())
+    named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
+    supported = protocol.min_reader == 2 or protocol.min_writer in {5, 6} or "columnMapping" in named
     return snapshot.properties.get("delta.columnMapping.mode", "none") if supported else "none"
 
 

@@ -1,0 +1,77 @@
+"""Is what a writer left in the log valid? Pure rules; each thing that is wrong is a `Breach` of a named requirement.
+
+    breaches(before, commit)                   the commit against the state it continues: actions, reconciliation, protocol
+    data_breaches(reader, snapshot, commit)    the files that the commit adds: there, of the size said, statistics, partition
+                                               values and deletion vectors in agreement with their rows
+    folder_breaches(reader)                    the log's folder: contiguous versions, checkpoints equal replay, hints, checksums
+    chain_breaches(reader, first, last)        `breaches` for a range of versions, each against the state before it
+
+`strictness` is "protocol", or "reference" to hear also what delta-spark would refuse where the protocol is silent. Breaches
+of class *reference* are reported only with the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from delta_models.log.commits import Commit
+from delta_models.log.errors import LogError
+from delta_models.log.reader import LogReader
+from delta_models.log.state import Snapshot, apply, start
+from delta_models.log.validity import actions, data, folder, protocol
+from delta_models.requirements.base import Breach
+from delta_models.requirements.log import STRENGTHS
+
+Strictness = Literal["protocol", "reference"]
+
+__all__ = ["Strictness", "breaches", "chain_breaches", "data_breaches", "folder_breaches"]
+
+
+def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol") -> list[Breach]:
+    """What is wrong with a commit on top of the state before it; None: it begins the table."""
+    found = chain_of(
+        (problem.breach for problem in commit.problems),
+        actions.breaches(before, commit),
+        protocol.breaches(before, commit),
+    )
+    return _strict(found, strictness)
+
+
+def data_breaches(
+    reader: LogReader, snapshot: Snapshot, commit: Commit, strictness: Strictness = "protocol"
+) -> list[Breach]:
+    """What is wrong with the files that a commit adds; `snapshot` is the state after it."""
+    return _strict(data.breaches(reader, snapshot, commit), strictness)
+
+
+def folder_breaches(reader: LogReader, strictness: Strictness = "protocol") -> list[Breach]:
+    """What is wrong with the log's folder as a whole."""
+    return _strict(folder.breaches(reader), strictness)
+
+
+def chain_breaches(
+    reader: LogReader, first: int, last: int, strictness: Strictness = "protocol"
+) -> list[Breach]:
+    """What is wrong with each commit of a range; ends at the first one that leaves the state unknown."""
+    before = reader.snapshot(first - 1) if first else None
+    found: list[Breach] = []
+    for commit in reader.commits(first, last):
+        found += breaches(before, commit, strictness)
+        try:
+            before = start(commit) if before is None else apply(before, commit)
+        except LogError:
+            break
+    return found
+
+
+def chain_of(*parts: Iterable[Breach]) -> Iterator[Breach]:
+    """All breaches of several judges."""
+    for part in parts:
+        yield from part
+
+
+def _strict(found: Iterable[Breach], strictness: Strictness) -> list[Breach]:
+    if strictness == "reference":
+        return list(found)
+    return [each for each in found if STRENGTHS[each.requirement] in {"must", "should"}]

@@ -1,0 +1,152 @@
+"""Rules for the actions of one commit: among themselves, and against the state that they continue."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from delta_models.log.actions import Add, Key, Metadata, Remove
+from delta_models.log.commits import Commit
+from delta_models.log.errors import CorruptLog
+from delta_models.log.partitions import parse_partition_value
+from delta_models.log.reader import log_name
+from delta_models.log.state import Snapshot
+from delta_models.requirements.base import Breach
+from delta_models.schema import Struct
+
+_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    """Breaches of the rules on actions."""
+    yield from _counts(before, commit)
+    yield from _paths(commit)
+    yield from _reconciliation(before, commit)
+    yield from _partition_values(before, commit)
+    if before is not None and _append_only(before):
+        for remove in commit.removes:
+            if remove.data_change:
+                yield Breach("log.append-only", f"removes {remove.path} with dataChange", commit.name)
+
+
+def _counts(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    name = commit.name
+    if before is None and commit.version == 0:
+        if not commit.protocols:
+            yield Breach("log.first-commit-has-protocol", "version 0 has no protocol action", name)
+        if not commit.metadatas:
+            yield Breach("log.first-commit-has-metadata", "version 0 has no metaData action", name)
+    if len(commit.metadatas) > 1:
+        yield Breach("log.one-metadata-a-commit", f"{len(commit.metadatas)} metaData actions", name)
+    if len(commit.protocols) > 1:
+        yield Breach("log.one-protocol-a-commit", f"{len(commit.protocols)} protocol actions", name)
+    for application in _repeated([each.app_id for each in commit.transactions]):
+        yield Breach("log.one-transaction-an-application", f"several txn actions of {application!r}", name)
+    for domain in _repeated([each.name for each in commit.domains]):
+        yield Breach("log.one-action-a-domain", f"several domainMetadata actions of {domain!r}", name)
+    for kind, found in (("checkpointMetadata", commit.checkpoint_metadatas), ("sidecar", commit.sidecars)):
+        if found:
+            yield Breach("log.no-checkpoint-actions", f"{kind} in a commit", name)
+
+
+def _paths(commit: Commit) -> Iterator[Breach]:
+    files: list[Add | Remove] = [*commit.adds, *commit.removes]
+    for each in files:
+        if not each.path:
+            continue
+        if _BAD_PERCENT.search(each.path):
+            yield Breach("log.path-is-uri", f"{each.path!r} is not percent-encoded", commit.name)
+    for path in _repeated([each.path for each in commit.adds]):
+        yield Breach("log.path-added-once", f"{path} is added more than once", commit.name)
+    for path in _repeated([each.path for each in commit.removes]):
+        yield Breach("log.path-removed-once", f"{path} is removed more than once", commit.name)
+    both = {each.key for each in commit.adds} & {each.key for each in commit.removes}
+    for path, vector in sorted(both, key=repr):
+        yield Breach("log.no-add-and-remove-of-one-file", f"{_shown((path, vector))} is added and removed", commit.name)
+
+
+def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    live = {} if before is None else before.live
+    removed: set[Key] = {each.key for each in commit.removes}
+    vectors: dict[str, list[str | None]] | None = None
+    for remove in commit.removes:
+        if remove.key in live:
+            continue
+        vectors = _live_vectors(before) if vectors is None else vectors
+        others = vectors.get(remove.path)
+        if others:
+            detail = f"removes {_shown(remove.key)}; live is {_shown((remove.path, others[0]))}"
+            yield Breach("log.remove-carries-vector", detail, commit.name)
+        else:
+            yield Breach("log.remove-names-live-file", f"removes {_shown(remove.key)}, which is not live", commit.name)
+    for add in commit.adds:
+        if add.key in live:
+            continue
+        vectors = _live_vectors(before) if vectors is None else vectors
+        for vector in vectors.get(add.path, ()):
+            if (add.path, vector) not in removed:
+                detail = f"adds {_shown(add.key)} while {_shown((add.path, vector))} stays live"
+                yield Breach("log.add-replaces-live-file", detail, commit.name)
+
+
+def _live_vectors(before: Snapshot | None) -> dict[str, list[str | None]]:
+    found: dict[str, list[str | None]] = {}
+    for path, vector in before.live if before is not None else ():
+        found.setdefault(path, []).append(vector)
+    return found
+
+
+def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    metadata = commit.metadata or (before.metadata if before is not None else None)
+    if metadata is None or not commit.adds:
+        return
+    try:
+        schema = metadata.schema
+        names = _partition_names(before, commit, metadata, schema)
+    except (CorruptLog, KeyError):
+        return  # reported as a schema that cannot be read, or as partition columns that are none
+    for add in commit.adds:
+        missing = [column for column in names if column not in add.partition_values]
+        extra = [column for column in add.partition_values if column not in names]
+        if missing or extra:
+            detail = f"{add.path}: missing {missing}, unknown {extra}"
+            yield Breach("log.partition-values-complete", detail, commit.name)
+        for name, text in add.partition_values.items():
+            if name not in names:
+                continue
+            try:
+                parse_partition_value(schema[names[name]].type, text)
+            except ValueError as error:
+                detail = f"{add.path}: column {names[name]!r}: {error}"
+                yield Breach("log.partition-value-readable", detail, commit.name)
+
+
+def _partition_names(
+    before: Snapshot | None, commit: Commit, metadata: Metadata, schema: Struct
+) -> dict[str, str]:
+    """The column that each name in partition values means."""
+    protocol = commit.protocol or (before.protocol if before is not None else None)
+    if protocol is None:
+        return {schema[column].name: column for column in metadata.partition_columns}
+    state = Snapshot(commit.version, protocol, metadata, {}, {}, {}, {})
+    return {log_name(state, schema[column].name): column for column in metadata.partition_columns}
+
+
+def _append_only(before: Snapshot) -> bool:
+    protocol = before.protocol
+    supported = (
+        2 <= protocol.min_writer <= 6 or "appendOnly" in (protocol.writer_features or ())
+    )
+    return supported and before.properties.get("delta.appendOnly", "false").lower() == "true"
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    if len(names) == len(set(names)):
+        return []
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
+def _shown(key: Key) -> str:
+    path, vector = key
+    return path if vector is None else f"{path} with deletion vector {vector}"

@@ -1,0 +1,240 @@
+"""Rules for protocol, metadata and schema, and for what an action needs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delta_models.log.actions import Add, CommitInfo, Metadata, Protocol
+from delta_models.log.commits import Commit
+from delta_models.log.errors import CorruptLog
+from delta_models.log.state import Snapshot
+from delta_models.requirements.base import Breach
+from delta_models.schema import (
+    TIMESTAMP_NTZ,
+    VARIANT,
+    Array,
+    DataType,
+    DecimalType,
+    Field,
+    Map,
+    Struct,
+)
+
+READER_WRITER_FEATURES = frozenset({
+    "catalogManaged", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
+    "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview", "variantType",
+    "variantType-preview",
+})  # fmt: skip
+WRITER_FEATURES = frozenset({
+    "allowColumnDefaults", "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "domainMetadata",
+    "generatedColumns", "icebergCompatV1", "icebergCompatV2", "identityColumns", "inCommitTimestamp", "invariants",
+    "rowTracking",
+})  # fmt: skip
+_SINCE = {
+    "appendOnly": 2, "invariants": 2, "checkConstraints": 3, "changeDataFeed": 4, "generatedColumns": 4,
+    "columnMapping": 5, "identityColumns": 6,
+}  # fmt: skip
+_FEATURES_WRITER = 7
+_FEATURES_READER = 3
+
+
+def supports(protocol: Protocol, feature: str) -> bool:
+    """Whether a protocol lists a feature, or implies it by its version."""
+    if protocol.min_writer < _FEATURES_WRITER:
+        return protocol.min_writer >= _SINCE.get(feature, _FEATURES_WRITER)
+    return feature in (protocol.writer_features or ())
+
+
+def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    """Breaches of the rules on protocol and metadata."""
+    for each in commit.protocols:
+        for requirement, detail in protocol_breaches(each):
+            yield Breach(requirement, detail, commit.name)
+    protocol = commit.protocol or (before.protocol if before is not None else None)
+    metadata = commit.metadata or (before.metadata if before is not None else None)
+    for set_metadata in commit.metadatas:
+        for requirement, detail in _metadata_breaches(set_metadata):
+            yield Breach(requirement, detail, commit.name)
+    if protocol is None or metadata is None:
+        return
+    if commit.metadatas or commit.protocols:
+        for requirement, detail in _needs(protocol, metadata):
+            yield Breach(requirement, detail, commit.name)
+    for add in commit.adds:
+        for requirement, detail in _vector_breaches(before, add, protocol, metadata):
+            yield Breach(requirement, detail, commit.name)
+    if commit.domains and not supports(protocol, "domainMetadata"):
+        yield Breach("log.domain-needs-feature", f"domain {commit.domains[0].name!r}", commit.name)
+    yield from _in_commit_timestamps(before, commit, protocol, metadata)
+    yield from _row_tracking(commit, protocol)
+
+
+def protocol_breaches(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """What is wrong with a protocol action in itself: (requirement, detail)."""
+    reader, writer = protocol.min_reader, protocol.min_writer
+    if (protocol.reader_features is not None) != (reader == _FEATURES_READER):
+        yield "log.reader-features-iff-version-3", f"minReaderVersion {reader}, readerFeatures {protocol.reader_features}"
+    if (protocol.writer_features is not None) != (writer == _FEATURES_WRITER):
+        yield "log.writer-features-iff-version-7", f"minWriterVersion {writer}, writerFeatures {protocol.writer_features}"
+    if reader >= _FEATURES_READER and writer < _FEATURES_WRITER:
+        yield "log.reader-3-needs-writer-7", f"minReaderVersion {reader}, minWriterVersion {writer}"
+    for_readers = set(protocol.reader_features or ())
+    for_writers = set(protocol.writer_features or ())
+    if for_readers - for_writers and writer == _FEATURES_WRITER:
+        yield "log.reader-features-are-writer-features", f"{sorted(for_readers - for_writers)} for readers alone"
+    if reader == _FEATURES_READER:
+        forgotten = sorted((for_writers & READER_WRITER_FEATURES) - for_readers)
+        if forgotten:
+            yield "log.reader-writer-feature-in-both-lists", f"{forgotten} for writers alone"
+    foreign = sorted(for_readers & WRITER_FEATURES)
+    if foreign:
+        yield "log.writer-feature-in-writer-list-only", f"{foreign} in readerFeatures"
+
+
+def _metadata_breaches(metadata: Metadata) -> Iterator[tuple[str, str]]:
+    try:
+        schema = metadata.schema
+    except CorruptLog as error:
+        yield "log.schema-readable", str(error)
+        return
+    for where, names in _levels(schema):
+        folded = [name.casefold() for name in names]
+        twice = sorted({name for name in folded if folded.count(name) > 1})
+        if twice:
+            yield "log.column-names-unique", f"{where or 'the schema'}: {', '.join(twice)}"
+    known = set(schema.names)
+    missing = [column for column in metadata.partition_columns if column not in known]
+    if missing:
+        yield "log.partition-columns-in-schema", f"{missing} of {metadata.partition_columns} are no columns"
+    for column in metadata.partition_columns:
+        if column in known and isinstance(schema[column].type, Struct | Array | Map):
+            yield "log.partition-columns-atomic", f"{column} is of type {schema[column].type}"
+    if metadata.provider not in {None, "parquet"}:
+        yield "log.format-is-parquet", f"the provider is {metadata.provider!r}"
+    for data_type in _types(schema):
+        if isinstance(data_type, DecimalType) and not (
+            1 <= data_type.precision <= 38 and 0 <= data_type.scale <= data_type.precision
+        ):
+            yield "log.schema-readable", f"there is no {data_type}"
+
+
+def _needs(protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
+    try:
+        types = set(_types(metadata.schema))
+    except CorruptLog:
+        return
+    if TIMESTAMP_NTZ in types and not supports(protocol, "timestampNtz"):
+        yield "log.type-needs-feature", "timestamp_ntz without timestampNtz"
+    if VARIANT in types and not (supports(protocol, "variantType") or supports(protocol, "variantType-preview")):
+        yield "log.type-needs-feature", "variant without variantType"
+    mode = metadata.configuration.get("delta.columnMapping.mode", "none")
+    if mode not in {"none", "name", "id"}:
+        yield "schema.column-mapping-complete", f"unknown mode {mode!r}"
+    elif mode != "none":
+        yield from _column_mapping(metadata)
+
+
+def _column_mapping(metadata: Metadata) -> Iterator[tuple[str, str]]:
+    ids: list[int] = []
+    names: list[tuple[str, str]] = []
+    for parent, each in _fields(metadata.schema):
+        details = each.metadata
+        number = details.get("delta.columnMapping.id")
+        name = details.get("delta.columnMapping.physicalName")
+        if type(number) is not int or type(name) is not str:
+            yield "schema.column-mapping-complete", f"field {each.name!r} has no id or no physical name"
+            continue
+        ids.append(number)
+        names.append((parent, name))
+    if len(ids) != len(set(ids)):
+        yield "schema.column-ids-unique", f"ids {sorted(ids)}"
+    if len(names) != len(set(names)):
+        yield "schema.physical-names-unique", "two fields of one struct have one physical name"
+    highest = metadata.configuration.get("delta.columnMapping.maxColumnId")
+    if ids and (highest is None or not highest.isdecimal() or int(highest) < max(ids)):
+        yield "schema.max-column-id", f"maxColumnId is {highest}, the highest id {max(ids)}"
+
+
+def _vector_breaches(
+    before: Snapshot | None, add: Add, protocol: Protocol, metadata: Metadata
+) -> Iterator[tuple[str, str]]:
+    if add.deletion_vector is None:
+        return
+    if not supports(protocol, "deletionVectors"):
+        yield "dv.needs-feature", f"{add.path} has a deletion vector"
+    known = before is not None and add.key in before.live
+    allowed = metadata.configuration.get("delta.enableDeletionVectors", "false").lower() == "true"
+    if not known and not allowed:
+        yield "dv.needs-property", f"{add.path}: delta.enableDeletionVectors is not true"
+    try:
+        statistics = add.statistics
+    except ValueError:
+        return  # reported as statistics that are no JSON
+    if statistics is None or type(statistics.get("numRecords")) is not int:
+        yield "dv.num-records-present", f"{add.path} has a deletion vector, and no numRecords"
+
+
+def _in_commit_timestamps(
+    before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
+) -> Iterator[Breach]:
+    if metadata.configuration.get("delta.enableInCommitTimestamps", "false").lower() != "true":
+        return
+    if not supports(protocol, "inCommitTimestamp"):
+        yield Breach("log.in-commit-timestamp-needs-feature", "the property without the feature", commit.name)
+        return
+    if not commit.infos or not commit.info_first:
+        yield Breach("log.in-commit-timestamp-first", "commitInfo is not the first action", commit.name)
+    info: CommitInfo | None = commit.info
+    time = info.in_commit_timestamp if info is not None else None
+    if time is None:
+        yield Breach("log.in-commit-timestamp-present", "commitInfo has no inCommitTimestamp", commit.name)
+    elif before is not None and (earlier := before.in_commit_timestamp) is not None and time <= earlier:
+        yield Breach("log.in-commit-timestamp-increases", f"{time} after {earlier}", commit.name)
+
+
+def _row_tracking(commit: Commit, protocol: Protocol) -> Iterator[Breach]:
+    if not supports(protocol, "rowTracking"):
+        return
+    for add in commit.adds:
+        if add.base_row_id is None or add.default_row_commit_version is None:
+            detail = f"{add.path} has no baseRowId or no defaultRowCommitVersion"
+            yield Breach("log.row-tracking-fields", detail, commit.name)
+
+
+def _levels(data_type: DataType, where: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    match data_type:
+        case Struct():
+            yield where, data_type.names
+            for each in data_type.fields:
+                yield from _levels(each.type, f"{where}.{each.name}".lstrip("."))
+        case Array(element=element):
+            yield from _levels(element, f"{where}.element")
+        case Map(key=key, value=value):
+            yield from _levels(key, f"{where}.key")
+            yield from _levels(value, f"{where}.value")
+
+
+def _types(data_type: DataType) -> Iterator[DataType]:
+    yield data_type
+    match data_type:
+        case Struct():
+            for each in data_type.fields:
+                yield from _types(each.type)
+        case Array(element=element):
+            yield from _types(element)
+        case Map(key=key, value=value):
+            yield from _types(key)
+            yield from _types(value)
+
+
+def _fields(data_type: DataType, where: str = "") -> Iterator[tuple[str, Field]]:
+    match data_type:
+        case Struct():
+            for each in data_type.fields:
+                yield where, each
+                yield from _fields(each.type, f"{where}.{each.name}")
+        case Array(element=element):
+            yield from _fields(element, f"{where}.element")
+        case Map(key=key, value=value):
+            yield from _fields(key, f"{where}.key")
+            yield from _fields(value, f"{where}.value")
