@@ -2,8 +2,8 @@
 
 Run as a script by the harness' own interpreter, with the standard library only. It becomes a session leader and a child
 subreaper, starts the host, keeps the host's stdout and stderr in files of limited length, and ends when the host ends,
-when the harness says so, or when the harness is gone (the control pipe closes). Before it ends it kills every descendant
-and waits until none is left; then it reports one line of JSON.
+when the harness says so, or when the harness is gone (the control pipe closes). Before it ends it kills every
+descendant and waits until none is left; then it reports one line of JSON.
 
 Where there is no subreaper (not Linux) it kills the host's process group instead, and says so in the report.
 """

@@ -1,0 +1,232 @@
+"""The adapter: the alphabet on deltalake's public API, one long-lived `DeltaTable` an address."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import deltalake
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Field, QueryBuilder, Schema, Transaction, write_deltalake
+
+from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.contract import Answer, Identity
+from delta_adapters.delta_rs.merging import merge
+from delta_adapters.delta_rs.rejections import classify, of_the_engine
+from delta_adapters.dialects import Inexpressible, render_sql
+from delta_adapters.dialects.delta_rs import DeltaRsDialect
+from delta_models import operations as ops
+from delta_models.expressions import Expression
+from delta_models.operations import Operation, Read
+from delta_models.outcomes import Committed, NoChange, Outcome, Unsupported
+from delta_models.schema import Struct, parse_schema, schema_string
+
+DIALECT = DeltaRsDialect()
+Act = Callable[[CommitProperties], object]
+
+
+class NotOffered(Exception):
+    """deltalake has no such operation, or not with these options."""
+
+
+class DeltaRs:
+    """deltalake as its users see it: its errors and limits are passed on, never worked around."""
+
+    def __init__(self) -> None:
+        self._location = ""
+        self._table: DeltaTable | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """deltalake, in the version at hand."""
+        home = "https://github.com/delta-io/delta-rs"
+        return Identity("delta-rs", deltalake.__version__, home, f"{home}/issues")
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """The document beside this module."""
+        text = importlib.resources.files(__package__).joinpath("capabilities.json").read_text("utf-8")
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+    def start(self, work: Path) -> None:
+        """Nothing is dear here."""
+
+    def stop(self) -> None:
+        """Nothing was begun."""
+
+    def open(self, location: str) -> None:
+        """A new `DeltaTable` is made on first use, cold."""
+        self._location = location
+        self._table = None
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        """Perform, and tell by the version before and after whether something was committed."""
+        properties = _commit_properties(operation, tag)
+        try:
+            if isinstance(operation, ops.Create):
+                return self._create(operation, properties)
+            table = self._refreshed()
+            before = table.version()
+            act = self._act(operation, table)
+            act(properties)
+            return Committed() if table.version() > before else NoChange()
+        except (NotOffered, Inexpressible) as error:
+            return Unsupported(str(error))
+        except Exception as error:
+            if of_the_engine(error):
+                return classify(error, writing=True)
+            raise
+
+    def read(self, read: Read) -> Answer | Outcome:
+        """The newest rows through the long-lived table, those of a version through a table opened at it."""
+        try:
+            match read.at:
+                case ops.Latest():
+                    table = self._refreshed()
+                case ops.AtVersion(version=version):
+                    table = DeltaTable(self._location, version=version)
+                case _:
+                    return Unsupported(f"{type(read.at).__name__} is for the harness to resolve")
+            return Answer(self._rows(table, read), table.version())
+        except (NotOffered, Inexpressible) as error:
+            return Unsupported(str(error))
+        except Exception as error:
+            if of_the_engine(error):
+                return classify(error, writing=False)
+            raise
+
+    def _refreshed(self) -> DeltaTable:
+        if self._table is None:
+            self._table = DeltaTable(self._location)
+        else:
+            self._table.update_incremental()
+        return self._table
+
+    def _rows(self, table: DeltaTable, read: Read) -> pa.Table:
+        columns = None if read.columns is None else list(read.columns)
+        if read.where is None and "deletionVectors" not in (table.protocol().reader_features or ()):
+            return table.to_pyarrow_table(columns=columns)
+        chosen = "*" if columns is None else ", ".join(map(DIALECT.quote, columns))
+        where = "" if read.where is None else f" WHERE {_sql(read.where, _schema_of(table))}"
+        return pa.table(QueryBuilder().register("t", table).execute(f"SELECT {chosen} FROM t{where}"))  # noqa: S608 - rendered, quoted
+
+    def _create(self, operation: ops.Create, properties: CommitProperties) -> Outcome:
+        if operation.name is not None or operation.managed:
+            raise NotOffered("deltalake has no catalogue of its own")
+        if operation.cluster_by:
+            raise NotOffered("deltalake can't create clustered tables")
+        before = DeltaTable(self._location).version() if DeltaTable.is_deltatable(self._location) else -1
+        custom = any(not key.startswith("delta.") for key, _ in operation.properties)
+        self._table = DeltaTable.create(
+            self._location,
+            Schema.from_json(schema_string(operation.schema)),
+            mode="ignore" if operation.if_not_exists else "error",
+            partition_by=list(operation.partition_by) or None,
+            configuration=dict(operation.properties) or None,
+            commit_properties=properties,
+            raise_if_key_not_exists=not custom,
+        )
+        return Committed() if self._table.version() > before else NoChange()
+
+    def _act(self, operation: Operation, table: DeltaTable) -> Act:
+        """The call of deltalake that performs the operation."""
+        match operation:
+            case ops.Append() | ops.Overwrite():
+                return self._write(operation, table)
+            case ops.Delete(where=where):
+                predicate = None if where is None else _sql(where, _schema_of(table))
+                return lambda properties: table.delete(predicate, commit_properties=properties)
+            case ops.Update():
+                schema = _schema_of(table)
+                updates = {DIALECT.quote(name): _sql(value, schema) for name, value in operation.assignments}
+                picked = None if operation.where is None else _sql(operation.where, schema)
+                return lambda properties: table.update(
+                    updates, predicate=picked, commit_properties=properties
+                )
+            case ops.Merge():
+                return merge(operation, table, _schema_of(table), DIALECT)
+            case ops.Restore(at=ops.AtVersion(version=version)):
+                return lambda properties: table.restore(version, commit_properties=properties)
+            case ops.Reopen():
+                return lambda _: self.open(self._location)
+            case ops.SetProperties(properties=pairs):
+                return lambda properties: table.alter.set_table_properties(
+                    dict(pairs), commit_properties=properties
+                )
+            case ops.AddConstraint(name=name, check=check):
+                constraint = {name: _sql(check, _schema_of(table))}
+                return lambda properties: table.alter.add_constraint(constraint, commit_properties=properties)
+            case ops.DropConstraint(name=name, if_exists=if_exists):
+                return lambda properties: table.alter.drop_constraint(
+                    name, raise_if_not_exists=not if_exists, commit_properties=properties
+                )
+            case ops.AddColumn(field=field, parent=(), after=None, first=False):
+                whole = Schema.from_json(schema_string(Struct((field,))))
+                fields: list[Field] = list(whole.fields)
+                return lambda properties: table.alter.add_columns(fields, commit_properties=properties)
+        return self._upkeep(operation, table)
+
+    def _upkeep(self, operation: Operation, table: DeltaTable) -> Act:
+        match operation:
+            case ops.Checkpoint():
+                return lambda _: table.create_checkpoint()
+            case ops.Optimize(where=None):
+                return lambda properties: table.optimize.compact(commit_properties=properties)
+            case ops.ZOrder(columns=columns, where=None):
+                return lambda properties: table.optimize.z_order(list(columns), commit_properties=properties)
+            case ops.Vacuum(retention_hours=hours, dry_run=dry_run, lite=lite):
+                if hours is not None and hours != int(hours):
+                    raise NotOffered("deltalake takes whole hours of retention")
+                return lambda properties: table.vacuum(
+                    None if hours is None else int(hours),
+                    dry_run=dry_run,
+                    enforce_retention_duration=hours is None,
+                    full=not lite,
+                    commit_properties=properties,
+                )
+        raise NotOffered(f"deltalake has no call for {operation!r:.200}")
+
+    def _write(self, operation: ops.Append | ops.Overwrite, table: DeltaTable) -> Act:
+        if not operation.by_name:
+            raise NotOffered("deltalake writes by name only")
+        arguments: dict[str, Any] = {"mode": "append"}
+        if isinstance(operation, ops.Overwrite):
+            if operation.dynamic:
+                raise NotOffered("deltalake has no dynamic partition overwrite")
+            arguments["mode"] = "overwrite"
+            if operation.where is not None:
+                arguments["predicate"] = _sql(operation.where, _schema_of(table))
+        if operation.schema_mode != "none":
+            arguments["schema_mode"] = operation.schema_mode
+        data = to_arrow(operation.rows)
+        if operation.files > 1:
+            data = _in_pieces(data, operation.files)
+            arguments["target_file_size"] = 1
+        return lambda properties: write_deltalake(table, data, commit_properties=properties, **arguments)
+
+
+def _sql(expression: Expression, schema: Struct) -> str:
+    return render_sql(expression, schema, DIALECT)
+
+
+def _schema_of(table: DeltaTable) -> Struct:
+    return parse_schema(table.schema().to_json())
+
+
+def _in_pieces(data: pa.Table, pieces: int) -> pa.Table:
+    """The same rows in several batches: deltalake looks at the size of a file only between batches."""
+    step = max(1, -(-len(data) // pieces))
+    batches = [each for start in range(0, len(data), step) for each in data.slice(start, step).to_batches()]
+    return pa.Table.from_batches(batches, data.schema)
+
+
+def _commit_properties(operation: Operation, tag: str) -> CommitProperties:
+    transaction = operation.transaction if isinstance(operation, ops.Append | ops.Overwrite) else None
+    return CommitProperties(
+        custom_metadata={"tag": tag} if tag else None,
+        app_transactions=[Transaction(*transaction)] if transaction else None,
+    )

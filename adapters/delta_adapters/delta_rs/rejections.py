@@ -1,0 +1,137 @@
+"""Why deltalake refused: from the exception's class where that says it, else from one table of its messages.
+
+deltalake raises few classes, so most kinds come from the words. The table holds for deltalake 1.5 and 1.6; the first
+kind that fits counts. A message that matches nothing is `unclassified`, and charged to this adapter.
+"""
+
+from __future__ import annotations
+
+import re
+
+from deltalake.exceptions import DeltaError, SchemaMismatchError, TableNotFoundError
+
+from delta_models.outcomes import Outcome, Rejected, Unknown
+
+PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("conflict.append", (r"concurrent transactions? added new data",)),
+    ("conflict.delete-read", (r"concurrent transaction deleted data this operation read",)),
+    ("conflict.delete-delete", (r"concurrent transaction deleted the same data",)),
+    ("conflict.metadata", (r"Metadata changed since last commit",)),
+    ("conflict.protocol", (r"Protocol changed since last commit",)),
+    ("conflict.transaction", (r"Concurrent transaction failed",)),
+    ("append-only", (r"Delta table is append-only",)),
+    (
+        "conflict.other",
+        (r"Exceeded max commit attempts", r"Failed to commit transaction", r"version \d+ already exists"),
+    ),
+    (
+        "constraint",
+        (r"Invalid data found", r"non-nullable", r"violates? (the )?(constraint|invariant|CHECK)"),
+    ),
+    ("ambiguous-match", (r"MERGE matched a target row with multiple source rows",)),
+    ("table-exists", (r"table already exists at that location",)),
+    ("missing-table", (r"No files in log segment", r"[Nn]ot a Delta table", r"No delta log")),
+    (
+        "missing-version",
+        (
+            r"not the same as the specified end version",
+            r"Invalid table version",
+            r"version \S+ (does not exist|not found)",
+            r"Version not found",
+        ),
+    ),
+    ("bad-argument", (r"Version to restore .* should be less",)),
+    ("retention", (r"Invalid retention period",)),
+    (
+        "unsupported-feature",
+        (
+            r"[Rr]eader feature",
+            r"[Ww]riter feature",
+            r"[Uu]nsupported.*feature",
+            r"requires table feature",
+            r"table has set these (reader|writer) features",
+            r"only supported by the deltalake reader with version",
+        ),
+    ),
+    ("missing-file", (r"Object at location .* not found", r"No such file or directory", r"NotFound")),
+    ("overflow", (r"Can't cast value .* to type", r"[Oo]verflow", r"too large to store", r"does not fit")),
+    (
+        "schema",
+        (
+            r"Cast error",
+            r"Cannot cast",
+            r"No field named",
+            r"not found in schema",
+            r"Schema error",
+            r"Failed to merge types",
+            r"[Ss]chema mismatch",
+            r"number of fields",
+            r"Cannot merge",
+        ),
+    ),
+    (
+        "corrupt-log",
+        (
+            r"Json error",
+            r"JSON",
+            r"Kernel error: .*(pars|deserial)",
+            r"Missing (protocol|metadata)",
+            r"[Cc]orrupt",
+        ),
+    ),
+    (
+        "bad-argument",
+        (
+            r"sql parser error",
+            r"Error during planning",
+            r"Error parsing property",
+            r"Invalid (argument|configuration)",
+            r"type_coercion",
+            r"Either the version or datetime",
+        ),
+    ),
+)
+STORAGE = re.compile(
+    r"(LocalFileSystem|ObjectStore|object store|I/O|IO) error|Unable to (create|open|rename|copy|write|sync)|os error \d+"
+    r"|Input/output error|No space left|Read-only file system|Permission denied"
+)
+_COMPILED = tuple((re.compile("|".join(patterns)), kind) for kind, patterns in PATTERNS)
+
+
+def classify(error: Exception, *, writing: bool) -> Outcome:
+    """The outcome that an exception of deltalake stands for.
+
+    A failure of the storage during a write leaves open what is there now: Unknown. Everything else that deltalake says
+    comes before, or instead of, its commit.
+    """
+    message = first_lines(str(error))
+    if isinstance(error, TableNotFoundError):
+        return Rejected("missing-table", message)
+    kind = kind_of(message)
+    if kind in {None, "missing-file"} and STORAGE.search(message):
+        if kind == "missing-file" and not writing:
+            return Rejected(kind, message)
+        return Unknown(message) if writing else Rejected("io", message)
+    if kind is None and isinstance(error, SchemaMismatchError):
+        kind = "schema"
+    return Rejected(kind or "unclassified", f"{type(error).__name__}: {message}")
+
+
+def kind_of(message: str) -> str | None:
+    """The kind of rejection that a message stands for, by the table."""
+    return next((kind for pattern, kind in _COMPILED if pattern.search(message)), None)
+
+
+def of_the_engine(error: Exception) -> bool:
+    """Whether an exception is deltalake's (or Arrow's, on its behalf) and not a slip of this adapter."""
+    module = type(error).__module__ or ""
+    return (
+        isinstance(error, DeltaError | OSError)
+        or type(error) is Exception
+        or module.startswith(("pyarrow", "arro3"))
+    )
+
+
+def first_lines(message: str) -> str:
+    """The message without the native stack that deltalake appends to some."""
+    return re.split(r"\n\s+0: ", message, maxsplit=1)[0].strip()

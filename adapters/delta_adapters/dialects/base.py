@@ -1,0 +1,120 @@
+"""The walk over an expression, and what an engine's dialect has to say of names, literals and operators."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from delta_models.expressions import (
+    And,
+    Between,
+    Call,
+    Column,
+    Compare,
+    Expression,
+    In,
+    IsNotNull,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    type_of,
+)
+from delta_models.schema import DataType, Struct
+from delta_models.values import Value
+
+ARITHMETIC = ("+", "-", "*", "/", "%")
+
+
+class Inexpressible(ValueError):
+    """The dialect has no words for it; the adapter answers `Unsupported` with this message."""
+
+
+class Dialect(ABC):
+    """One engine's SQL.
+
+    The portable core is rendered here. `call` renders `Call`s; a dialect that knows more functions than arithmetic,
+    `cast` and `like` overrides it.
+    """
+
+    name: ClassVar[str]
+    null_safe_equal: ClassVar[str] = "IS NOT DISTINCT FROM"
+
+    @abstractmethod
+    def quote(self, name: str) -> str:
+        """A name, quoted whatever it holds."""
+
+    @abstractmethod
+    def literal(self, data_type: DataType, value: Value) -> str:
+        """A constant of exactly this type and value; raises Inexpressible if there is no form for it."""
+
+    @abstractmethod
+    def type_name(self, data_type: DataType) -> str:
+        """The type as it stands in a CAST."""
+
+    def column(self, path: tuple[str, ...]) -> str:
+        """A column, or a field inside one."""
+        return ".".join(map(self.quote, path))
+
+    def call(self, function: str, arguments: tuple[str, ...], result: DataType) -> str:
+        """A function or an operator."""
+        if function in ARITHMETIC and len(arguments) == 2:
+            return f"({arguments[0]} {function} {arguments[1]})"
+        if function == "cast" and len(arguments) == 1:
+            return f"CAST({arguments[0]} AS {self.type_name(result)})"
+        if function == "like" and len(arguments) == 2:
+            return f"({arguments[0]} LIKE {arguments[1]})"
+        raise Inexpressible(f"{self.name} has no words for the function {function!r}")
+
+
+def render_sql(expression: Expression, schema: Struct, dialect: Dialect) -> str:
+    """The expression as SQL text over a table of this schema."""
+    match expression:
+        case Column(path=path):
+            return dialect.column(path)
+        case Literal(type=data_type, value=value):
+            return dialect.literal(data_type, value)
+        case Call(function=function, arguments=arguments, type=result):
+            return dialect.call(
+                function, tuple(render_sql(each, schema, dialect) for each in arguments), result
+            )
+        case Compare(op=op, left=left, right=right):
+            word = dialect.null_safe_equal if op == "<=>" else "<>" if op == "!=" else op
+            first, second = _alike((left, right), schema, dialect)
+            return f"({first} {word} {second})"
+        case IsNull(operand=operand):
+            return f"({render_sql(operand, schema, dialect)} IS NULL)"
+        case IsNotNull(operand=operand):
+            return f"({render_sql(operand, schema, dialect)} IS NOT NULL)"
+        case In(operand=operand, options=options):
+            if not options:
+                raise Inexpressible("SQL has no IN with an empty list")
+            first, *rest = _alike((operand, *options), schema, dialect)
+            return f"({first} IN ({', '.join(rest)}))"
+        case Between(operand=operand, low=low, high=high):
+            first, second, third = _alike((operand, low, high), schema, dialect)
+            return f"({first} BETWEEN {second} AND {third})"
+        case And(operands=operands):
+            return _joined(" AND ", operands, schema, dialect, empty="TRUE")
+        case Or(operands=operands):
+            return _joined(" OR ", operands, schema, dialect, empty="FALSE")
+        case Not(operand=operand):
+            return f"(NOT {render_sql(operand, schema, dialect)})"
+
+
+def _alike(operands: tuple[Expression, ...], schema: Struct, dialect: Dialect) -> list[str]:
+    """The operands, each brought to the type of the first column among them, so that no engine has to choose one."""
+    types = [type_of(each, schema) for each in operands]
+    wanted = next(
+        (found for each, found in zip(operands, types, strict=True) if isinstance(each, Column)), types[0]
+    )
+    return [
+        text if found == wanted else f"CAST({text} AS {dialect.type_name(wanted)})"
+        for text, found in zip((render_sql(each, schema, dialect) for each in operands), types, strict=True)
+    ]
+
+
+def _joined(
+    word: str, operands: tuple[Expression, ...], schema: Struct, dialect: Dialect, *, empty: str
+) -> str:
+    return f"({word.join(render_sql(each, schema, dialect) for each in operands)})" if operands else empty

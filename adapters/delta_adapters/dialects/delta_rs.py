@@ -1,0 +1,104 @@
+"""delta-rs: DataFusion's SQL, as `DeltaTable.delete`, `.update`, `.merge` and `QueryBuilder` take it.
+
+A bare long decimal number would be read as a float; `timestamp '...Z'` is refused, and a timestamp literal is of
+nanoseconds and ends in 2262. So decimals are cast from strings, and timestamps by `arrow_cast`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from delta_adapters.dialects.base import Dialect, Inexpressible
+from delta_adapters.dialects.calendar import DAY, date_text, plain, timestamp_text
+from delta_models.schema import DataType, DecimalType, Primitive
+from delta_models.values import Decimal, Value
+
+TYPE_NAMES = {
+    "byte": "TINYINT",
+    "short": "SMALLINT",
+    "integer": "INT",
+    "long": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "binary": "BYTEA",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+}
+ARROW_NAMES = {
+    "timestamp": 'Timestamp(Microsecond, Some("UTC"))',
+    "timestamp_ntz": "Timestamp(Microsecond, None)",
+}
+
+
+class DeltaRsDialect(Dialect):
+    """DataFusion's SQL inside deltalake."""
+
+    name: ClassVar[str] = "delta-rs"
+
+    def quote(self, name: str) -> str:
+        """In double quotes, doubled inside."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def type_name(self, data_type: DataType) -> str:
+        """The SQL name of a type."""
+        match data_type:
+            case Primitive(name=name) if name in TYPE_NAMES:
+                return TYPE_NAMES[name]
+            case DecimalType(precision=precision, scale=scale):
+                return f"DECIMAL({precision},{scale})"
+        raise Inexpressible(f"delta-rs has no name for the type {data_type} in SQL")
+
+    def literal(self, data_type: DataType, value: Value) -> str:
+        """A constant, cast to exactly its type."""
+        match data_type:
+            case Primitive(name="timestamp" | "timestamp_ntz" as name):
+                return f"arrow_cast({_timestamp(name, value)}, '{ARROW_NAMES[name]}')"
+            case _ if value is None:
+                return f"CAST(NULL AS {self.type_name(data_type)})"
+            case Primitive(name="boolean"):
+                return "TRUE" if value else "FALSE"
+            case Primitive(name="string"):
+                return _string(value)
+            case Primitive(name="binary"):
+                return f"X'{value.hex()}'"
+            case Primitive(name="long"):
+                return str(value)
+            case Primitive(name="date"):
+                return _date(value)
+            case Primitive(name="float" | "double"):
+                return f"CAST('{_number(value)}' AS {self.type_name(data_type)})"
+            case DecimalType():
+                return f"CAST('{Decimal(*value)}' AS {self.type_name(data_type)})"
+            case Primitive(name="byte" | "short" | "integer"):
+                return f"CAST({value} AS {self.type_name(data_type)})"
+        raise Inexpressible(f"delta-rs has no literal of type {data_type}")
+
+
+def _string(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise Inexpressible(f"a string that is no UTF-8 has no literal: {value!r}") from error
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _number(value: float) -> str:
+    return "NaN" if math.isnan(value) else repr(value)
+
+
+def _date(days: int) -> str:
+    return (
+        f"CAST('{date_text(days)}' AS DATE)"
+        if plain(days)
+        else f"arrow_cast(arrow_cast({days}, 'Int32'), 'Date32')"
+    )
+
+
+def _timestamp(name: str, micros: int | None) -> str:
+    if micros is None:
+        return "NULL"
+    if not plain(micros // DAY):
+        return str(micros)
+    return f"'{timestamp_text(micros)}{'Z' if name == 'timestamp' else ''}'"

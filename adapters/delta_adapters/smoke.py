@@ -1,0 +1,134 @@
+"""The least that tells a wrong adapter from a wrong engine: `python -m delta_adapters.smoke ENGINE...`.
+
+A few steps on one tiny table, each with the one answer that any working engine gives. It fails at the first that goes
+otherwise, and says what was asked, what came, and what should have come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.registry import EngineSpec, UnknownEngine, availability, parse_engine
+from delta_adapters.supervisor import Host, HostError, ReadReply
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import Append, AtVersion, Create, Delete, Operation, Read
+from delta_models.outcomes import Committed, Rejected
+from delta_models.schema import LONG, STRING, struct
+from delta_models.values import Rows
+
+SCHEMA = struct(("id", LONG), ("letter", STRING))
+FIRST = Rows(SCHEMA, ((1, "a"), (2, None)))
+SECOND = Rows(SCHEMA, ((3, "c"),))
+UNFIT = Rows(struct(("id", LONG), ("number", LONG), ("more", STRING)), ((4, 4, "d"),))
+Step = tuple[str, Callable[[Host], str | None]]
+
+
+class SmokeFailure(Exception):
+    """A step of the smoke test went otherwise than it does with any working engine."""
+
+
+def smoke(host: Host, folder: Path) -> None:
+    """Drive the host through the steps on a table at `folder`; raises SmokeFailure, or the host's own HostError."""
+    host.open(str(folder))
+    for name, step in STEPS:
+        problem = step(host)
+        if problem is not None:
+            raise SmokeFailure(f"{host.identity} fails its smoke test at: {name}. {problem}")
+
+
+def smoke_engine(spec: EngineSpec, work: Path) -> str:
+    """Start a host, drive it through the steps, and stop it; the engine's identity."""
+    with Host.start(spec, work / "host") as host:
+        smoke(host, work / "table")
+        return str(host.identity)
+
+
+def _commits(operation: Operation) -> Callable[[Host], str | None]:
+    def step(host: Host) -> str | None:
+        outcome = host.execute(operation, "smoke").outcome
+        return None if outcome == Committed() else f"{operation} should be committed, and came to {outcome}"
+
+    return step
+
+
+def _rejects(operation: Operation, kind: str) -> Callable[[Host], str | None]:
+    def step(host: Host) -> str | None:
+        outcome = host.execute(operation, "smoke").outcome
+        if isinstance(outcome, Rejected) and outcome.kind == kind:
+            return None
+        return f"{operation} should be rejected as {kind!r}, and came to {outcome}"
+
+    return step
+
+
+def _reads(read: Read, *expected: Rows) -> Callable[[Host], str | None]:
+    wanted = sorted(row for rows in expected for row in rows.rows)
+
+    def step(host: Host) -> str | None:
+        found = _rows(host.read(read))
+        return None if found == wanted else f"{read} should find {wanted}, and found {found}"
+
+    return step
+
+
+def _rows(reply: ReadReply) -> object:
+    if reply.table is None:
+        return reply.outcome
+    table: pa.Table = reply.table
+    if table.column_names != list(SCHEMA.names):
+        return f"columns {table.column_names}"
+    return sorted(zip(table["id"].to_pylist(), table["letter"].to_pylist(), strict=True))
+
+
+STEPS: tuple[Step, ...] = (
+    ("create", _commits(Create(SCHEMA))),
+    ("append", _commits(Append(FIRST))),
+    ("read back", _reads(Read(), FIRST)),
+    ("append more", _commits(Append(SECOND))),
+    ("refuse rows that do not fit the schema", _rejects(Append(UNFIT), "schema")),
+    ("read with a filter", _reads(Read(where=Compare("=", Column(("id",)), Literal(LONG, 3))), SECOND)),
+    ("delete", _commits(Delete(Compare("=", Column(("letter",)), Literal(STRING, "a"))))),
+    ("read after the delete", _reads(Read(), Rows(SCHEMA, ((2, None), (3, "c"))))),
+    ("travel back to the first rows", _reads(Read(AtVersion(1)), FIRST)),
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 if every engine named passes, 1 if one fails, 3 if one can't be run here."""
+    parser = argparse.ArgumentParser(
+        prog="python -m delta_adapters.smoke", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("engine", nargs="+", help="an engine, as `conformance run --engine` takes it")
+    worst = 0
+    for text in parser.parse_args(arguments).engine:
+        with tempfile.TemporaryDirectory(prefix="delta-smoke-") as work:
+            worst = max(worst, _report(text, Path(work)))
+    return worst
+
+
+def _report(text: str, work: Path) -> int:
+    try:
+        spec = parse_engine(text)
+        found = availability(spec)
+        if not found:
+            print(f"{text}: can't run here: {found.why}. {found.cure}")  # noqa: T201 - a command's answer
+            return 3
+        print(f"{smoke_engine(spec, work)}: works")  # noqa: T201 - a command's answer
+    except (UnknownEngine, EnvironmentProblem) as error:
+        print(f"{text}: {error}", file=sys.stderr)  # noqa: T201 - a command's answer
+        return 3
+    except (SmokeFailure, HostError) as error:
+        print(f"{text}: {error}", file=sys.stderr)  # noqa: T201 - a command's answer
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
