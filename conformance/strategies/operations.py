@@ -1,0 +1,167 @@
+"""One command after another: what may be asked next of a table that is as the model says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.strategies.dice import Dice
+from conformance.strategies.merges import draw_merge
+from conformance.strategies.predicates import draw_predicate
+from conformance.strategies.profiles import Profile
+from conformance.strategies.rows import draw_rows, draw_value
+from conformance.strategies.shapes import Shape, profile_of
+from delta_models.expressions import Column, Expression, Literal
+from delta_models.operations import (
+    Append,
+    AtState,
+    Checkpoint,
+    Create,
+    Delete,
+    Latest,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    Restore,
+    Update,
+    Vacuum,
+)  # fmt: skip
+from delta_models.schema import DATE, LONG, STRING, Field, Struct
+from delta_models.table import Table, World
+from delta_models.values import Rows
+
+EVERYTHING_ONE_IN = 12  # deletes and updates without a predicate
+FILES = ((1, 6), (2, 1), (3, 1))
+SHORT_VACUUMS = ((0.0, 3), (None, 1))
+RECENT = 6  # how many of the latest states are looked back to half of the time
+
+Guard = Callable[[World, Operation], bool]
+
+
+def draw_command(dice: Dice, world: World, shape: Shape) -> Operation:
+    """The next command of a history; the first is always Create."""
+    if not world.table.exists:
+        return Create(shape.schema, shape.partition_by, shape.properties)
+    return _MAKERS[dice.weighted(shape.operations)](_Next(dice, world, shape, profile_of(shape)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Next:
+    """A place in a history, with a method for each operation that may come."""
+
+    dice: Dice
+    world: World
+    shape: Shape
+    profile: Profile
+
+    @property
+    def table(self) -> Table:
+        return self.world.table
+
+    def append(self) -> Operation:
+        one_in = self.profile.misfits_one_in
+        if one_in and self.dice.one_in(one_in):
+            return self.misfit()
+        return Append(draw_rows(self.dice, self.shape), files=self.dice.weighted(FILES))
+
+    def misfit(self) -> Operation:
+        """Rows that no table of this shape may accept: a column too many, or a text where no text fits."""
+        schema = self.shape.schema
+        rows = draw_rows(self.dice, self.shape).rows or ((None,) * len(schema),)
+        wrong = [at for at, each in enumerate(schema.fields) if each.type != STRING]
+        if wrong and self.dice.one_in(2):
+            at = self.dice.pick(wrong)
+            fields = list(schema.fields)
+            fields[at] = Field(fields[at].name, STRING)
+            return Append(
+                Rows(Struct(tuple(fields)), tuple((*row[:at], "no such", *row[at + 1 :]) for row in rows))
+            )
+        extra = Field("extra", self.dice.pick((LONG, DATE)))
+        return Append(Rows(Struct((*schema.fields, extra)), tuple((*row, 1) for row in rows)))
+
+    def overwrite(self) -> Operation:
+        rows = draw_rows(self.dice, self.shape)
+        one_in = self.profile.partial_overwrites_one_in
+        if not one_in or not self.dice.one_in(one_in):
+            return Overwrite(rows)
+        if self.shape.partition_by and self.dice.one_in(2):
+            return Overwrite(rows, dynamic=True)
+        return Overwrite(
+            rows, where=draw_predicate(self.dice, self.shape, self.table, self.partitions() or None)
+        )
+
+    def delete(self) -> Operation:
+        return Delete(self.where())
+
+    def update(self) -> Operation:
+        where = self.where()
+        schema = self.shape.schema
+        assignments: list[tuple[str, Expression]] = []
+        for at in sorted(self.dice.some(range(len(schema)), 2 if self.dice.one_in(3) else 1)):
+            each = schema.fields[at]
+            alike = [other.name for other in schema if other.type == each.type and other.name != each.name]
+            if alike and self.dice.one_in(3):
+                assignments.append((each.name, Column((self.dice.pick(alike),))))
+            else:
+                assignments.append((each.name, Literal(each.type, draw_value(self.dice, self.shape, at))))
+        return Update(tuple(assignments), where)
+
+    def merge(self) -> Operation:
+        return draw_merge(self.dice, self.table, self.shape) or self.append()
+
+    def optimize(self) -> Operation:
+        if self.shape.partition_by and self.dice.one_in(3):
+            return Optimize(draw_predicate(self.dice, self.shape, self.table, self.partitions()))
+        return Optimize()
+
+    def checkpoint(self) -> Operation:
+        return Checkpoint()
+
+    def vacuum(self) -> Operation:
+        return Vacuum(self.dice.weighted(SHORT_VACUUMS))
+
+    def restore(self) -> Operation:
+        return Restore(AtState(self.earlier()))
+
+    def read(self) -> Operation:
+        at = AtState(self.earlier()) if self.dice.one_in(2) else Latest()
+        where = draw_predicate(self.dice, self.shape, self.table) if self.dice.below(4) else None
+        columns = None
+        if self.dice.one_in(2):
+            names = self.shape.schema.names
+            columns = tuple(self.dice.some(names, 1 + self.dice.below(len(names))))
+        return Read(at, where, columns)
+
+    def create(self) -> Operation:
+        """A table where there is one."""
+        shape = self.shape
+        return Create(shape.schema, shape.partition_by, shape.properties, if_not_exists=self.dice.one_in(2))
+
+    def where(self) -> Expression | None:
+        if self.dice.one_in(EVERYTHING_ONE_IN):
+            return None
+        return draw_predicate(self.dice, self.shape, self.table)
+
+    def partitions(self) -> tuple[int, ...]:
+        return tuple(self.shape.schema.index(name) for name in self.shape.partition_by)
+
+    def earlier(self) -> int:
+        """A step whose state must be readable, the latest ones more often."""
+        steps = self.world.readable()[::-1]
+        return self.dice.pick(steps[:RECENT] if self.dice.one_in(2) else steps)
+
+
+_MAKERS: dict[str, Callable[[_Next], Operation]] = {
+    "Append": _Next.append,
+    "Overwrite": _Next.overwrite,
+    "Delete": _Next.delete,
+    "Update": _Next.update,
+    "Merge": _Next.merge,
+    "Optimize": _Next.optimize,
+    "Checkpoint": _Next.checkpoint,
+    "Vacuum": _Next.vacuum,
+    "Restore": _Next.restore,
+    "Read": _Next.read,
+    "Create": _Next.create,
+}

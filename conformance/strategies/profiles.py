@@ -1,0 +1,97 @@
+"""What the histories of a profile are made of, as frozen data: shapes, values, and the weights of operations.
+
+How many histories there are is the business of `conformance.plan`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from delta_models.schema import BOOLEAN, DATE, DOUBLE, INTEGER, LONG, STRING, TIMESTAMP, DataType, DecimalType
+
+Weights = tuple[tuple[str, int], ...]
+Types = tuple[tuple[DataType, int], ...]
+
+DECIMALS: Types = (
+    (DecimalType(10, 2), 2),
+    (DecimalType(5, 0), 1),
+    (DecimalType(18, 18), 1),
+    (DecimalType(19, 4), 1),
+    (DecimalType(38, 10), 1),
+    (DecimalType(38, 0), 1),
+)
+
+TYPES: Types = (
+    (LONG, 18),
+    (STRING, 24),
+    (INTEGER, 12),
+    (DOUBLE, 14),
+    (DATE, 12),
+    (TIMESTAMP, 14),
+    (BOOLEAN, 8),
+    *DECIMALS,
+)
+
+PARTITION_TYPES: Types = (
+    (STRING, 24),
+    (LONG, 6),
+    (INTEGER, 8),
+    (DATE, 10),
+    (TIMESTAMP, 8),
+    (BOOLEAN, 6),
+    (DOUBLE, 1),
+    *DECIMALS,
+)
+
+OPERATIONS: Weights = (
+    ("Append", 26),
+    ("Delete", 11),
+    ("Update", 11),
+    ("Merge", 14),
+    ("Overwrite", 5),
+    ("Optimize", 6),
+    ("Checkpoint", 6),
+    ("Vacuum", 5),
+    ("Restore", 5),
+    ("Read", 10),
+    ("Create", 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What may occur, and how often. Shares are "one in so many"; 0 is never."""
+
+    name: str
+    operations: Weights = OPERATIONS
+    always: tuple[str, ...] = ("Append", "Read")
+    switched_off_one_in: int = (
+        6  # each other operation, in each history: swarm testing with the choice in our hands
+    )
+    types: Types = TYPES
+    partition_types: Types = PARTITION_TYPES
+    columns: tuple[tuple[int, int], ...] = ((3, 4), (2, 3), (1, 1), (4, 3), (5, 1), (6, 1))
+    partitions: tuple[tuple[int, int], ...] = ((0, 5), (1, 4), (2, 2))
+    checkpoint_intervals: tuple[tuple[str, int], ...] = (("10", 2), ("3", 3), ("2", 3), ("1", 2))
+    deletion_vectors_one_in: int = 6
+    strange_doubles_one_in: int = 4  # histories in which NaN and -0.0 occur
+    reference_predicates_one_in: int = 0  # histories whose predicates may go beyond the portable core
+    hostile_texts_one_in: int = 0
+    odd_names_one_in: int = 6
+    rows_per_write: tuple[tuple[int, int], ...] = ((2, 4), (1, 3), (3, 4), (4, 2), (6, 2), (0, 1), (9, 1))
+    misfits_one_in: int = 24  # appends whose schema does not fit
+    rich_merges_one_in: int = 4  # merges with several clauses, conditions, not matched by source
+    partial_overwrites_one_in: int = 0  # replaceWhere and dynamic partitions, in place of the whole table
+
+
+DEV = Profile("dev")
+CI = replace(DEV, name="ci")
+NIGHTLY = replace(
+    DEV,
+    name="nightly",
+    reference_predicates_one_in=2,
+    hostile_texts_one_in=6,
+    partial_overwrites_one_in=3,
+)
+
+PROFILES = {each.name: each for each in (DEV, CI, NIGHTLY)}

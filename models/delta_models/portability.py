@@ -1,0 +1,83 @@
+"""Which predicates belong to the portable core, on whose answer every SQL engine must agree, and which do not."""
+
+from __future__ import annotations
+
+import math
+
+from delta_models.expressions import (
+    And,
+    Between,
+    Call,
+    Column,
+    Compare,
+    Expression,
+    In,
+    IsNotNull,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    type_of,
+)  # fmt: skip
+from delta_models.requirements.base import Strength
+from delta_models.schema import DOUBLE, FLOAT, DataType
+from delta_models.values import Rows, Value
+
+
+def is_strange(data_type: DataType, value: Value) -> bool:
+    """Whether a value is one on whose order and equality engines disagree: NaN and -0.0."""
+    if data_type not in {DOUBLE, FLOAT} or value is None:
+        return False
+    return math.isnan(value) or (value == 0 and math.copysign(1.0, value) < 0)
+
+
+def strength_of(predicate: Expression | None, rows: Rows) -> Strength:
+    """The class of the rule that a predicate picks certain rows: *must* in the portable core, else *reference*.
+
+    NaN and -0.0 leave the core as soon as they are compared: as a literal, or in a column whose order is asked for. So
+    it depends on the rows on which the predicate is evaluated. Functions, arithmetic and casts are *reference*.
+    """
+    return "must" if predicate is None or _is_portable(predicate, rows) else "reference"
+
+
+def _is_portable(expression: Expression, rows: Rows) -> bool:
+    match expression:
+        case Column() | Literal():
+            return True
+        case IsNull(operand=operand) | IsNotNull(operand=operand) | Not(operand=operand):
+            return _is_portable(operand, rows)
+        case And(operands=operands) | Or(operands=operands):
+            return all(_is_portable(each, rows) for each in operands)
+        case Compare(op=op, left=left, right=right):
+            return _agree((left, right), rows, ordered=op not in {"=", "!=", "<=>"})
+        case In(operand=operand, options=options):
+            return _agree((operand, *options), rows, ordered=False)
+        case Between(operand=operand, low=low, high=high):
+            return _agree((operand, low, high), rows, ordered=True)
+        case Call():
+            return False
+
+
+def _agree(operands: tuple[Expression, ...], rows: Rows, *, ordered: bool) -> bool:
+    """Whether a comparison of these is in the core: columns and literals of one type, nothing strange among them."""
+    columns = [each for each in operands if isinstance(each, Column)]
+    literals = [each for each in operands if isinstance(each, Literal)]
+    if len(columns) + len(literals) < len(operands):
+        return False
+    if len({type_of(each, rows.schema) for each in operands}) > 1:
+        return False
+    if any(is_strange(each.type, each.value) for each in literals):
+        return False
+    if any(each.type in {DOUBLE, FLOAT} and each.value == 0 for each in literals):
+        ordered = True  # 0.0 may meet -0.0
+    if not ordered and len(columns) < 2:
+        return True
+    return not any(_is_strange_column(each, rows) for each in columns)
+
+
+def _is_strange_column(column: Column, rows: Rows) -> bool:
+    if len(column.path) != 1:
+        return type_of(column, rows.schema) in {DOUBLE, FLOAT}
+    at = rows.schema.index(column.path[0])
+    data_type = rows.schema.fields[at].type
+    return data_type in {DOUBLE, FLOAT} and any(is_strange(data_type, row[at]) for row in rows.rows)

@@ -1,0 +1,223 @@
+"""Histories drawn for the pure model: what occurs, how often it hits, and that draws depend on the seed alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, seed, settings
+from hypothesis import strategies as st
+
+from conformance.strategies import (
+    PROFILES,
+    Profile,
+    RandomDice,
+    Shape,
+    commands,
+    draw_command,
+    draw_shape,
+    shapes,
+)
+from delta_models.codec import decode, encode
+from delta_models.expressions import Expression, compiled
+from delta_models.operations import AtState, Create, Delete, Merge, Operation, Read, Restore, Update
+from delta_models.outcomes import Rejected
+from delta_models.portability import strength_of
+from delta_models.table import World
+
+STEPS = 25
+
+History = tuple[Shape, list[tuple[World, Operation]]]
+
+
+def drawn(profile: Profile, histories: int) -> Iterator[History]:
+    for number in range(histories):
+        dice = RandomDice(number)
+        shape = draw_shape(dice, profile)
+        world, steps = World(), []
+        for _ in range(STEPS):
+            operation = draw_command(dice, world, shape)
+            steps.append((world, operation))
+            world = world.after(operation)
+        yield shape, steps
+
+
+@pytest.fixture(scope="module")
+def histories() -> list[History]:
+    return list(drawn(PROFILES["ci"], 200))
+
+
+def play(number: int, do: Callable[[Shape, list[Operation]], None], examples: int = 12) -> None:
+    """Histories drawn by Hypothesis, as a machine draws them."""
+
+    @seed(number)
+    @settings(
+        max_examples=examples, phases=[Phase.generate], database=None, deadline=None, derandomize=False,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        shape = data.draw(shapes("dev"))
+        world, steps = World(), []
+        for _ in range(STEPS):
+            operation = data.draw(commands(world, shape))
+            steps.append(operation)
+            world = world.after(operation)
+        do(shape, steps)
+
+    run()
+
+
+def predicates(operation: Operation) -> Iterator[Expression]:
+    match operation:
+        case Delete(where=where) | Update(where=where) | Read(where=where) if where is not None:
+            yield where
+
+
+class TestWhatOccurs:
+    def test_the_first_command_is_create_and_every_operation_of_the_profile_occurs(
+        self, histories: list[History]
+    ) -> None:
+        counts = Counter(type(operation).__name__ for _, steps in histories for _, operation in steps)
+        assert all(isinstance(steps[0][1], Create) for _, steps in histories)
+        assert set(counts) == {name for name, _ in PROFILES["ci"].operations}
+        assert min(counts.values()) > len(histories) * STEPS // 100
+
+    def test_every_type_partitions_and_is_data(self, histories: list[History]) -> None:
+        data = {str(shape.schema[name].type) for shape, _ in histories for name in shape.data_columns()}
+        parts = {str(shape.schema[name].type) for shape, _ in histories for name in shape.partition_by}
+        names = {"long", "integer", "string", "double", "boolean", "date", "timestamp"}
+        assert names <= data
+        assert names - {"double"} <= parts
+        assert any(each.startswith("decimal") for each in data)
+        assert {len(shape.partition_by) for shape, _ in histories} == {0, 1, 2}
+
+    def test_nulls_and_limits_reach_the_table_in_every_type(self, histories: list[History]) -> None:
+        seen: dict[str, set[object]] = {}
+        for _, steps in histories:
+            for world, _ in steps:
+                for row in world.table.rows:
+                    for each, value in zip(world.table.schema, row, strict=True):
+                        seen.setdefault(str(each.type), set()).add(repr(value))
+        assert all("None" in values for values in seen.values())
+        assert {"nan", "-0.0", "inf", "-inf"} <= seen["double"]
+        assert {str(2**63 - 1), str(-(2**63))} <= seen["long"]
+        assert {"-719162", "2932896", "-1"} <= seen["date"]
+        assert {"-62135596800000000", "253402300799999999"} <= seen["timestamp"]
+
+    def test_merges_match_miss_and_are_sometimes_ambiguous(self, histories: list[History]) -> None:
+        ends = Counter(
+            type(world.expect(operation).ordinary.outcome).__name__
+            for _, steps in histories
+            for world, operation in steps
+            if isinstance(operation, Merge)
+        )
+        assert ends["Committed"] > ends["NoChange"]
+        assert 0 < ends["Rejected"] < ends["Committed"] // 5
+
+    def test_rejections_are_the_exception(self, histories: list[History]) -> None:
+        steps = [(world, operation) for _, each in histories for world, operation in each]
+        refused = sum(
+            isinstance(world.expect(operation).ordinary.outcome, Rejected) for world, operation in steps
+        )
+        assert 0.005 < refused / len(steps) < 0.08
+
+    def test_only_states_that_must_be_readable_are_looked_back_to(self, histories: list[History]) -> None:
+        for _, steps in histories:
+            for world, operation in steps:
+                if isinstance(operation, (Read, Restore)) and isinstance(operation.at, AtState):
+                    assert operation.at.step in world.readable()
+
+
+class TestPredicates:
+    def test_a_third_pick_some_rows_but_not_all(self, histories: list[History]) -> None:
+        partial = total = 0
+        for _, steps in histories:
+            for world, operation in steps:
+                for where in predicates(operation):
+                    table = world.table
+                    if len(table.rows) > 1:
+                        picks = compiled(where, table.schema)
+                        picked = sum(picks(row) is True for row in table.rows)
+                        partial += 0 < picked < len(table.rows)
+                        total += 1
+        assert total > 500
+        assert partial / total > 1 / 3
+
+    def test_they_stay_within_the_portable_core_unless_the_profile_says_otherwise(
+        self, histories: list[History]
+    ) -> None:
+        for _, steps in histories:
+            for world, operation in steps:
+                for where in predicates(operation):
+                    assert strength_of(where, world.table.as_rows) == "must"
+
+    def test_the_nightly_profile_goes_beyond_it(self) -> None:
+        strengths = Counter(
+            strength_of(where, world.table.as_rows)
+            for _, steps in drawn(PROFILES["nightly"], 100)
+            for world, operation in steps
+            for where in predicates(operation)
+        )
+        assert strengths["reference"] > 5
+        assert strengths["must"] > strengths["reference"]
+
+
+class TestDraws:
+    def test_every_command_survives_json(self, histories: list[History]) -> None:
+        for _, steps in histories:
+            for _, operation in steps:
+                form = json.loads(json.dumps(encode(operation)))
+                assert repr(decode(form)) == repr(operation)
+
+    def test_a_seed_gives_the_same_histories_again(self) -> None:
+        first: list[str] = []
+        second: list[str] = []
+        play(7, lambda shape, steps: first.append(repr((shape, steps))))
+        play(7, lambda shape, steps: second.append(repr((shape, steps))))
+        assert first == second
+        assert len(set(first)) > 8
+
+    def test_the_simplest_history_is_simple(self) -> None:
+        @st.composite
+        def three(draw: Callable[..., object]) -> tuple[Shape, Operation]:
+            shape = draw(shapes("dev"))
+            assert isinstance(shape, Shape)
+            operation = draw(commands(World().after(Create(shape.schema)), shape))
+            return shape, operation  # type: ignore[return-value]
+
+        shape, operation = find(three(), lambda _: True, settings=settings(database=None))
+        assert not shape.partition_by
+        assert type(operation).__name__ == "Append"
+        assert len(repr(operation)) < 700
+
+    def test_a_guard_keeps_a_trigger_out(self) -> None:
+        def deletes(world: World, operation: Operation) -> bool:
+            return isinstance(operation, Delete)
+
+        @given(st.data())
+        @settings(max_examples=50, database=None, suppress_health_check=list(HealthCheck))
+        def run(data: st.DataObject) -> None:
+            shape = data.draw(shapes("dev"))
+            operation = data.draw(commands(World().after(Create(shape.schema)), shape, (deletes,)))
+            assert not isinstance(operation, Delete)
+
+        run()
+
+
+class TestSpeed:
+    def test_the_model_takes_thousands_of_steps_a_second(self) -> None:
+        drawn_histories = list(drawn(PROFILES["dev"], 40))
+        start = time.process_time()
+        for _, steps in drawn_histories:
+            for world, operation in steps:
+                world.after(operation)
+        assert 40 * STEPS / (time.process_time() - start) > 2000
+
+    def test_drawing_with_hypothesis_takes_milliseconds_a_step(self) -> None:
+        start = time.process_time()
+        play(3, lambda _shape, _steps: None, examples=20)
+        assert 20 * STEPS / (time.process_time() - start) > 300
