@@ -89,6 +89,7 @@ CI = replace(DEV, name="ci")
 NIGHTLY = replace(
     DEV,
     name="nightly",
+    strange_doubles_one_in=3,
     reference_predicates_one_in=2,
     hostile_texts_one_in=6,
     partial_overwrites_one_in=3,

@@ -158,7 +158,7 @@ class TestPredicates:
     def test_the_nightly_profile_goes_beyond_it(self) -> None:
         strengths = Counter(
             strength_of(where, world.table.as_rows)
-            for _, steps in drawn(PROFILES["nightly"], 100)
+            for _, steps in drawn(PROFILES["nightly"], 250)
             for world, operation in steps
             for where in predicates(operation)
         )
