@@ -15,11 +15,12 @@ from typing import Any, TextIO
 
 from conformance import events
 from conformance.events import Event, EventError, RunEnded, RunStarted, UnknownEvent
+from conformance.report.writing import CannotWrite
 
 NAME = "events.jsonl"
 
 
-class CannotRecord(OSError):
+class CannotRecord(CannotWrite):
     """Events can no longer be written: the disk is full, the folder went, or may not be written to.
 
     Raised once, to whoever emitted; what stands in the file is kept.
@@ -210,7 +211,6 @@ def _header(path: Path, line: str) -> Event:
 
 def _cannot(path: Path, error: OSError) -> CannotRecord:
     return CannotRecord(
-        error.errno,
         f"can't write {path}: {error.strerror}. What was found until here is kept in that folder. "
         "Free some space, or give another folder with --out.",
     )

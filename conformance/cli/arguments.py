@@ -1,0 +1,51 @@
+"""Types of arguments: each turns a word into a value, or says what it should have been."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+
+from conformance.cli.errors import unknown
+
+_DURATION = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?")
+_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+
+
+def duration(text: str) -> float:
+    """Seconds, from `90`, `90s`, `4m`, `1h30m`."""
+    found = _DURATION.fullmatch(text.strip()) if text.strip() else None
+    seconds = (
+        sum(float(part) * _SECONDS[unit] for unit, part in found.groupdict("0").items()) if found else 0.0
+    )
+    if not seconds:
+        message = f"{text!r} is no length of time: write 90s, 4m or 1h30m"
+        raise argparse.ArgumentTypeError(message)
+    return seconds
+
+
+def positive(text: str) -> int:
+    """A whole number of at least 1."""
+    if not re.fullmatch(r"\d+", text) or int(text) < 1:
+        message = f"{text!r} is no whole number of at least 1"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number of at least 0."""
+    if not re.fullmatch(r"\d+", text):
+        message = f"{text!r} is no whole number"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
+def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:
+    """A word of a list."""
+
+    def check(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(str(unknown(kind, text, known)))
+        return text
+
+    return check

@@ -1,0 +1,179 @@
+"""`conformance run`: checks the options, makes the run's folder, listens, and says how it went."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from conformance.cli.arguments import duration, one_of, positive, seed
+from conformance.cli.errors import UsageError
+from conformance.cli.listening import FORMATS, listen
+from conformance.events import HarnessFault, Interrupted
+from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
+from conformance.report import summary
+from conformance.report.folders import new_run_folder
+from conformance.report.recorder import Recorder
+from conformance.report.terminal.closing import closing_lines
+from conformance.report.writing import CannotWrite
+
+DEFAULT_OUT = Path("conformance-results")
+
+HELP = """\
+Usage: conformance run [OPTIONS]
+
+Plays drawn histories on engines, judges every step, and writes a report.
+
+What is tested:
+  --engine NAME[@VERSION]   an engine; again for more. Default: all that can run here, and if
+                            one of the default ones can't, the run is inconclusive
+  --suite NAME              lockstep, shared, crashes, races or examples; again for more.
+                            Default: all of the profile
+  --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
+                            judged. Default: ci
+  --storage NAME            where the tables are: local
+  --baseline FILE           the summary.json of an earlier run: its findings count as known
+
+How much:
+  --budget TIME             a ceiling (90s, 4m, 1h30m); reached early, the run is inconclusive
+  --examples N              histories a suite, in place of the profile's plan
+  --steps M                 steps a history
+  --max-findings N          end after N findings that were not known
+  --jobs J                  chunks played at once. Default: one a processor, at most 4
+  --seed S                  draw the same histories again. Default: a new one, which is said
+
+Where it goes:
+  --out DIR                 the run makes a new folder in it, and the link `latest` points at
+                            that. Default: conformance-results
+  --format NAME             pretty (the default on a terminal), plain, or json: one event a line
+
+Exit: 0 all of the core holds, 1 a requirement is violated, 2 the harness or what was asked is
+at fault, 3 inconclusive, 130 stopped by Ctrl-C.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `run`."""
+    parser.add_argument("--engine", action="append", default=[], dest="engines")
+    parser.add_argument("--suite", action="append", default=[], dest="suites", type=one_of("suite", SUITES))
+    parser.add_argument("--profile", default="ci", type=one_of("profile", PROFILES))
+    parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
+    parser.add_argument("--baseline", type=Path)
+    parser.add_argument("--budget", type=duration)
+    parser.add_argument("--examples", type=positive)
+    parser.add_argument("--steps", type=positive)
+    parser.add_argument("--max-findings", type=positive)
+    parser.add_argument("--jobs", type=positive, default=min(len(os.sched_getaffinity(0)), 4))
+    parser.add_argument("--seed", type=seed)
+    parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
+    parser.add_argument("--format", type=one_of("format", FORMATS))
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run, report, and return the exit code of the verdict."""
+    options = options_of(arguments)
+    try:
+        recorder = Recorder(options.folder)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    listener = listen(arguments.format, sys.stdout)
+    recorder.bus.add(listener)
+    try:
+        play(options, recorder)
+        with _undisturbed():
+            results = recorder.finish() if recorder.began else None
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    finally:
+        listener.close()
+    if results is None:
+        raise UsageError("the run ended before it began", "Nothing was tested; the folder holds no report.")
+    if arguments.format != "json":
+        sys.stdout.write("\n".join(closing_lines(results, options.folder / "report.html")) + "\n")
+    return results.outcome.exit
+
+
+def options_of(arguments: argparse.Namespace) -> RunOptions:
+    """The options, all checked, and the run's folder made."""
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - --help needs no engine
+
+    if arguments.budget is not None and arguments.examples is not None:
+        raise UsageError("--budget and --examples are two ways to say how much", "Give one of them.")
+    try:
+        engines = tuple(dict.fromkeys(str(parse_engine(each)) for each in arguments.engines))
+    except UnknownEngine as error:
+        raise UsageError(str(error), "`conformance engines` lists them.") from error
+    try:
+        known = summary.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
+    except summary.SummaryError as error:
+        raise UsageError(str(error)) from error
+    try:
+        folder = new_run_folder(arguments.out)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    return RunOptions(
+        folder=folder,
+        engines=engines,
+        suites=tuple(dict.fromkeys(arguments.suites)),
+        profile=arguments.profile,
+        seed=secrets.randbits(32) if arguments.seed is None else arguments.seed,
+        budget=arguments.budget,
+        examples=arguments.examples,
+        steps=arguments.steps,
+        jobs=arguments.jobs,
+        storage=arguments.storage,
+        known=known,
+        max_findings=arguments.max_findings,
+        command=("conformance", *sys.argv[1:]),
+    )
+
+
+def play(options: RunOptions, recorder: Recorder) -> None:
+    """The campaign, with whatever ends it turned into an event, so that the record has a proper end."""
+    from conformance.campaign import run_campaign  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
+    from conformance.plan import PlanError  # noqa: PLC0415 - the same
+
+    try:
+        with _terminable():
+            run_campaign(options, recorder.bus)
+    except KeyboardInterrupt as stop:
+        recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
+    except CannotWrite:
+        raise
+    except PlanError as error:
+        raise UsageError(str(error)) from error
+    except Exception as error:
+        if not recorder.began:
+            raise
+        recorder.bus.emit(HarnessFault(f"{type(error).__name__}: {error}", traceback.format_exc()))
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt("SIGTERM")
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A second Ctrl-C does not tear the reports of a run that is being stopped."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

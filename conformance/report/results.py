@@ -1,0 +1,79 @@
+"""What the reports show: the results of a run, or of several together, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance import events
+from conformance.events import FindingFound
+from conformance.report.claims import Claim
+from conformance.report.verdict import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """One engine of the run; `status` is tested or unavailable."""
+
+    name: str
+    version: str | None
+    status: str
+    why: str | None = None
+    cure: str = ""
+    operations: int = 0
+    engine_seconds: float = 0.0
+    start_seconds: float = 0.0
+    compatible_with: tuple[str, ...] = ()
+    homepage: str = ""
+    issue_tracker: str = ""
+    lost: int = 0
+
+    @property
+    def label(self) -> str:
+        """The name with its version, where that is known."""
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """One suite of the run; `complete` if all that was planned was done."""
+
+    name: str
+    histories: int
+    steps: int
+    crash_points: int
+    schedules: int
+    seconds: float
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindingResult:
+    """One finding with how often it was seen, and the folder of the run that kept it."""
+
+    event: FindingFound
+    times: int
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where its history and scripts are."""
+        return self.home / (self.event.folder or f"findings/{self.event.fingerprint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the reports show."""
+
+    runs: tuple[events.RunStarted, ...]
+    homes: tuple[Path, ...]
+    outcome: Outcome
+    seconds: float
+    engines: tuple[EngineResult, ...]
+    suites: tuple[SuiteResult, ...]
+    claims: tuple[Claim, ...]
+    findings: tuple[FindingResult, ...]
+    lost: tuple[events.EngineLost, ...] = ()
+    faults: tuple[events.HarnessFault, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()

@@ -1,0 +1,98 @@
+"""How far a run is: what the terminal shows, kept up by the events."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from conformance import events
+from conformance.events import Event, FindingFound
+
+
+class Progress:
+    """Counts of a run that is going on. `clock` gives seconds, and is a parameter for tests."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._first_step: float | None = None
+        self.header: events.RunStarted | None = None
+        self.engines: dict[str, str] = {}
+        self.operations: Counter[str] = Counter()
+        self.steps = 0
+        self.histories = 0
+        self.suite = ""
+        self.findings: dict[tuple[str, str], FindingFound] = {}
+        self.lost = 0
+        self._steps_by_history: dict[tuple[str, int, int], int] = {}
+
+    @property
+    def planned(self) -> int:
+        """The steps of the plan."""
+        return sum(each.steps for each in self.header.plan) if self.header else 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._began
+
+    @property
+    def fresh(self) -> int:
+        """Findings that are not known."""
+        return sum(not each.known for each in self.findings.values())
+
+    @property
+    def known(self) -> int:
+        """Findings that are known deviations or in the baseline."""
+        return len(self.findings) - self.fresh
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the end, by the pace of the steps and the budget; None while nobody can tell."""
+        ends = []
+        budget = self.header.budget if self.header else None
+        if budget is not None:
+            ends.append(max(budget - self.elapsed, 0.0))
+        if self._first_step is not None and 0 < self.steps <= self.planned:
+            spent = self._clock() - self._first_step
+            ends.append(spent * (self.planned - self.steps) / self.steps)
+        return min(ends, default=None)
+
+    def __call__(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case events.RunStarted():
+                self.header = event
+            case events.EngineReady():
+                self.engines[event.engine] = "ready"
+            case events.EngineUnavailable():
+                self.engines[event.engine] = "not available"
+            case events.Progress():
+                self._step(event)
+            case events.HistoryEnded():
+                self._end_history(event)
+            case FindingFound():
+                self.findings.setdefault((event.fingerprint, event.engine), event)
+            case events.EngineLost():
+                self.lost += 1
+            case _:
+                return
+
+    def _step(self, event: events.Progress) -> None:
+        if self._first_step is None:
+            self._first_step = self._clock()
+        self.steps += 1
+        self.suite = event.suite
+        key = (event.suite, event.chunk, event.history)
+        self._steps_by_history[key] = self._steps_by_history.get(key, 0) + 1
+        self.operations.update(event.engines)
+
+    def _end_history(self, event: events.HistoryEnded) -> None:
+        """The account at a history's end is exact; the steps announced one by one only lead up to it."""
+        if self._first_step is None:
+            self._first_step = self._clock()
+        announced = self._steps_by_history.pop((event.suite, event.chunk, event.history), 0)
+        self.steps += event.steps - announced
+        self.suite = event.suite
+        self.histories += 1

@@ -1,0 +1,109 @@
+"""The verdict of a run and its exit code.
+
+0 all of the core holds; 1 a requirement is violated; 2 the harness or its configuration is at fault; 3 inconclusive;
+130 stopped by Ctrl-C. In doubt 2 before 1 before 3 before 0. A cell outside the core changes the exit by a violation
+only, and nothing that was not tested counts as passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from conformance.events import EngineReady, EngineUnavailable, FindingFound
+from conformance.report.claims import Claim
+
+HOLDS, VIOLATED, FAULT, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
+
+NAMES = {
+    HOLDS: "holds",
+    VIOLATED: "violated",
+    FAULT: "harness-fault",
+    INCONCLUSIVE: "inconclusive",
+    INTERRUPTED: "interrupted",
+}
+
+# A rule of class *reference* is what this one does: if it breaks the rule, then the rule is wrong.
+REFERENCE = "delta-spark"
+REFERENCE_ENGINE = "delta-spark@4.4.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The exit code with the reasons for it, the first the weightiest."""
+
+    exit: int
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The exit code in a word."""
+        return NAMES[self.exit]
+
+
+def judge(
+    claims: Sequence[Claim],
+    findings: Sequence[FindingFound],
+    *,
+    ready: Sequence[EngineReady] = (),
+    unavailable: Sequence[EngineUnavailable] = (),
+    faults: Sequence[str] = (),
+    problems: Sequence[str] = (),
+    budget_spent: bool = False,
+    interrupted: bool = False,
+) -> Outcome:
+    """The outcome of a run, or of several together.
+
+    Args:
+        claims: all cells.
+        findings: each fingerprint once; they say which rules of class *reference* failed for whom.
+        ready: the engines that ran, for what they declare to be compatible with.
+        unavailable: the engines that should have run.
+        faults: what the harness did wrong.
+        problems: what is missing of the recordings.
+        budget_spent: whether the plan was cut by the budget.
+        interrupted: whether someone stopped it.
+    """
+    by_exit = {
+        FAULT: [*faults, *_wrong_rules(findings)],
+        VIOLATED: list(_violations(claims, ready)),
+        INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, budget_spent=budget_spent)],
+    }
+    reasons = tuple(reason for code in by_exit for reason in by_exit[code])
+    if interrupted:
+        return Outcome(INTERRUPTED, ("stopped by hand before its end", *reasons))
+    return Outcome(next((code for code, found in by_exit.items() if found), HOLDS), reasons)
+
+
+def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
+    for each in findings:
+        if each.engine == REFERENCE_ENGINE and each.strength == "reference" and not each.known:
+            yield f"{each.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does not: the rule is wrong"
+
+
+def _violations(claims: Sequence[Claim], ready: Sequence[EngineReady]) -> Iterator[str]:
+    strict = {each.engine for each in ready if REFERENCE in each.compatible_with}
+    for each in claims:
+        if each.verdict == "violated":
+            yield f"{each.cell.engine} violates {each.cell.requirement}"
+        elif each.verdict == "differs" and each.cell.engine in strict:
+            yield f"{each.cell.engine} promises to be compatible with {REFERENCE}; {each.cell.requirement} differs"
+
+
+def _gaps(
+    claims: Sequence[Claim], unavailable: Sequence[EngineUnavailable], *, budget_spent: bool
+) -> Iterator[str]:
+    for engine in unavailable:
+        yield f"{engine.engine} can't run here: {engine.why}"
+    if budget_spent:
+        yield "the budget was spent before the plan was done"
+    core = [each for each in claims if each.core]
+    if not core:
+        yield "nothing of the profile's core was asked of the engines and suites of this run"
+    for each in core:
+        if each.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
+            yield (
+                f"{each.cell.requirement} for {each.cell.engine}: {each.verdict.replace('-', ' ')} "
+                f"({each.weight.checks} of {each.floor.checks} checks, "
+                f"{each.weight.histories} of {each.floor.histories} histories)"
+            )
