@@ -5,7 +5,18 @@
 
 from __future__ import annotations
 
-from delta_models.log.actions import Add, Cdc, CommitInfo, Domain, Key, Metadata, Problem, Protocol, Remove, Transaction
+from delta_models.log.actions import (
+    Add,
+    Cdc,
+    CommitInfo,
+    Domain,
+    Key,
+    Metadata,
+    Problem,
+    Protocol,
+    Remove,
+    Transaction,
+)
 from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import (

@@ -181,7 +181,16 @@ class Sidecar:
 
 
 Action = (
-    Add | Remove | Cdc | Metadata | Protocol | Transaction | Domain | CommitInfo | CheckpointMetadata | Sidecar
+    Add
+    | Remove
+    | Cdc
+    | Metadata
+    | Protocol
+    | Transaction
+    | Domain
+    | CommitInfo
+    | CheckpointMetadata
+    | Sidecar
 )
 
 
@@ -265,21 +274,24 @@ class Reader:
         value = self.form.get(name)
         if value is None or type(value) is str:
             return value
-        return self._wrong(name, value, "a string")
+        self._wrong(name, value, "a string")
+        return None
 
     def optional_number(self, name: str) -> int | None:
         """A long or nothing."""
         value = self.form.get(name)
         if value is None or type(value) is int:
             return value
-        return self._wrong(name, value, "a whole number")
+        self._wrong(name, value, "a whole number")
+        return None
 
     def optional_flag(self, name: str) -> bool | None:
         """A boolean or nothing."""
         value = self.form.get(name)
         if value is None or type(value) is bool:
             return value
-        return self._wrong(name, value, "a boolean")
+        self._wrong(name, value, "a boolean")
+        return None
 
     def strings(self, name: str) -> Mapping[str, str | None] | None:
         """A map of strings, or nothing."""
@@ -292,7 +304,8 @@ class Reader:
                     break
             else:
                 return value
-        return self._wrong(name, value, "a map of strings")
+        self._wrong(name, value, "a map of strings")
+        return None
 
     def required_strings(self, name: str) -> Mapping[str, str | None]:
         """A map of strings that must be there."""
@@ -309,7 +322,8 @@ class Reader:
             return None
         if type(value) is list and all(type(each) is str for each in value):
             return tuple(value)
-        return self._wrong(name, value, "a list of strings")
+        self._wrong(name, value, "a list of strings")
+        return None
 
     def vector(self) -> DeletionVector | None:
         """The deletion vector, if there is one."""
@@ -317,7 +331,8 @@ class Reader:
         if value is None:
             return None
         if type(value) is not dict:
-            return self._wrong("deletionVector", value, "an object")
+            self._wrong("deletionVector", value, "an object")
+            return None
         inner = Reader(f"{self.action}.deletionVector", value, self.where, self.problems)
         found = DeletionVector(
             inner.text("storageType", fatal=True),
@@ -402,7 +417,8 @@ def _cdc(reader: Reader) -> Cdc:
 
 def _metadata(reader: Reader) -> Metadata:
     described = reader.form.get("format")
-    provider, options = None, {}
+    provider: str | None = None
+    options: Mapping[str, str | None] = {}
     if type(described) is dict:
         inner = Reader("metaData.format", described, reader.where, reader.problems)
         provider = inner.text("provider")
@@ -479,6 +495,8 @@ def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> A
     if parser is None:
         return None
     if type(form) is not dict:
-        problems.append(Problem("log.field-type", f"{name} is {_kind(form)}, not an object", where, fatal=True))
+        problems.append(
+            Problem("log.field-type", f"{name} is {_kind(form)}, not an object", where, fatal=True)
+        )
         return None
     return parser(Reader(name, form, where, problems))

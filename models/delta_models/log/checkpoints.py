@@ -1,7 +1,7 @@
 """Checkpoints: the state of one version in one or more files, as a starting point for replay.
 
-Classic, multi-part and V2 checkpoints, the latter with a Parquet or a JSON top level and with sidecars. Adds stay columns
-until they are asked for, so that a checkpoint of a million files loads without a million objects.
+Classic, multi-part and V2 checkpoints, the latter with a Parquet or a JSON top level and with sidecars. Adds
+stay columns until they are asked for, so that a checkpoint of a million files loads without a million objects.
 """
 
 from __future__ import annotations
@@ -110,9 +110,8 @@ class Checkpoint:
             if problem.fatal:
                 raise CorruptLog(f"{problem.where}: {problem.detail}")
         if len(self.protocols) != 1 or len(self.metadatas) != 1:
-            raise CorruptLog(
-                f"{self.name.files[0]}: {len(self.protocols)} protocols and {len(self.metadatas)} metadatas in a checkpoint"
-            )
+            counts = f"{len(self.protocols)} protocols and {len(self.metadatas)} metadatas"
+            raise CorruptLog(f"{self.name.files[0]}: {counts} in a checkpoint")
         return Snapshot(
             self.name.version,
             self.protocols[0],
@@ -133,7 +132,9 @@ class JsonActions(FileActions):
 
     def keys(self) -> list[Key]:
         """Path and deletion vector id of each, in order."""
-        return [parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)]
+        return [
+            parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)
+        ]
 
     def paths(self) -> list[str]:
         """The path of each, in order."""
@@ -150,9 +151,10 @@ class JsonActions(FileActions):
 
 def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
     """The actions of a checkpoint with all its parts and sidecars. Raises CorruptLog if one cannot be read."""
-    parts: list[CheckpointPart] = []
-    for file in name.files:
-        parts.append(_read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file))
+    parts: list[CheckpointPart] = [
+        _read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file)
+        for file in name.files
+    ]
     problems: list[Problem] = []
     actions: dict[str, list[Action]] = {}
     foreign: list[str] = []

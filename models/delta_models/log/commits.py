@@ -104,7 +104,9 @@ def parse_commit(version: int, name: str, data: bytes) -> Commit:
             action = parse_action(key, form[key], where, problems)
             if action is not None:
                 actions.setdefault(key, []).append(action)
-    return _assemble(version, name, actions, tuple(problems), info_first=first == "commitInfo", ignored=tuple(ignored))
+    return _assemble(
+        version, name, actions, tuple(problems), info_first=first == "commitInfo", ignored=tuple(ignored)
+    )
 
 
 def _assemble(

@@ -51,7 +51,9 @@ class DeletionVector:
             case "u":
                 prefix, encoded = self.path_or_inline[:-_UUID_LENGTH], self.path_or_inline[-_UUID_LENGTH:]
                 if len(encoded) != _UUID_LENGTH:
-                    raise CorruptFile(f"deletion vector {self.unique_id!r}: the name is too short to hold a UUID")
+                    raise CorruptFile(
+                        f"deletion vector {self.unique_id!r}: the name is too short to hold a UUID"
+                    )
                 name = f"deletion_vector_{uuid.UUID(bytes=z85_decode(encoded))}.bin"
                 return folder / prefix / name if prefix else folder / name
             case "p":
@@ -88,10 +90,10 @@ def z85_decode(text: str) -> bytes:
 
 def z85_encode(data: bytes) -> str:
     """The inverse of `z85_decode`; a last block that is not full is filled with zeros."""
-    out = []
+    out: list[str] = []
     for start in range(0, len(data), 4):
         block = int.from_bytes(data[start : start + 4].ljust(4, b"\0"), "big")
-        digits = []
+        digits: list[str] = []
         for _ in range(5):
             block, digit = divmod(block, 85)
             digits.append(ALPHABET[digit])
@@ -103,13 +105,12 @@ def read(vector: DeletionVector, folder: Path) -> frozenset[int]:
     """The positions of the rows that a vector deletes; every disagreement with its descriptor is a CorruptFile."""
     where = f"deletion vector {vector.unique_id!r}"
     file = vector.file(folder)
-    if file is None:
-        data = _inline_bytes(vector, where)
-    else:
-        data = _stored_bytes(vector, file, where)
+    data = _inline_bytes(vector, where) if file is None else _stored_bytes(vector, file, where)
     rows = decode_bitmap(data, where)
     if len(rows) != vector.cardinality:
-        raise CorruptFile(f"{where}: the descriptor says {vector.cardinality} rows, the bitmap holds {len(rows)}")
+        raise CorruptFile(
+            f"{where}: the descriptor says {vector.cardinality} rows, the bitmap holds {len(rows)}"
+        )
     return rows
 
 
@@ -168,6 +169,8 @@ def decode_bitmap(data: bytes, where: str = "bitmap") -> frozenset[int]:
 
 def _decode_32(data: bytes, start: int, base: int, rows: set[int]) -> int:
     """Add the numbers of one 32-bit bitmap; return where it ends."""
+    cookie: int
+    containers: int
     (cookie,) = struct.unpack_from("<I", data, start)
     position = start + 4
     runs = b""

@@ -132,7 +132,7 @@ def _floating(text: str) -> float:
 
 
 def _binary(text: str) -> bytes:
-    """The protocol writes binary as a string of escaped bytes: a character a byte where that can be, UTF-8 otherwise."""
+    """The bytes that the characters of an escaped string stand for."""
     return text.encode("utf-8", "surrogateescape")
 
 

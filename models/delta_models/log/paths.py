@@ -10,7 +10,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def decode(path: str) -> str:
-    """The path without its percent encoding; bytes that are no UTF-8 become surrogate escapes, as file names have them."""
+    """The path without its percent encoding; bytes that are no UTF-8 become surrogate escapes."""
     return unquote(path, errors="surrogateescape") if "%" in path else path
 
 

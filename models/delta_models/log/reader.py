@@ -16,7 +16,14 @@ from delta_models.log import deletion_vectors, paths
 from delta_models.log.actions import Add
 from delta_models.log.checkpoints import Checkpoint, read_checkpoint
 from delta_models.log.commits import Commit, parse_commit
-from delta_models.log.errors import CorruptFile, CorruptLog, LogError, MissingVersion, NoTable, UnsupportedFeature
+from delta_models.log.errors import (
+    CorruptFile,
+    CorruptLog,
+    LogError,
+    MissingVersion,
+    NoTable,
+    UnsupportedFeature,
+)
 from delta_models.log.names import CheckpointName, Listing, commit_name, sort_names
 from delta_models.log.parquet import FileColumns, read_data_file
 from delta_models.log.parquet.data_files import physical_name
@@ -64,7 +71,7 @@ class LogReader:
     def listing(self) -> Listing:
         """The files of the log as they are now."""
         try:
-            return sort_names(os.listdir(self.log))
+            return sort_names(os.listdir(self.log))  # noqa: PTH208 - names are all that is wanted
         except (FileNotFoundError, NotADirectoryError):
             return Listing()
 
@@ -128,11 +135,18 @@ class LogReader:
     def rows(self, snapshot: Snapshot) -> Rows:
         """The rows of a state: deletion vectors applied, partition values from the log."""
         schema = snapshot.schema
-        return Rows(schema, tuple(chain.from_iterable(self.file_rows(snapshot, add) for add in live_adds(snapshot))))
+        return Rows(
+            schema, tuple(chain.from_iterable(self.file_rows(snapshot, add) for add in live_adds(snapshot)))
+        )
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
         """The rows that one live file contributes to a state."""
-        where = (*add.key, snapshot.metadata.schema_string, tuple(add.partition_values.items()), mapping_mode(snapshot))
+        where = (
+            *add.key,
+            snapshot.metadata.schema_string,
+            tuple(add.partition_values.items()),
+            mapping_mode(snapshot),
+        )
         kept = self._rows.get(where)
         if kept is None:
             kept = self._read_rows(snapshot, add)
@@ -183,7 +197,9 @@ class LogReader:
             field = schema.fields[position]
             if log_name(snapshot, field.name) in inside.names:
                 expected = same_key(field.type, value)
-                other = next((each for each in columns[position] if same_key(field.type, each) != expected), _NONE)
+                other = next(
+                    (each for each in columns[position] if same_key(field.type, each) != expected), _NONE
+                )
                 if other is not _NONE:
                     detail = f"the log says {value!r}, the file {other!r}"
                     self._disagreements.setdefault(add.path, []).append((field.name, detail))
@@ -236,7 +252,9 @@ class LogReader:
             raise _unreachable(listing, target, first)
         return found
 
-    def _kept_base(self, listing: Listing, starts: list[CheckpointName | None], target: int) -> Snapshot | None:
+    def _kept_base(
+        self, listing: Listing, starts: list[CheckpointName | None], target: int
+    ) -> Snapshot | None:
         oldest = starts[-1]
         floor = 0 if oldest is None else oldest.version
         for version in sorted(self._snapshots, reverse=True):
@@ -292,8 +310,8 @@ def check_readable(snapshot: Snapshot) -> None:
 def mapping_mode(snapshot: Snapshot) -> str:
     """How columns are found in files: none, name or id.
 
-    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for writers only is a
-    protocol that old writers left behind (a table of DAT has it); its files are mapped all the same.
+    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for
+    writers only is a protocol that old writers left behind (a table of DAT has it); its files are mapped.
     """
     protocol = snapshot.protocol
     named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
@@ -329,9 +347,13 @@ def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int,
 
 def _unreachable(listing: Listing, target: int, gap: int) -> LogError:
     if target in listing.commits and any(version < gap for version in listing.commits):
-        return CorruptLog(f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}")
+        return CorruptLog(
+            f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}"
+        )
     if any(each.version <= target for each in listing.checkpoints if each.complete):
-        return CorruptLog(f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}")
+        return CorruptLog(
+            f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}"
+        )
     if not any(each.complete for each in listing.checkpoints):
         return CorruptLog(f"the log has neither commit {gap} nor a checkpoint to begin with")
     return MissingVersion(f"version {target} can no longer be reconstructed: commit {gap} is gone")

@@ -45,7 +45,7 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def __contains__(self, key: object) -> bool:
         if key in self._over:
-            return self._over[key] is not None  # type: ignore[index]  # it is in there, so it is a K
+            return self._over[key] is not None
         return key in self._base
 
     def __len__(self) -> int:
@@ -96,9 +96,9 @@ def _folded(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
 class Snapshot:
     """What a table is at one version.
 
-    `live` are its files by key, `tombstones` the removed ones, `transactions` the newest of each application, `domains` the
-    configurations of the metadata domains that are not removed. `info` is the commit's own provenance: None when the
-    version was loaded from a checkpoint alone.
+    `live` are its files by key, `tombstones` the removed ones, `transactions` the newest of each application,
+    `domains` the configurations of the metadata domains that are not removed. `info` is the commit's own
+    provenance: None when the version was loaded from a checkpoint alone.
     """
 
     version: int
@@ -156,7 +156,9 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
         tombstones = _layered(tombstones).changed(added, buried)
     transactions, domains = before.transactions, before.domains
     if commit.transactions:
-        transactions = _layered(transactions).changed((), ((each.app_id, each) for each in commit.transactions))
+        transactions = _layered(transactions).changed(
+            (), ((each.app_id, each) for each in commit.transactions)
+        )
     if commit.domains:
         domains = _layered(domains).changed(
             (each.name for each in commit.domains if each.removed),
@@ -229,5 +231,3 @@ def _over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
 
 def _layered(mapping: Mapping[K, V]) -> Layered[K, V]:
     return mapping if isinstance(mapping, Layered) else Layered.of(mapping)
-
-

@@ -7,7 +7,8 @@ Delta type does, so that views, dictionaries, units, time zones and widened type
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -77,7 +78,9 @@ def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> li
     return _values(array, data_type, find)
 
 
-def _values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value]:
+def _values(  # noqa: PLR0912 - one branch a type
+    array: pa.Array, data_type: DataType, find: Finder
+) -> list[Value]:
     array = _plain(array)
     arrow_type = array.type
     if kinds.is_null(arrow_type):
@@ -147,9 +150,10 @@ def _plain(array: pa.Array) -> pa.Array:
             array = array.cast(pa.large_string())
         elif kinds.is_binary_view(arrow_type):
             array = array.cast(pa.large_binary())
-        elif kinds.is_list_view(arrow_type) or kinds.is_large_list_view(arrow_type):
-            array = array.cast(pa.large_list(arrow_type.value_field))
-        elif kinds.is_fixed_size_list(arrow_type):
+        elif any(
+            is_kind(arrow_type)
+            for is_kind in (kinds.is_list_view, kinds.is_large_list_view, kinds.is_fixed_size_list)
+        ):
             array = array.cast(pa.large_list(arrow_type.value_field))
         else:
             return array
@@ -161,7 +165,9 @@ def _is_text(arrow_type: pa.DataType) -> bool:
 
 def _is_bytes(arrow_type: pa.DataType) -> bool:
     return bool(
-        kinds.is_binary(arrow_type) or kinds.is_large_binary(arrow_type) or kinds.is_fixed_size_binary(arrow_type)
+        kinds.is_binary(arrow_type)
+        or kinds.is_large_binary(arrow_type)
+        or kinds.is_fixed_size_binary(arrow_type)
     )
 
 
@@ -182,7 +188,7 @@ def _fixed(array: pa.Array, code: str) -> list[Value]:
         return [None] * len(array)
     size = _SIZES[code]
     start = array.offset * size
-    view = memoryview(data)[start : start + len(array) * size].cast(code)  # type: ignore[arg-type]
+    view = memoryview(data)[start : start + len(array) * size].cast(cast("Any", code))
     return _with_nulls(array, view.tolist())
 
 
@@ -222,7 +228,8 @@ def _decimals(array: pa.Array, scale: int) -> list[Value]:
     else:
         whole = bytes(raw)
         unscaled = [
-            int.from_bytes(whole[at : at + width], "little", signed=True) for at in range(0, len(whole), width)
+            int.from_bytes(whole[at : at + width], "little", signed=True)
+            for at in range(0, len(whole), width)
         ]
     if arrow_type.scale == scale:
         return _with_nulls(array, [Decimal(each, scale) for each in unscaled])
@@ -233,13 +240,18 @@ def _decimals(array: pa.Array, scale: int) -> list[Value]:
 
 
 def _offsets(array: pa.Array) -> list[int]:
-    wide = kinds.is_large_string(array.type) or kinds.is_large_binary(array.type) or kinds.is_large_list(array.type)
+    wide = (
+        kinds.is_large_string(array.type)
+        or kinds.is_large_binary(array.type)
+        or kinds.is_large_list(array.type)
+    )
     size, code = (8, "q") if wide else (4, "i")
     data = array.buffers()[1]
     if data is None:
         return [0] * (len(array) + 1)
     start = array.offset * size
-    return memoryview(data)[start : start + (len(array) + 1) * size].cast(code).tolist()  # type: ignore[call-overload,no-any-return]
+    view = memoryview(data)[start : start + (len(array) + 1) * size].cast(cast("Any", code))
+    return view.tolist()
 
 
 def _bytes(array: pa.Array) -> list[Value]:
@@ -251,7 +263,7 @@ def _bytes(array: pa.Array) -> list[Value]:
     data = array.buffers()[2]
     raw = bytes(memoryview(data)[offsets[0] : offsets[-1]]) if data is not None else b""
     first = offsets[0]
-    values = [raw[begin - first : end - first] for begin, end in zip(offsets, offsets[1:], strict=False)]
+    values = [raw[begin - first : end - first] for begin, end in pairwise(offsets)]
     return _with_nulls(array, values)
 
 
@@ -266,11 +278,11 @@ def _strings(array: pa.Array) -> list[Value]:
     raw = bytes(memoryview(data)[first : offsets[-1]]) if data is not None else b""
     if raw.isascii():
         text = raw.decode("ascii")
-        values = [text[begin - first : end - first] for begin, end in zip(offsets, offsets[1:], strict=False)]
+        values = [text[begin - first : end - first] for begin, end in pairwise(offsets)]
     else:
         values = [
             raw[begin - first : end - first].decode("utf-8", "surrogateescape")
-            for begin, end in zip(offsets, offsets[1:], strict=False)
+            for begin, end in pairwise(offsets)
         ]
     return _with_nulls(array, values)
 
@@ -287,7 +299,7 @@ def _lists(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
     offsets = _offsets(array)
     first, last = offsets[0], offsets[-1]
     inner = _values(array.values.slice(first, last - first), element, find)
-    values = [tuple(inner[begin - first : end - first]) for begin, end in zip(offsets, offsets[1:], strict=False)]
+    values = [tuple(inner[begin - first : end - first]) for begin, end in pairwise(offsets)]
     return _with_nulls(array, values)
 
 
@@ -297,7 +309,7 @@ def _maps(array: pa.Array, data_type: Map, find: Finder) -> list[Value]:
     names = _values(array.keys.slice(first, last - first), data_type.key, find)
     parts = _values(array.items.slice(first, last - first), data_type.value, find)
     pairs = list(zip(names, parts, strict=True))
-    values = [tuple(pairs[begin - first : end - first]) for begin, end in zip(offsets, offsets[1:], strict=False)]
+    values = [tuple(pairs[begin - first : end - first]) for begin, end in pairwise(offsets)]
     return _with_nulls(array, values)
 
 

@@ -95,9 +95,8 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
         else:
             others.extend((name, _clean(each)) for each in present.to_pylist(maps_as_pydicts="lossy") if each)
     nothing = FileActions(pa.array([], pa.struct([("path", pa.string())])))
-    return CheckpointPart(
-        files.get("add", nothing), files.get("remove", nothing), tuple(others), tuple(table.schema.names), table.num_rows
-    )
+    adds, removes = files.get("add", nothing), files.get("remove", nothing)
+    return CheckpointPart(adds, removes, tuple(others), tuple(table.schema.names), table.num_rows)
 
 
 def _field(array: Any, name: str) -> Any:
@@ -106,12 +105,18 @@ def _field(array: Any, name: str) -> Any:
         return None
     found = array.field(index)
     # A child of a null struct may hold anything; its own validity has to be that of the struct as well.
-    return found if array.null_count == 0 else pc.if_else(array.is_valid(), found, pa.scalar(None, found.type))
+    return (
+        found if array.null_count == 0 else pc.if_else(array.is_valid(), found, pa.scalar(None, found.type))
+    )
 
 
 def _clean(form: dict[str, Any]) -> dict[str, Any]:
     """Without the columns that are null: a column of a checkpoint is there for all actions or for none."""
-    return {key: _clean(value) if key in _NESTED and value else value for key, value in form.items() if value is not None}
+    return {
+        key: _clean(value) if key in _NESTED and value else value
+        for key, value in form.items()
+        if value is not None
+    }
 
 
 _NESTED = {"deletionVector", "format"}

@@ -1,18 +1,18 @@
-"""Is what a writer left in the log valid? Pure rules; each thing that is wrong is a `Breach` of a named requirement.
+"""Is what a writer left in the log valid? What is wrong is a `Breach` of a named requirement.
 
-    breaches(before, commit)                   the commit against the state it continues: actions, reconciliation, protocol
-    data_breaches(reader, snapshot, commit)    the files that the commit adds: there, of the size said, statistics, partition
-                                               values and deletion vectors in agreement with their rows
-    folder_breaches(reader)                    the log's folder: contiguous versions, checkpoints equal replay, hints, checksums
-    chain_breaches(reader, first, last)        `breaches` for a range of versions, each against the state before it
+`breaches(before, commit)` judges a commit against the state that it continues: actions, reconciliation, protocol.
+`data_breaches(reader, snapshot, commit)` judges the files that the commit adds: there, of the size said, their
+statistics, partition values and deletion vectors in agreement with their rows. `folder_breaches(reader)` judges the
+log's folder: contiguous versions, checkpoints equal replay, hints, checksums. `chain_breaches(reader, first, last)` is
+`breaches` for a range of versions, each against the state before it.
 
-`strictness` is "protocol", or "reference" to hear also what delta-spark would refuse where the protocol is silent. Breaches
-of class *reference* are reported only with the latter.
+`strictness` is "protocol", or "reference" to hear also what delta-spark would refuse where the protocol is silent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 from typing import Literal
 
 from delta_models.log.commits import Commit
@@ -30,7 +30,7 @@ __all__ = ["Strictness", "breaches", "chain_breaches", "data_breaches", "folder_
 
 def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol") -> list[Breach]:
     """What is wrong with a commit on top of the state before it; None: it begins the table."""
-    found = chain_of(
+    found = chain(
         (problem.breach for problem in commit.problems),
         actions.breaches(before, commit),
         protocol.breaches(before, commit),
@@ -63,12 +63,6 @@ def chain_breaches(
         except LogError:
             break
     return found
-
-
-def chain_of(*parts: Iterable[Breach]) -> Iterator[Breach]:
-    """All breaches of several judges."""
-    for part in parts:
-        yield from part
 
 
 def _strict(found: Iterable[Breach], strictness: Strictness) -> list[Breach]:

@@ -63,7 +63,9 @@ def _paths(commit: Commit) -> Iterator[Breach]:
         yield Breach("log.path-removed-once", f"{path} is removed more than once", commit.name)
     both = {each.key for each in commit.adds} & {each.key for each in commit.removes}
     for path, vector in sorted(both, key=repr):
-        yield Breach("log.no-add-and-remove-of-one-file", f"{_shown((path, vector))} is added and removed", commit.name)
+        yield Breach(
+            "log.no-add-and-remove-of-one-file", f"{_shown((path, vector))} is added and removed", commit.name
+        )
 
 
 def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
@@ -79,7 +81,9 @@ def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]
             detail = f"removes {_shown(remove.key)}; live is {_shown((remove.path, others[0]))}"
             yield Breach("log.remove-carries-vector", detail, commit.name)
         else:
-            yield Breach("log.remove-names-live-file", f"removes {_shown(remove.key)}, which is not live", commit.name)
+            yield Breach(
+                "log.remove-names-live-file", f"removes {_shown(remove.key)}, which is not live", commit.name
+            )
     for add in commit.adds:
         if add.key in live:
             continue
@@ -135,9 +139,7 @@ def _partition_names(
 
 def _append_only(before: Snapshot) -> bool:
     protocol = before.protocol
-    supported = (
-        2 <= protocol.min_writer <= 6 or "appendOnly" in (protocol.writer_features or ())
-    )
+    supported = 2 <= protocol.min_writer <= 6 or "appendOnly" in (protocol.writer_features or ())
     return supported and before.properties.get("delta.appendOnly", "false").lower() == "true"
 
 

@@ -1,4 +1,4 @@
-"""Rules for the files that a commit adds: there, as large as said, and of one mind with their statistics and vectors."""
+"""Rules for the files that a commit adds: there, of the size said, agreeing with their statistics and vectors."""
 
 from __future__ import annotations
 
@@ -16,37 +16,38 @@ from delta_models.requirements.base import Breach
 
 
 def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[Breach]:
-    """Breaches of the rules on added files; a file that a later version may have lost to a vacuum is the caller's care."""
+    """Breaches of the rules on added files."""
     for add in commit.adds:
-        for requirement, detail in _file(reader, snapshot, add):
-            yield Breach(requirement, f"{add.path}: {detail}", commit.name)
+        for requirement, detail, columns in _file(reader, snapshot, add):
+            yield Breach(requirement, f"{add.path}: {detail}", commit.name, columns)
 
 
-def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[tuple[str, str]]:
+def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistics.Finding]:
     try:
         size = os.stat(paths.resolve(reader.folder, add.path)).st_size  # noqa: PTH116 - resolved to a path already
     except (FileNotFoundError, NotADirectoryError):
-        yield "log.added-file-exists", "there is no such file"
+        yield "log.added-file-exists", "there is no such file", ()
         return
     if size != add.size:
-        yield "log.added-file-size", f"the log says {add.size} bytes, the file has {size}"
+        yield "log.added-file-size", f"the log says {add.size} bytes, the file has {size}", ()
     deleted: frozenset[int] = frozenset()
     if add.deletion_vector is not None:
         try:
             deleted = deletion_vectors.read(add.deletion_vector, reader.folder)
         except MissingFile as error:
-            yield "dv.file-exists", str(error)
+            yield "dv.file-exists", str(error), ()
             return
         except CorruptFile as error:
             cardinality = "the descriptor says" in str(error) and "rows" in str(error)
-            yield "dv.cardinality" if cardinality else "dv.well-formed", str(error)
+            yield "dv.cardinality" if cardinality else "dv.well-formed", str(error), ()
             return
     try:
         rows = reader.file_rows(snapshot, add)
         length = reader.file_length(snapshot, add)
     except LogError as error:
-        yield "dv.rows-in-file" if "its deletion vector names row" in str(error) else "log.added-file-readable", str(error)
+        outside = "its deletion vector names row" in str(error)
+        yield "dv.rows-in-file" if outside else "log.added-file-readable", str(error), ()
         return
     for column, detail in reader.partition_disagreements(snapshot, add):
-        yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}"
+        yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}", (column,)
     yield from statistics.breaches(snapshot, add, rows, length, len(deleted))

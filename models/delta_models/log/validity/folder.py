@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from delta_models.log.actions import Add
-from delta_models.log.checkpoints import Checkpoint, LazyAdds
+from delta_models.log.checkpoints import Checkpoint
 from delta_models.log.errors import CorruptLog, LogError, MissingVersion
 from delta_models.log.names import LAST_CHECKPOINT, CheckpointName, Listing
 from delta_models.log.reader import LogReader
@@ -32,9 +33,11 @@ def breaches(reader: LogReader) -> Iterator[Breach]:
 
 def _contiguous(listing: Listing) -> Iterator[Breach]:
     versions = list(listing.commits)
-    for earlier, later in zip(versions, versions[1:], strict=False):
+    for earlier, later in pairwise(versions):
         if later != earlier + 1:
-            yield Breach("log.versions-contiguous", f"version {later} follows {earlier}", listing.commits[later])
+            yield Breach(
+                "log.versions-contiguous", f"version {later} follows {earlier}", listing.commits[later]
+            )
     complete = [each.version for each in listing.checkpoints if each.complete]
     if versions and versions[0] > 0 and not any(version >= versions[0] - 1 for version in complete):
         detail = f"the oldest commit is {versions[0]}, and no checkpoint covers what came before"
@@ -72,15 +75,19 @@ def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
         yield Breach("checkpoint.one-metadata", f"{len(checkpoint.metadatas)} metaData actions", where)
     if any(each.removed for each in checkpoint.domains):
         yield Breach("checkpoint.no-removed-domains", "it holds a removed domain", where)
-    keys = [key for part in checkpoint.adds for key in part.keys()]
+    keys = [key for part in checkpoint.adds for key in list(part.keys())]
     if len(keys) != len(set(keys)):
-        yield Breach("checkpoint.adds-once", f"{len(keys) - len(set(keys))} files stand in it more than once", where)
+        yield Breach(
+            "checkpoint.adds-once", f"{len(keys) - len(set(keys))} files stand in it more than once", where
+        )
     for remove in checkpoint.removes:
         if remove.stats is not None or remove.tags is not None:
             yield Breach("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
             break
     if len(checkpoint.checkpoint_metadatas) > 1:
-        yield Breach("checkpoint.one-checkpoint-metadata", f"{len(checkpoint.checkpoint_metadatas)} of them", where)
+        yield Breach(
+            "checkpoint.one-checkpoint-metadata", f"{len(checkpoint.checkpoint_metadatas)} of them", where
+        )
     elif checkpoint.name.kind == "named" and not checkpoint.checkpoint_metadatas:
         yield Breach("checkpoint.one-checkpoint-metadata", "there is none", where)
     if checkpoint.sidecars and checkpoint.top_level_file_actions:
@@ -183,11 +190,14 @@ def _hint(reader: LogReader, listing: Listing) -> Iterator[Breach]:
         return
     there = [each for each in listing.checkpoints if each.version == version and each.complete]
     if not there:
-        yield Breach("checkpoint.hint-names-checkpoint", f"there is no complete checkpoint {version}", LAST_CHECKPOINT)
+        yield Breach(
+            "checkpoint.hint-names-checkpoint", f"there is no complete checkpoint {version}", LAST_CHECKPOINT
+        )
         return
     parts = form.get("parts")
     if parts is not None and not any(each.parts == parts for each in there):
-        yield Breach("checkpoint.hint-parts", f"parts is {parts}, there are {[each.parts for each in there]}", LAST_CHECKPOINT)
+        detail = f"parts is {parts}, there are {[each.parts for each in there]}"
+        yield Breach("checkpoint.hint-parts", detail, LAST_CHECKPOINT)
 
 
 def _checksum(reader: LogReader, listing: Listing, version: int, name: str) -> Iterator[Breach]:
@@ -210,10 +220,14 @@ def _checksum(reader: LogReader, listing: Listing, version: int, name: str) -> I
     except LogError:
         return  # the state is not reachable any more, or reported elsewhere
     if form["numFiles"] != len(state.live):
-        yield Breach("checksum.agrees-with-state", f"numFiles is {form['numFiles']}, live are {len(state.live)}", name)
+        yield Breach(
+            "checksum.agrees-with-state", f"numFiles is {form['numFiles']}, live are {len(state.live)}", name
+        )
     size = _total(state)
     if form["tableSizeBytes"] != size:
-        yield Breach("checksum.agrees-with-state", f"tableSizeBytes is {form['tableSizeBytes']}, it is {size}", name)
+        yield Breach(
+            "checksum.agrees-with-state", f"tableSizeBytes is {form['tableSizeBytes']}, it is {size}", name
+        )
     if form["numMetadata"] != 1 or form["numProtocol"] != 1:
         yield Breach("checksum.agrees-with-state", "numMetadata and numProtocol are 1", name)
     if form["metadata"].get("id") != state.metadata.id:
@@ -222,6 +236,3 @@ def _checksum(reader: LogReader, listing: Listing, version: int, name: str) -> I
 
 def _total(state: Snapshot) -> int:
     return sum(add.size for add in state.live.values())
-
-
-__all__ = ["LazyAdds", "breaches", "differences", "same_add"]

@@ -73,15 +73,24 @@ def protocol_breaches(protocol: Protocol) -> Iterator[tuple[str, str]]:
     """What is wrong with a protocol action in itself: (requirement, detail)."""
     reader, writer = protocol.min_reader, protocol.min_writer
     if (protocol.reader_features is not None) != (reader == _FEATURES_READER):
-        yield "log.reader-features-iff-version-3", f"minReaderVersion {reader}, readerFeatures {protocol.reader_features}"
+        yield (
+            "log.reader-features-iff-version-3",
+            f"minReaderVersion {reader}, readerFeatures {protocol.reader_features}",
+        )
     if (protocol.writer_features is not None) != (writer == _FEATURES_WRITER):
-        yield "log.writer-features-iff-version-7", f"minWriterVersion {writer}, writerFeatures {protocol.writer_features}"
+        yield (
+            "log.writer-features-iff-version-7",
+            f"minWriterVersion {writer}, writerFeatures {protocol.writer_features}",
+        )
     if reader >= _FEATURES_READER and writer < _FEATURES_WRITER:
         yield "log.reader-3-needs-writer-7", f"minReaderVersion {reader}, minWriterVersion {writer}"
     for_readers = set(protocol.reader_features or ())
     for_writers = set(protocol.writer_features or ())
     if for_readers - for_writers and writer == _FEATURES_WRITER:
-        yield "log.reader-features-are-writer-features", f"{sorted(for_readers - for_writers)} for readers alone"
+        yield (
+            "log.reader-features-are-writer-features",
+            f"{sorted(for_readers - for_writers)} for readers alone",
+        )
     if reader == _FEATURES_READER:
         forgotten = sorted((for_writers & READER_WRITER_FEATURES) - for_readers)
         if forgotten:
@@ -125,7 +134,9 @@ def _needs(protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
         return
     if TIMESTAMP_NTZ in types and not supports(protocol, "timestampNtz"):
         yield "log.type-needs-feature", "timestamp_ntz without timestampNtz"
-    if VARIANT in types and not (supports(protocol, "variantType") or supports(protocol, "variantType-preview")):
+    if VARIANT in types and not (
+        supports(protocol, "variantType") or supports(protocol, "variantType-preview")
+    ):
         yield "log.type-needs-feature", "variant without variantType"
     mode = metadata.configuration.get("delta.columnMapping.mode", "none")
     if mode not in {"none", "name", "id"}:

@@ -4,31 +4,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from delta_models.log.actions import Add, spelling
+from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.reader import mapping_mode
-from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
 from delta_models.schema import DataType, DecimalType, Field, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, parse_decimal, to_single
 
+Finding = tuple[str, str, tuple[str, ...]]  # requirement, detail, the columns that it concerns
 _MILLI = 1_000
-_WHOLE = ("byte", "short", "integer", "long")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the statistics say of one column, or of a struct's columns: the same place in each of their parts."""
+
+    top: str
+    name: str
+    nulls: Any
+    low: Any
+    high: Any
+    tight: bool
+    count: Any
+    mapped: bool
+
+    def inside(self, field: Field) -> _Said:
+        """What they say of a field in it."""
+        key = physical_name(field) if self.mapped else field.name
+        nulls, low, high = (
+            part.get(key) if isinstance(part, dict) else None for part in (self.nulls, self.low, self.high)
+        )
+        name = f"{self.name}.{field.name}" if self.name else field.name
+        return replace(self, top=self.top or field.name, name=name, nulls=nulls, low=low, high=high)
+
+    def wrong(self, requirement: str, detail: str) -> Finding:
+        """A finding about this column."""
+        return requirement, f"{self.name}: {detail}", (self.top,)
 
 
 def breaches(
     snapshot: Snapshot, add: Add, rows: Sequence[Row], length: int, deleted: int
-) -> Iterator[tuple[str, str]]:
-    """What the statistics get wrong, as (requirement, detail).
+) -> Iterator[Finding]:
+    """What the statistics get wrong.
 
-    `rows` are the valid rows of the file, `length` the number of all its rows, `deleted` of those in its deletion vector.
+    `rows` are the valid rows of the file, `length` the number of all its rows, `deleted` of those in its
+    deletion vector.
     """
     try:
         stats = add.statistics
     except ValueError as error:
-        yield "stats.well-formed", f"stats is no JSON object: {error}"
+        yield "stats.well-formed", f"stats is no JSON object: {error}", ()
         return
     if stats is None:
         return
@@ -36,159 +65,25 @@ def breaches(
     count = stats.get("numRecords")
     if type(count) is int and count != length:
         also = f" ({length - deleted} of them valid)" if deleted else ""
-        yield "stats.num-records", f"numRecords is {count}, the file has {length} rows{also}"
-    tight = stats.get("tightBounds", True) is not False
-    mapped = mapping_mode(snapshot) != "none"
-    columns: list[Sequence[Value]] = list(zip(*rows, strict=True)) if rows else [()] * len(snapshot.schema)
+        yield "stats.num-records", f"numRecords is {count}, the file has {length} rows{also}", ()
+    said = _Said(
+        "",
+        "",
+        stats.get("nullCount"),
+        stats.get("minValues"),
+        stats.get("maxValues"),
+        stats.get("tightBounds", True) is not False,
+        count,
+        mapping_mode(snapshot) != "none",
+    )
     partitions = {name.casefold() for name in snapshot.partition_by}
-    for each, values in zip(snapshot.schema.fields, columns, strict=True):
+    for each, values in zip(snapshot.schema.fields, _columns(rows, snapshot.schema), strict=True):
         if each.name.casefold() not in partitions:
-            yield from _column(each, each.name, values, _Parts.of(stats), tight, count, mapped)
-
-
-class _Parts:
-    """The same place in nullCount, minValues and maxValues."""
-
-    __slots__ = ("high", "low", "nulls")
-
-    def __init__(self, nulls: Any, low: Any, high: Any) -> None:
-        self.nulls = nulls
-        self.low = low
-        self.high = high
-
-    @classmethod
-    def of(cls, stats: Mapping[str, Any]) -> _Parts:
-        return cls(stats.get("nullCount"), stats.get("minValues"), stats.get("maxValues"))
-
-    def inside(self, name: str) -> _Parts:
-        return _Parts(*(part.get(name) if isinstance(part, dict) else None for part in (self.nulls, self.low, self.high)))
-
-
-def _shape(stats: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    count = stats.get("numRecords")
-    if count is not None and (type(count) is not int or count < 0):
-        yield "stats.well-formed", f"numRecords is {count!r}"
-    if type(stats.get("tightBounds", True)) is not bool:
-        yield "stats.well-formed", f"tightBounds is {stats['tightBounds']!r}"
-    for name in ("nullCount", "minValues", "maxValues"):
-        if not isinstance(stats.get(name, {}), dict | None):
-            yield "stats.well-formed", f"{name} is no object"
-
-
-def _column(
-    each: Field, where: str, values: Sequence[Value], parts: _Parts, tight: bool, count: Any, mapped: bool
-) -> Iterator[tuple[str, str]]:
-    inner = parts.inside(physical_name(each) if mapped else each.name)
-    if isinstance(each.type, Struct):
-        columns: list[Sequence[Value]]
-        if values:
-            width = len(each.type)
-            present = [(None,) * width if value is None else value for value in values]
-            columns = list(zip(*present, strict=True)) if width else []
-        else:
-            columns = [()] * len(each.type)
-        for child, inside in zip(each.type.fields, columns, strict=True):
-            yield from _column(child, f"{where}.{child.name}", inside, inner, tight, count, mapped)
-        return
-    yield from _null_count(where, values, inner.nulls, tight, count)
-    if each.type == Primitive("variant"):
-        return
-    present = [value for value in values if value is not None]
-    if present:
-        yield from _bound(each.type, where, present, inner.low, tight, "stats.min-values", low=True)
-        yield from _bound(each.type, where, present, inner.high, tight, "stats.max-values", low=False)
-
-
-def _null_count(
-    where: str, values: Sequence[Value], said: Any, tight: bool, count: Any
-) -> Iterator[tuple[str, str]]:
-    if said is None or isinstance(said, dict):
-        return
-    if type(said) is not int:
-        yield "stats.well-formed", f"nullCount of {where} is {said!r}"
-        return
-    nulls = sum(value is None for value in values)
-    if tight:
-        if said != nulls:
-            yield "stats.null-count", f"nullCount of {where} is {said}, there are {nulls} nulls"
-    elif (said == 0 and nulls) or (said == count and nulls != len(values)):
-        yield "stats.null-count", f"wide nullCount of {where} is {said} of {count}, there are {nulls} nulls"
-
-
-def _bound(
-    data_type: DataType, where: str, present: Sequence[Value], said: Any, tight: bool, requirement: str, *, low: bool
-) -> Iterator[tuple[str, str]]:
-    if said is None:
-        return
-    kind = "minimum" if low else "maximum"
-    try:
-        bound = parse_bound(data_type, said)
-    except (ValueError, TypeError, AttributeError) as error:
-        yield "stats.well-formed", f"the {kind} of {where} is no {data_type}: {error}"
-        return
-    if bound is None:
-        return
-    nans = False
-    if isinstance(data_type, Primitive) and data_type.name in {"float", "double"}:
-        numbers = [value for value in present if not math.isnan(value)]
-        nans = len(numbers) != len(present)
-        if math.isnan(bound):
-            if low and numbers:
-                yield requirement, f"the {kind} of {where} is NaN, there are numbers"
-            return
-        if nans and not low:
-            yield "stats.max-covers-nan", f"the {kind} of {where} is {bound}, there is NaN"
-        present = numbers
-        if not present:
-            return
-    extreme = _extreme(data_type, present, low=low)
-    yield from _compare(data_type, where, extreme, bound, tight and not nans, requirement, low=low)
-
-
-def _compare(
-    data_type: DataType, where: str, extreme: Value, bound: Value, tight: bool, requirement: str, *, low: bool
-) -> Iterator[tuple[str, str]]:
-    kind = "minimum" if low else "maximum"
-    name = data_type.name if isinstance(data_type, Primitive) else ""
-    shown = f"the {kind} of {where} is said to be {_shown(bound)}, it is {_shown(extreme)}"
-    if name == "string":
-        first, second = (extreme, bound) if low else (bound, extreme)
-        if _utf8(first) < _utf8(second):
-            if low or not extreme.startswith(bound):
-                yield requirement, shown
-            else:
-                yield "stats.max-string-not-below", shown
-        elif tight and extreme != bound and not _is_cut(extreme, bound):
-            yield "stats.tight-bounds", shown
-        return
-    if name in {"timestamp", "timestamp_ntz"}:
-        if low and bound > extreme or not low and bound < extreme // _MILLI * _MILLI:
-            yield requirement, shown
-        elif not low and bound < extreme:
-            yield "stats.max-timestamp-not-below", shown
-        elif tight and abs(bound - extreme) >= _MILLI:
-            yield "stats.tight-bounds", shown
-        return
-    if (extreme < bound) if low else (extreme > bound):
-        yield requirement, shown
-    elif tight and extreme != bound:
-        yield "stats.tight-bounds", shown
-
-
-def _extreme(data_type: DataType, present: Sequence[Value], *, low: bool) -> Value:
-    choose = min if low else max
-    if isinstance(data_type, Primitive) and data_type.name == "string":
-        return choose(present, key=_utf8) if not all(map(str.isascii, present)) else choose(present)
-    return choose(present)
-
-
-def _is_cut(value: str, bound: str) -> bool:
-    """Whether a bound can come from cutting the value: they agree up to the last character of the bound."""
-    return len(bound) >= 2 and value[: len(bound) - 1] == bound[:-1] and len(value) >= len(bound)
+            yield from _column(each.type, values, said.inside(each))
 
 
 def parse_bound(data_type: DataType, said: Any) -> Value:
-    """The value that a minimum or maximum in statistics means. Raises ValueError if none; None carries no information."""
+    """The value that a minimum or maximum means; None if it carries no information. Raises ValueError if none."""
     match data_type:
         case Primitive(name="byte" | "short" | "integer" | "long"):
             if type(said) is int:
@@ -213,6 +108,128 @@ def parse_bound(data_type: DataType, said: Any) -> Value:
     raise ValueError(repr(said)[:60])
 
 
+def _shape(stats: Mapping[str, Any]) -> Iterator[Finding]:
+    count = stats.get("numRecords")
+    if count is not None and (type(count) is not int or count < 0):
+        yield "stats.well-formed", f"numRecords is {count!r}", ()
+    if type(stats.get("tightBounds", True)) is not bool:
+        yield "stats.well-formed", f"tightBounds is {stats['tightBounds']!r}", ()
+    for name in ("nullCount", "minValues", "maxValues"):
+        if not isinstance(stats.get(name), dict | None):
+            yield "stats.well-formed", f"{name} is no object", ()
+
+
+def _columns(rows: Sequence[Row], schema: Struct) -> list[Sequence[Value]]:
+    if not rows or not len(schema):
+        return [()] * len(schema)
+    return list(zip(*rows, strict=True))
+
+
+def _column(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterator[Finding]:
+    if isinstance(data_type, Struct):
+        nothing = (None,) * len(data_type)
+        present = [nothing if value is None else value for value in values]
+        for child, inside in zip(data_type.fields, _columns(present, data_type), strict=True):
+            yield from _column(child.type, inside, said.inside(child))
+        return
+    yield from _null_count(values, said)
+    present = [value for value in values if value is not None]
+    if not present or data_type == Primitive("variant"):
+        return
+    if said.low is not None:
+        yield from _bound(data_type, present, said, low=True)
+    if said.high is not None:
+        yield from _bound(data_type, present, said, low=False)
+
+
+def _null_count(values: Sequence[Value], said: _Said) -> Iterator[Finding]:
+    if said.nulls is None or isinstance(said.nulls, dict):
+        return
+    if type(said.nulls) is not int:
+        yield said.wrong("stats.well-formed", f"nullCount is {said.nulls!r}")
+        return
+    nulls = sum(value is None for value in values)
+    if said.tight:
+        if said.nulls != nulls:
+            yield said.wrong("stats.null-count", f"nullCount is {said.nulls}, there are {nulls} nulls")
+    elif (said.nulls == 0 and nulls) or (said.nulls == said.count and nulls != len(values)):
+        detail = f"wide nullCount is {said.nulls} of {said.count}, there are {nulls} nulls"
+        yield said.wrong("stats.null-count", detail)
+
+
+def _bound(data_type: DataType, present: Sequence[Value], said: _Said, *, low: bool) -> Iterator[Finding]:
+    kind = "minimum" if low else "maximum"
+    form = said.low if low else said.high
+    try:
+        bound = parse_bound(data_type, form)
+    except (ValueError, TypeError, AttributeError) as error:
+        yield said.wrong("stats.well-formed", f"the {kind} is no {data_type}: {error}")
+        return
+    if bound is None:
+        return
+    if isinstance(data_type, Primitive) and data_type.name in {"float", "double"}:
+        numbers = [value for value in present if not math.isnan(value)]
+        if len(numbers) != len(present):
+            yield from _beside_nan(numbers, bound, said, low=low)
+            return
+    extreme = _extreme(data_type, present, low=low)
+    if extreme == bound:
+        return
+    shown = f"the {kind} is said to be {_shown(bound)}, it is {_shown(extreme)}"
+    requirement = _judge(data_type, extreme, bound, low=low)
+    if requirement is not None:
+        yield said.wrong(requirement, shown)
+    elif said.tight and not _is_cut(data_type, extreme, bound, low=low):
+        yield said.wrong("stats.tight-bounds", shown)
+
+
+def _beside_nan(numbers: Sequence[float], bound: float, said: _Said, *, low: bool) -> Iterator[Finding]:
+    """Bounds of a column that also holds NaN, of which the protocol says nothing: NaN is the largest of all."""
+    if low:
+        if numbers and not bound <= min(numbers):
+            yield said.wrong("stats.min-values", f"the minimum is said to be {bound}, it is {min(numbers)}")
+    elif not math.isnan(bound):
+        if numbers and bound < max(numbers):
+            yield said.wrong("stats.max-values", f"the maximum is said to be {bound}, it is {max(numbers)}")
+        yield said.wrong("stats.max-covers-nan", f"the maximum is said to be {bound}, there is NaN")
+
+
+def _judge(data_type: DataType, extreme: Value, bound: Value, *, low: bool) -> str | None:
+    """The requirement that a bound breaks which is not the extreme value itself; None: it is a bound."""
+    name = data_type.name if isinstance(data_type, Primitive) else ""
+    if low:
+        outside = _utf8(extreme) < _utf8(bound) if name == "string" else not bound <= extreme
+        return "stats.min-values" if outside else None
+    if name == "string":
+        if _utf8(bound) >= _utf8(extreme):
+            return None
+        return "stats.max-string-not-below" if extreme.startswith(bound) else "stats.max-values"
+    if bound >= extreme:
+        return None
+    if name in {"timestamp", "timestamp_ntz"} and bound >= extreme // _MILLI * _MILLI:
+        return "stats.max-timestamp-not-below"
+    return "stats.max-values"
+
+
+def _extreme(data_type: DataType, present: Sequence[Value], *, low: bool) -> Value:
+    choose = min if low else max
+    if data_type == Primitive("string"):
+        # Code points order as their UTF-8 bytes do, except for the surrogates that stand for other bytes.
+        return choose(present) if all(map(str.isascii, present)) else choose(present, key=_utf8)
+    return choose(present)
+
+
+def _is_cut(data_type: DataType, value: Value, bound: Value, *, low: bool) -> bool:
+    """Whether a bound can come from cutting a string or a timestamp as the protocol allows."""
+    if data_type == Primitive("string"):
+        if low or len(bound) < 2:
+            return bool(value.startswith(bound)) and len(bound) > 0
+        return bool(value.startswith(bound[:-1])) and len(value) >= len(bound)
+    if data_type in {Primitive("timestamp"), Primitive("timestamp_ntz")}:
+        return bool(abs(bound - value) < _MILLI)
+    return False
+
+
 def _decimal(text: str, scale: int) -> Decimal:
     mantissa, _, exponent = text.upper().partition("E")
     parsed = parse_decimal(mantissa)
@@ -226,4 +243,4 @@ def _utf8(text: str) -> bytes:
 
 
 def _shown(value: Value) -> str:
-    return repr(value)[:80] if not isinstance(value, Decimal) else str(value)
+    return str(value) if isinstance(value, Decimal) else repr(value)[:80]
