@@ -1,1 +1,104 @@
-"""The pytest plugin: options, fixtures and the terminal section; what a suite does lives in `conformance.suites`."""
+"""The pytest plugin: options, fixtures and the terminal section; what a suite does lives in `conformance.suites`.
+
+It is loaded by every pytest run in the environment, so what it needs is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.options import RunOptions
+    from conformance.suites.session import Session
+
+RESULTS = pytest.StashKey["list[str]"]()
+CHUNK = "conformance_chunk"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, all beginning alike, so that they are in nobody's way."""
+    group = parser.getgroup("conformance", "conformance of Delta Lake implementations")
+    group.addoption(
+        "--conformance-engine", action="append", default=[], metavar="NAME[@VERSION]",
+        help="an engine to test; again for more (default: all that can run here)",
+    )  # fmt: skip
+    group.addoption(
+        "--conformance-profile", default="dev", metavar="NAME", help="dev, ci or nightly (default: dev)"
+    )
+    group.addoption(
+        "--conformance-seed", type=int, default=0, metavar="S", help="draw other histories (default: 0)"
+    )
+    group.addoption(
+        "--conformance-examples", type=int, metavar="N", help="histories a suite, in place of the profile's"
+    )
+    group.addoption("--conformance-steps", type=int, metavar="M", help="steps a history")
+    group.addoption(
+        "--conformance-out", type=Path, default=Path("conformance-results"), metavar="DIR",
+        help="where the run's folder is made (default: conformance-results)",
+    )  # fmt: skip
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for a chunk is run once for each that the profile plans for its module's suite."""
+    if CHUNK not in metafunc.fixturenames:
+        return
+    from conformance.campaign import default_engines, plan_of  # noqa: PLC0415
+    from conformance.plan import PlanError  # noqa: PLC0415
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
+
+    options = _options(metafunc.config, Path())
+    suite = metafunc.module.SUITE
+    try:
+        specs = [parse_engine(each) for each in options.engines or default_engines()]
+        chunks = [each for each in plan_of(options, specs).chunks if each.suite == suite]
+    except (PlanError, UnknownEngine) as error:
+        raise pytest.UsageError(str(error)) from error
+    metafunc.parametrize(CHUNK, chunks, ids=[each.name for each in chunks])
+
+
+@pytest.fixture(scope="session")
+def conformance_session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """The run: engines started once, everything recorded, reports written at the end."""
+    from conformance.report.folders import new_run_folder  # noqa: PLC0415
+    from conformance.suites.session import Session  # noqa: PLC0415
+
+    config = request.config
+    folder = new_run_folder(config.getoption("conformance_out"))
+    session = Session(_options(config, folder))
+    yield session
+    results = session.close()
+    config.stash[RESULTS] = [
+        (
+            f"{results.outcome.verdict}: {sum(each.steps for each in results.suites)} steps, "
+            f"{len(results.findings)} findings"
+        ),
+        *(f"  {each}" for each in results.outcome.reasons[:10]),
+        f"report: {folder / 'report.html'}",
+    ]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the run says on the whole: passed tests alone are no verdict."""
+    lines = terminalreporter.config.stash.get(RESULTS, [])
+    if lines:
+        terminalreporter.section("conformance")
+        for each in lines:
+            terminalreporter.line(each)
+
+
+def _options(config: pytest.Config, folder: Path) -> RunOptions:
+    from conformance.options import RunOptions  # noqa: PLC0415
+
+    return RunOptions(
+        folder=folder,
+        engines=tuple(config.getoption("conformance_engine")),
+        profile=config.getoption("conformance_profile"),
+        seed=config.getoption("conformance_seed"),
+        examples=config.getoption("conformance_examples"),
+        steps=config.getoption("conformance_steps"),
+        command=("pytest", *map(str, config.invocation_params.args)),
+    )

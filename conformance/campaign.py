@@ -1,0 +1,294 @@
+"""One run: plans it, hands chunks to worker processes, and passes on what they tell, until all is done or
+something ends it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import platform
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from conformance.events import (
+    FORMAT,
+    BudgetSpent,
+    Bus,
+    ChunkEnded,
+    EngineReady,
+    EngineUnavailable,
+    Event,
+    EventError,
+    FindingFound,
+    HarnessFault,
+    Note,
+    RunStarted,
+    from_json,
+)  # fmt: skip
+from conformance.hosts import is_heavy
+from conformance.options import RunOptions
+from conformance.plan import Chunk, Plan, load_profile, make_plan
+from conformance.version import harness_version
+from conformance.worker import Settings
+from delta_adapters.registry import KNOWN, EngineSpec, availability, engine_names, parse_engine
+
+TIDY_UP = 30.0
+
+
+def run_campaign(options: RunOptions, bus: Bus) -> None:
+    """Play what the options ask for and tell all of it to the bus. Nothing is left running, however it ends."""
+    start = time.monotonic()
+    specs = [parse_engine(each) for each in options.engines or default_engines()]
+    plan = plan_of(options, specs)
+    bus.emit(header_of(options, specs, plan))
+    able = []
+    for spec in specs:
+        found = availability(spec)
+        if found:
+            able.append(spec)
+        else:
+            bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
+    if not able or not plan.chunks:
+        return
+    deadline = None if options.budget is None else start + options.budget
+    with tempfile.TemporaryDirectory(prefix="conformance-") as work:
+        campaign = Campaign(options, plan, able, bus, work=Path(work), deadline=deadline)
+        with campaign.workers():
+            campaign.run()
+    if deadline is not None and not campaign.complete and time.monotonic() >= deadline:
+        bus.emit(BudgetSpent(round(time.monotonic() - start, 3)))
+
+
+def default_engines() -> tuple[str, ...]:
+    """The project's own engines, whether they can run here or not."""
+    return tuple(each for each in engine_names() if each in KNOWN)
+
+
+def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:
+    """The plan of a run. Raises PlanError."""
+    return make_plan(
+        load_profile(options.profile), options.seed, engines=tuple(dict.fromkeys(each.name for each in specs)),
+        suites=options.suites, examples=options.examples, steps=options.steps,
+    )  # fmt: skip
+
+
+class Worker:
+    """One worker process and the stream of its events."""
+
+    def __init__(self, number: int, settings: Settings, log: Path) -> None:
+        self.number = number
+        self.chunk: Chunk | None = None
+        self._log = log
+        with log.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "conformance.worker"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True,
+            )  # fmt: skip
+        self._unread = b""
+        self._send(settings.to_line())
+
+    @property
+    def events(self) -> IO[bytes]:
+        """Where its lines come from."""
+        assert self.process.stdout is not None  # noqa: S101 - it was asked for
+        return self.process.stdout
+
+    def lines(self) -> Iterator[bytes] | None:
+        """The lines that have come; None when there will be no more."""
+        data = os.read(self.events.fileno(), 1 << 16)
+        if not data:
+            return None
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        return iter(lines)
+
+    def give(self, chunk: Chunk | None) -> None:
+        """A job, or word that there are no more."""
+        self.chunk = chunk
+        if chunk is not None:
+            self._send(json.dumps({"chunk": chunk.to_json()}))
+        elif self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def stderr_tail(self) -> str:
+        """Its last words."""
+        return self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+
+    def _send(self, line: str) -> None:
+        assert self.process.stdin is not None  # noqa: S101 - it was asked for
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it is dead; the end of its events tells the campaign
+
+
+class Campaign:
+    """Hands out the chunks of a plan."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        plan: Plan,
+        specs: Sequence[EngineSpec],
+        bus: Bus,
+        *,
+        work: Path,
+        deadline: float | None,
+    ) -> None:
+        self._options = options
+        self._plan = plan
+        self._specs = specs
+        self._bus = bus
+        self._work = work
+        self._deadline = deadline
+        self._left = deque(plan.chunks)
+        self._done = 0
+        self._told: set[str] = set()
+        self._new: set[str] = set()
+        self._workers: list[Worker] = []
+        self._selector = selectors.DefaultSelector()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every chunk was played to its end."""
+        return self._done == len(self._plan.chunks)
+
+    @contextmanager
+    def workers(self) -> Iterator[None]:
+        """Worker processes, none of which is left afterwards."""
+        try:
+            for number in range(min(self._options.jobs, len(self._plan.chunks))):
+                self._workers.append(self._hire(number))
+            for each in self._workers:
+                self._selector.register(each.events, selectors.EVENT_READ, each)
+            yield
+        finally:
+            self._dismiss()
+
+    def run(self) -> None:
+        """Until every worker has gone home."""
+        while self._selector.get_map():
+            for key, _ in self._selector.select():
+                worker: Worker = key.data
+                lines = worker.lines()
+                if lines is None:
+                    self._selector.unregister(worker.events)
+                    self._gone(worker)
+                    continue
+                for line in lines:
+                    self._hear(worker, line)
+            if self._enough():
+                self._bus.emit(
+                    Note(f"ended after {len(self._new)} new findings, as asked for by --max-findings")
+                )
+                return
+
+    def _hire(self, number: int) -> Worker:
+        work = self._work / f"worker-{number}"
+        work.mkdir()
+        settings = Settings(
+            engines=tuple(str(each) for each in self._specs),
+            folder=str(self._options.folder.absolute()),
+            work=str(work),
+            heavy=any(each.heavy for each in self._plan.chunks) and any(map(is_heavy, self._specs)),
+            known=tuple(sorted(self._options.known)),
+            deadline=self._deadline,
+        )
+        return Worker(number, settings, work / "worker.log")
+
+    def _hear(self, worker: Worker, line: bytes) -> None:
+        try:
+            form = json.loads(line)
+            if form.get("idle"):
+                worker.give(self._next())
+                return
+            event = from_json(form)
+        except (ValueError, EventError, AttributeError) as error:
+            self._bus.emit(
+                HarnessFault(f"worker {worker.number} sent what is no event: {error}", repr(line[:500]))
+            )
+            return
+        if not self._is_news(event):
+            return
+        if isinstance(event, ChunkEnded) and event.complete:
+            self._done += 1
+        if isinstance(event, FindingFound) and not event.known:
+            self._new.add(event.fingerprint)
+        self._bus.emit(event)
+
+    def _is_news(self, event: Event) -> bool:
+        """Workers start the same engines; that is told once."""
+        if not isinstance(event, EngineReady | EngineUnavailable | Note):
+            return True
+        words = f"{type(event).__name__} {event.message if isinstance(event, Note) else event.engine}"
+        known = words in self._told
+        self._told.add(words)
+        return not known
+
+    def _next(self) -> Chunk | None:
+        spent = self._deadline is not None and time.monotonic() >= self._deadline
+        return self._left.popleft() if self._left and not spent else None
+
+    def _enough(self) -> bool:
+        return self._options.max_findings is not None and len(self._new) >= self._options.max_findings
+
+    def _gone(self, worker: Worker) -> None:
+        code = worker.process.wait()
+        if code == 0:
+            return
+        during = f" in chunk {worker.chunk.name}" if worker.chunk else ""
+        why = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        message = f"worker {worker.number} ended {why}{during}; what it had told until then is kept"
+        self._bus.emit(HarnessFault(message, worker.stderr_tail()))
+
+    def _dismiss(self) -> None:
+        """End what still runs: first kindly, so that hosts are taken down in order, then not."""
+        for each in self._workers:
+            if each.process.poll() is None:
+                each.process.terminate()
+        limit = time.monotonic() + TIDY_UP
+        for each in self._workers:
+            try:
+                each.process.wait(max(0.1, limit - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                each.process.kill()
+                each.process.wait()
+            each.events.close()
+            if each.process.stdin is not None:
+                each.process.stdin.close()
+        self._selector.close()
+
+
+def header_of(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> RunStarted:
+    """The first event of a run."""
+    return RunStarted(
+        format=FORMAT,
+        harness=harness_version(),
+        command=options.command,
+        seed=options.seed,
+        profile=options.profile,
+        storage=options.storage,
+        machine=_machine(),
+        python=platform.python_version(),
+        started=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        engines=tuple(str(each) for each in specs),
+        suites=plan.suites,
+        core=plan.core,
+        plan=plan.planned,
+        budget=options.budget,
+    )
+
+
+def _machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB"

@@ -1,0 +1,64 @@
+"""Keeps what was found: the finding's folder, and the event that tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.events import FindingFound
+from conformance.findings import Finding, write_finding
+from conformance.findings.fingerprint import key_of
+from conformance.findings.story import operation_text
+from conformance.history import History
+from conformance.observation import Observation
+from delta_models.requirements import BY_ID, Breach
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A breach with all that is known of where it was seen. `number` is the history's in its chunk."""
+
+    history: History
+    number: int
+    seen: Observation
+    breach: Breach
+    slots: Mapping[str, str]
+    with_engines: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+
+
+class Keeper:
+    """Writes findings under a run's folder; `known` are the fingerprints of its baseline."""
+
+    def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
+        self._root = folder / "findings"
+        self._known = known
+
+    def keep(self, found: Found) -> FindingFound:
+        """Write the finding's folder, unless it is there already, and say what to tell."""
+        seen, breach, requirement = found.seen, found.breach, BY_ID[found.breach.requirement]
+        key = key_of(seen, breach)
+        known = key.fingerprint in self._known
+        finding = Finding(
+            key=key,
+            strength=requirement.strength,
+            engine=seen.engine,
+            role=requirement.role,
+            step=seen.step,
+            action=operation_text(seen.operation),
+            detail=breach.detail,
+            history=found.history,
+            where=breach.where,
+            known=known,
+            slots=dict(found.slots),
+        )
+        version = seen.before.version if seen.before else None
+        write_finding(self._root, finding, {}, seen.folder, version)
+        return FindingFound(
+            fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
+            engine=seen.engine, role=requirement.role, suite=found.history.suite, detail=breach.detail,
+            steps=len(found.history.steps), step=seen.step, folder=f"findings/{finding.fingerprint}", known=known,
+            where=breach.where, chunk=found.history.chunk, history=found.number,
+            with_engines=found.with_engines, features=found.features,
+        )  # fmt: skip

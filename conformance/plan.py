@@ -1,0 +1,244 @@
+"""What a run is going to do: chunks of histories for each suite, in what order, and the core by which it is
+judged.
+
+A profile is data, committed next to this module in `profiles/NAME.toml`: counts of chunks for each suite, how
+often an engine on a JVM plays in them, and the core, pairs of requirement and engine with the evidence that
+each needs. A plan is a profile applied to a run's engines, suites and options.
+
+The chunk is the unit of jobs, shards and diffs. Its seed comes from the run's seed, the suite, the profile
+and its number by hashing, so it is the same in every process and on every machine, whatever else the run
+does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from itertools import zip_longest
+from typing import Any
+
+from conformance.events import Floor, Planned
+
+HISTORIES = 12
+STEPS = 25
+DRAWN = ("lockstep", "shared")
+
+
+class PlanError(ValueError):
+    """The options or a profile can't be planned: the message says which and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlan:
+    """How much of one suite a profile wants.
+
+    Of a chunk's histories an engine on a JVM plays `heavy_histories`, in the first `heavy_chunks` chunks.
+    """
+
+    name: str
+    chunks: int
+    histories: int = HISTORIES
+    steps: int = STEPS
+    heavy_histories: int = HISTORIES // 2
+    heavy_chunks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How much of each suite, and the core."""
+
+    name: str
+    suites: tuple[SuitePlan, ...]
+    core: tuple[Floor, ...]
+    budget: float | None = None
+
+    def suite(self, name: str) -> SuitePlan | None:
+        """The plan of one suite, if the profile has it."""
+        return next((each for each in self.suites if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A job: so many histories of so many steps of one suite, drawn from one seed.
+
+    `heavy` are the numbers of the histories, counted from 0, in which engines on a JVM play.
+    """
+
+    suite: str
+    profile: str
+    number: int
+    seed: int
+    histories: int = HISTORIES
+    steps: int = STEPS
+    heavy: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The chunk for people and for file names."""
+        return f"{self.suite}-{self.number}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The form in which a worker is told."""
+        return {
+            "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
+            "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Chunk:
+        """The inverse of `to_json`."""
+        return cls(**{**form, "heavy": tuple(form["heavy"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs of a run in the order in which they are handed out, and what the run's verdict is judged on."""
+
+    profile: Profile
+    seed: int
+    suites: tuple[str, ...]
+    chunks: tuple[Chunk, ...]
+    core: tuple[Floor, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many commands are to be drawn; the worked examples are not counted."""
+        return sum(each.histories * each.steps for each in self.chunks if each.suite in DRAWN)
+
+    @property
+    def planned(self) -> tuple[Planned, ...]:
+        """How much of each suite there is to do."""
+        found = []
+        for suite in self.suites:
+            chunks = [each for each in self.chunks if each.suite == suite]
+            histories = sum(each.histories for each in chunks)
+            found.append(
+                Planned(suite, len(chunks), histories, sum(each.histories * each.steps for each in chunks))
+            )
+        return tuple(found)
+
+
+def profile_names() -> tuple[str, ...]:
+    """The profiles that there are."""
+    folder = resources.files("conformance") / "profiles"
+    return tuple(
+        sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
+    )
+
+
+def load_profile(name: str) -> Profile:
+    """A committed profile by its name."""
+    if name not in profile_names():
+        message = f"no profile {name!r}; there are {', '.join(profile_names())}"
+        raise PlanError(message)
+    text = (resources.files("conformance") / "profiles" / f"{name}.toml").read_text("utf-8")
+    return parse_profile(name, tomllib.loads(text))
+
+
+def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
+    """A profile from its TOML; what it does not know is refused, for a typo there would silently test less."""
+    unknown = set(form) - {"suites", "core", "budget"}
+    if unknown:
+        message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
+        raise PlanError(message)
+    try:
+        suites = tuple(SuitePlan(name=suite, **parts) for suite, parts in form["suites"].items())
+        core = tuple(floor for group in form.get("core", ()) for floor in _floors(group))
+    except (KeyError, TypeError) as error:
+        message = f"profile {name}: {error}"
+        raise PlanError(message) from error
+    planned = {each.name for each in suites}
+    strangers = {each.suite for each in core} - planned
+    if strangers:
+        message = (
+            f"profile {name}: its core names suites that it does not plan: {', '.join(sorted(strangers))}"
+        )
+        raise PlanError(message)
+    return Profile(name, suites, core, form.get("budget"))
+
+
+def make_plan(
+    profile: Profile,
+    seed: int,
+    *,
+    engines: Sequence[str],
+    suites: Sequence[str] = (),
+    examples: int | None = None,
+    steps: int | None = None,
+) -> Plan:
+    """The chunks and the core of a run.
+
+    Args:
+        profile: what is wanted by default.
+        seed: the run's.
+        engines: names without versions; the core is restricted to them.
+        suites: those asked for; none means all of the profile.
+        examples: histories a drawn suite, in place of the profile's counts.
+        steps: steps a history.
+    """
+    asked = tuple(suites) or tuple(each.name for each in profile.suites)
+    unknown = [each for each in asked if profile.suite(each) is None]
+    if unknown:
+        known = ", ".join(each.name for each in profile.suites)
+        message = f"no suite {', '.join(map(repr, unknown))} in profile {profile.name}; it has {known}"
+        raise PlanError(message)
+    lists = [
+        list(_chunks(each, profile.name, seed, examples, steps))
+        for each in profile.suites
+        if each.name in asked
+    ]
+    core = tuple(each for each in profile.core if each.suite in asked and each.engine in engines)
+    return Plan(profile, seed, asked, tuple(_take_turns(lists)), core)
+
+
+def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:
+    """The seed of a chunk: from the run's by hashing, alike in all processes."""
+    digest = hashlib.sha256(f"{run_seed}/{suite}/{profile}/{number}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def _floors(group: Mapping[str, Any]) -> Iterator[Floor]:
+    counts = {key: value for key, value in group.items() if key in {"checks", "histories"}}
+    unknown = set(group) - {"requirements", "engines", "suite", "checks", "histories"}
+    if unknown:
+        message = f"its core has unknown {', '.join(sorted(unknown))}"
+        raise TypeError(message)
+    for requirement in group["requirements"]:
+        for engine in group["engines"]:
+            yield Floor(requirement, engine, group["suite"], **counts)
+
+
+def _chunks(
+    suite: SuitePlan, profile: str, seed: int, examples: int | None, steps: int | None
+) -> Iterator[Chunk]:
+    drawn = suite.name in DRAWN
+    wanted = examples if drawn and examples is not None else suite.chunks * suite.histories
+    length = steps if drawn and steps is not None else suite.steps
+    for number in range(-(-wanted // suite.histories)):
+        histories = min(suite.histories, wanted - number * suite.histories)
+        playing = suite.heavy_chunks is None or number < suite.heavy_chunks
+        heavy = _spread(suite.heavy_histories, histories) if playing else ()
+        yield Chunk(
+            suite.name,
+            profile,
+            number,
+            chunk_seed(seed, suite.name, profile, number),
+            histories,
+            length,
+            heavy,
+        )
+
+
+def _spread(wanted: int, histories: int) -> tuple[int, ...]:
+    """Which histories engines on a JVM play: evenly spread, the later ones, since a JVM needs its time to start."""
+    wanted = min(wanted, histories)
+    return tuple(histories - 1 - position * histories // wanted for position in reversed(range(wanted)))
+
+
+def _take_turns(lists: Sequence[Sequence[Chunk]]) -> Iterator[Chunk]:
+    """A chunk of each suite in turn, so that a budget cuts all alike."""
+    for row in zip_longest(*lists):
+        yield from (each for each in row if each is not None)

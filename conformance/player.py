@@ -1,0 +1,392 @@
+"""Plays a history at tables: hands each step to engines, parses what they did to the log, makes the looks,
+has all judged.
+
+A `Desk` is a table with the engines that sit at it: in *lockstep* one engine, on its own copy; on a *shared*
+table several, of which the step's slot says who performs it, while all read. A desk knows what the model says
+of its table, which may differ between desks where the rules leave an operation free, and maps states to
+versions by its own log.
+
+Desks take turns inside a step: each asks its engine and lets the next desk ask before it waits, and our own
+reading of the log is done while the engine reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.answers import rows_of
+from conformance.checks import Judgement, judge
+from conformance.history import Step
+from conformance.looks import Rhythm
+from conformance.observation import Look, Observation
+from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
+from delta_adapters.supervisor import ReadReply
+from delta_models.log import Commit, LogError, LogReader, NoTable, Snapshot
+from delta_models.operations import (
+    LOOKS,
+    AtState,
+    AtVersion,
+    Checkpoint,
+    CleanLog,
+    CompactLog,
+    Latest,
+    Operation,
+    Optimize,
+    Purge,
+    Read,
+    Reopen,
+    SetZone,
+    SwitchActor,
+    Vacuum,
+    ZOrder,
+)  # fmt: skip
+from delta_models.outcomes import NoChange, Outcome, Unknown
+from delta_models.requirements import BY_ID, Breach
+from delta_models.schema import Struct
+from delta_models.table import Branch, Expectation, LookExpectation, World
+from delta_models.values import bag
+
+SLOTS = ("A", "B", "C")
+KEEPS_CONTENT = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
+Answer = Callable[[], ReadReply | Lost]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one engine was held to in one step: what was seen, what was wrong, how often each rule was checked.
+
+    `faults` are the harness' own.
+    """
+
+    seat: Seat
+    seen: Observation
+    breaches: tuple[Breach, ...]
+    evidence: Mapping[str, int]
+    faults: tuple[str, ...] = ()
+
+
+class Desk:
+    """A table and those who sit at it. `left` says why its history ended early."""
+
+    def __init__(self, folder: Path, seats: Sequence[Seat], seed: int, tag: str) -> None:
+        self.folder = folder
+        self.seats = list(seats)
+        self.left: str | None = None
+        self.world = World()
+        self.versions: dict[int, int] = {}
+        self.snapshot: Snapshot | None = None
+        self._tag = tag
+        self._rhythm = Rhythm(seed)
+        self._reader = LogReader(folder)
+        self._addresses = 0
+
+    @property
+    def plays(self) -> bool:
+        """Whether the history still goes on here."""
+        return self.left is None and any(each.plays for each in self.seats)
+
+    def sit_down(self) -> Iterator[Judged]:
+        """Have every engine address the table."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        for seat in self.seats:
+            if lost := seat.open(self.folder):
+                yield self._lost(seat, lost, Reopen())
+
+    def play(self, step: Step) -> Iterator[Judged | None]:
+        """One step. Yields None where an engine has been asked and other desks may go on meanwhile."""
+        operation = step.operation
+        if isinstance(operation, Reopen):
+            yield from self._reopen(operation)
+        elif isinstance(operation, Read):
+            yield from self._look(operation)
+            self.world = self.world.after(operation)
+        elif isinstance(operation, (SwitchActor, *LOOKS)):
+            self.world = self.world.after(operation)
+        else:
+            yield from self._perform(step)
+
+    # The parts of a step
+
+    def _perform(self, step: Step) -> Iterator[Judged | None]:
+        operation, number = step.operation, self.world.step
+        seat = self._performer(step)
+        if seat is None:
+            self._pass(operation)
+            return
+        translated = self._translated(operation)
+        if translated is None:
+            self.left = f"{type(operation).__name__} goes back to a state that this copy never had"
+            return
+        if self.world.table.exists:
+            for read in self._rhythm.before(operation, self.world.table.schema):
+                yield from self._look(read)
+                if not seat.plays:
+                    return
+        expectation, before = self.world.expect(operation), self.snapshot
+        answer = seat.execute(translated, f"{self._tag}-{number}")
+        yield None
+        reply = answer()
+        if isinstance(reply, Lost):
+            yield self._lost(seat, reply, operation)
+            return
+        reads = self._ask(Read())
+        yield None
+        commits, error = self._advance()
+        branch = self._branch(expectation, reply.outcome, commits, error)
+        if branch is None:
+            self.left = f"{type(operation).__name__} ended as the model does not allow"
+        self.world = self.world.after(operation, branch or expectation.ordinary)
+        self._remember(number)
+        seen = Observation(
+            seat.engine, number, operation, self.folder, expectation, reply.outcome, branch, self.world.table,
+            self._reader, before, self.snapshot, commits, (), error, self.versions,
+        )  # fmt: skip
+        yield from self._judged(seen, seat, reads, "latest")
+
+    def _reopen(self, operation: Operation) -> Iterator[Judged | None]:
+        """The table through new links, cold for every engine."""
+        number, expectation = self.world.step, self.world.expect(operation)
+        for seat in [each for each in self.seats if each.plays]:
+            if lost := seat.open(self._new_address()):
+                yield self._lost(seat, lost, operation)
+        reads = self._ask(Read())
+        yield None
+        self.world = self.world.after(operation)
+        self._remember(number)
+        seen = Observation(
+            "", number, operation, self.folder, expectation, NoChange(), expectation.ordinary, self.world.table,
+            self._reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
+        )  # fmt: skip
+        yield from self._judged(seen, None, reads, "reopen")
+
+    def _look(self, read: Read) -> Iterator[Judged | None]:
+        """A read of its own, beside the unfiltered rows that it can be held against."""
+        plain = replace(read, where=None, columns=None)
+        seen = Observation(
+            "", self.world.step, read, self.folder, self.world.expect(read), NoChange(), None, self.world.table,
+            self._reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
+        )  # fmt: skip
+        found: dict[str, list[Look]] = {}
+        for kind, each in ((_kind(read), read), *([(_kind(plain), plain)] if plain != read else [])):
+            if self._translated(each) is None:
+                return
+            reads = self._ask(each)
+            yield None
+            yield from self._gather(found, seen, reads, kind, each)
+        yield from self._judge_looks(found, seen, None)
+
+    def _judged(
+        self, seen: Observation, writer: Seat | None, reads: Mapping[str, Answer], kind: str
+    ) -> Iterator[Judged | None]:
+        """What engines answer about the table after a step, and the verdict on all of it."""
+        found: dict[str, list[Look]] = {}
+        yield from self._gather(found, seen, reads, kind, Read())
+        if seen.after is not None and self.left is None:
+            for other, read in self._rhythm.after(seen.step, self.world.table.schema, self.world.readable()):
+                if self._translated(read) is not None:
+                    answers = self._ask(read)
+                    yield None
+                    yield from self._gather(found, seen, answers, other, read)
+        yield from self._judge_looks(found, seen, writer)
+
+    def _judge_looks(
+        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
+    ) -> Iterator[Judged]:
+        for seat in self.seats:
+            if seat is not writer and seat.engine not in found:
+                continue
+            looks = tuple(found.get(seat.engine, ()))
+            mine = replace(seen, engine=seat.engine, looks=looks, wrote=seat is writer)
+            said = judge(mine)
+            self._leave_if_violated(seat, mine, said)
+            evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
+            yield Judged(seat, mine, said.breaches, evidence, said.faults)
+
+    # Asking
+
+    def _performer(self, step: Step) -> Seat | None:
+        """Who performs a step: the first from the step's slot on that claims to be able to."""
+        turn = SLOTS.index(step.slot) % len(self.seats) if step.slot else 0
+        for seat in self.seats[turn:] + self.seats[:turn]:
+            if (
+                seat.plays
+                and seat.capabilities.covers(step.operation) is None
+                and self._may(seat, writing=True)
+            ):
+                return seat
+        return None
+
+    def _may(self, seat: Seat, *, writing: bool) -> bool:
+        """Whether an engine claims to cope with the features that the table, perhaps written by another, uses."""
+        if self.snapshot is None:
+            return True
+        protocol = self.snapshot.protocol
+        named = protocol.writer_features if writing else protocol.reader_features
+        return seat.capabilities.covers_features(set(named or ()), writing=writing) is None
+
+    def _pass(self, operation: Operation) -> None:
+        """Nobody here performs this step. What only tidies up may be passed over; else the copy would be another."""
+        number = self.world.step
+        if isinstance(operation, KEEPS_CONTENT):
+            self.world = self.world.after(Reopen())
+            self._remember(number)
+        else:
+            reasons = {each.capabilities.covers(operation) or "can't write this table" for each in self.seats}
+            self.left = f"nobody performs {type(operation).__name__}: {'; '.join(sorted(reasons))}"
+
+    def _ask(self, read: Read) -> dict[str, Answer]:
+        """Ask every engine that claims to be able to for rows; what comes back is called for the answers."""
+        translated = self._translated(read)
+        return {
+            each.engine: each.read(translated)
+            for each in self.seats
+            if each.plays and isinstance(translated, Read) and self._may(each, writing=False)
+            and each.capabilities.covers(translated) is None
+        }  # fmt: skip
+
+    def _gather(
+        self,
+        found: dict[str, list[Look]],
+        seen: Observation,
+        answers: Mapping[str, Answer],
+        kind: str,
+        read: Read,
+    ) -> Iterator[Judged]:
+        """Wait for answers, and turn them into looks; an engine that is lost meanwhile is told of at once."""
+        expected = self.world.look(read)
+        for seat in self.seats:
+            if seat.engine not in answers:
+                continue
+            reply = answers[seat.engine]()
+            if isinstance(reply, Lost):
+                yield self._lost(seat, reply, seen.operation)
+            else:
+                look = _look_of(kind, read, expected, self._columns(read), reply)
+                found.setdefault(seat.engine, []).append(look)
+
+    def _columns(self, read: Read) -> Struct:
+        """The schema that an answer should have."""
+        table = self.world.state(read.at.step) if isinstance(read.at, AtState) else self.world.table
+        if read.columns is None:
+            return table.schema
+        return Struct(tuple(table.schema[name] for name in read.columns))
+
+    def _translated(self, operation: Operation) -> Operation | None:
+        """The operation as this copy's engine must be asked: states become versions of this copy."""
+        at = getattr(operation, "at", None)
+        if not isinstance(at, AtState):
+            return operation
+        version = self.versions.get(at.step)
+        if version is None:
+            return None
+        return replace(operation, at=AtVersion(version))  # type: ignore[call-arg]  # whatever has an `at` takes one
+
+    # What happened
+
+    def _advance(self) -> tuple[tuple[Commit, ...], Exception | None]:
+        """Read what the step added to the log."""
+        before = self.snapshot
+        try:
+            latest = self._reader.latest_version()
+            if latest is None:
+                self._forget()
+                return (), None
+            if before is not None and latest < before.version:
+                self._forget()
+                before = None
+            commits = self._reader.commits(before.version + 1 if before else 0, latest)
+            self.snapshot = self._reader.snapshot(latest) if commits or before is None else before
+        except NoTable:
+            self._forget()
+            return (), None
+        except LogError as error:
+            self.snapshot = None
+            return (), error
+        return commits, None
+
+    def _forget(self) -> None:
+        """The table is gone: a new one may use the same names for other files."""
+        self.snapshot = None
+        self.versions = {}
+        self._reader = LogReader(self.folder)
+
+    def _branch(
+        self, expectation: Expectation, outcome: Outcome, commits: Sequence[Commit], error: Exception | None
+    ) -> Branch | None:
+        """The allowed end that fits. Where the engine does not know, the log tells."""
+        if error is not None:
+            return None
+        if not isinstance(outcome, Unknown):
+            return expectation.match(outcome, len(commits))
+        return next((each for each in expectation.branches if self._is_there(each, len(commits))), None)
+
+    def _is_there(self, branch: Branch, commits: int) -> bool:
+        if not branch.commits[0] <= commits <= branch.commits[1]:
+            return False
+        if self.snapshot is None or not branch.table.exists:
+            return self.snapshot is None and not branch.table.exists
+        rows = self._reader.rows(self.snapshot)
+        return rows.schema == branch.table.schema and bag(rows.schema, rows.rows) == branch.table.bag
+
+    def _remember(self, number: int) -> None:
+        if self.snapshot is not None:
+            self.versions = {**self.versions, number: self.snapshot.version}
+
+    def _lost(self, seat: Seat, lost: Lost, operation: Operation) -> Judged:
+        """An engine is gone; a table whose only player it was, or on which it was writing, is not played on."""
+        wrote = not isinstance(operation, Read | Reopen)
+        if wrote:
+            self.left = f"{seat.engine} was lost while it wrote"
+        expectation = self.world.expect(operation)
+        seen = Observation(
+            seat.engine, self.world.step, operation, self.folder, expectation, Unknown(lost.error.what), None,
+            self.world.table, self._reader, self.snapshot, None, versions=self.versions, wrote=wrote,
+        )  # fmt: skip
+        return Judged(seat, seen, (lost.breach,), {lost.requirement: 1})
+
+    def _leave_if_violated(self, seat: Seat, seen: Observation, said: Judgement) -> None:
+        """After a violation nothing that follows is the engine's own fault for sure: it leaves the history."""
+        violated = [each.requirement for each in said.breaches if BY_ID[each.requirement].strength == "must"]
+        if not violated:
+            return
+        seat.left = f"violated {violated[0]}"
+        if seen.wrote and any(BY_ID[each].role == "writer" for each in violated):
+            self.left = self.left or f"{seat.engine} violated {violated[0]}"
+
+    def _new_address(self) -> Path:
+        self._addresses += 1
+        link = self.folder.with_name(f"{self.folder.name}-{self._addresses}")
+        link.symlink_to(self.folder.name, target_is_directory=True)
+        return link
+
+
+def play(desks: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
+    """One step at every desk that still plays, side by side."""
+    running = [(desk, desk.play(step)) for desk in desks if desk.plays]
+    while running:
+        still = []
+        for desk, turns in running:
+            for judged in turns:
+                if judged is None:
+                    still.append((desk, turns))
+                    break
+                yield desk, judged
+        running = still
+
+
+def _kind(read: Read) -> str:
+    if read.where is not None:
+        return "filter"
+    return "latest" if isinstance(read.at, Latest) else "state"
+
+
+def _look_of(kind: str, read: Read, expected: LookExpectation, columns: Struct, reply: ReadReply) -> Look:
+    rows = None if expected.refusals else expected.rows
+    if reply.table is None:
+        return Look(kind, read, rows, None, refused=reply.outcome)
+    answer = rows_of(reply.table, columns)
+    if isinstance(answer, str):
+        return Look(kind, read, rows, None, version=reply.version, malformed=answer)
+    return Look(kind, read, rows, answer, version=reply.version)

@@ -1,0 +1,114 @@
+"""An engine at a table: its host, how it addresses the table, what it has been asked, and whether it still
+plays.
+
+Whatever goes wrong with the host comes back as a `Lost`, not as an exception: an engine that dies is a
+finding, and the history goes on for the others.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from delta_adapters.capabilities import Capabilities
+from delta_adapters.supervisor import (
+    AdapterBug,
+    Host,
+    HostDied,
+    HostError,
+    HostGarbage,
+    HostHung,
+    ReadReply,
+    Reply,
+)
+from delta_models.operations import Operation, Read
+from delta_models.requirements import Breach
+
+Answered = TypeVar("Answered")
+
+LIVES = "host.lives"
+ANSWERS = "host.answers"
+SPEAKS = "host.speaks"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """An engine's host did not do what it was asked: it died, hung, or spoke nonsense."""
+
+    requirement: str
+    error: HostError
+
+    @property
+    def breach(self) -> Breach:
+        """The finding."""
+        return Breach(self.requirement, str(self.error), self.error.last_operation)
+
+
+@dataclass(slots=True)
+class Seat:
+    """One engine at one table, for one history. It leaves with the reason in `left`."""
+
+    engine: str
+    host: Host
+    capabilities: Capabilities
+    timeout: float
+    left: str | None = None
+    operations: int = 0
+    seconds: float = 0.0
+    address: Path | None = field(default=None)
+
+    @property
+    def plays(self) -> bool:
+        """Whether it still takes part."""
+        return self.left is None
+
+    def open(self, address: Path) -> Lost | None:
+        """Address the table by this path, cold."""
+        self.address = address
+        answer = self._guarded(lambda: self.host.open(str(address), self.timeout))
+        return answer if isinstance(answer, Lost) else None
+
+    def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | Lost]:
+        """Ask for an operation; the answer is waited for by calling what comes back."""
+        pending = self._guarded(lambda: self.host.submit(operation, tag, self.timeout))
+        if isinstance(pending, Lost):
+            lost = pending
+            return lambda: lost
+        return lambda: self._timed(pending.result)
+
+    def read(self, read: Read) -> Callable[[], ReadReply | Lost]:
+        """Ask for rows; the answer is waited for by calling what comes back."""
+        pending = self._guarded(lambda: self.host.submit_read(read, self.timeout))
+        if isinstance(pending, Lost):
+            lost = pending
+            return lambda: lost
+        return lambda: self._timed(pending.result)
+
+    def _timed(self, ask: Callable[[], Answered]) -> Answered | Lost:
+        start = time.monotonic()
+        answer = self._guarded(ask)
+        self.operations += 1
+        self.seconds += getattr(answer, "seconds", time.monotonic() - start)
+        return answer
+
+    def _guarded(self, ask: Callable[[], Answered]) -> Answered | Lost:
+        try:
+            return ask()
+        except HostError as error:
+            self.left = f"its host {error.what}"
+            return Lost(_requirement(error), error)
+
+
+def _requirement(error: HostError) -> str:
+    match error:
+        case HostDied():
+            return LIVES
+        case HostHung():
+            return ANSWERS
+        case HostGarbage() | AdapterBug():
+            return SPEAKS
+    message = f"a kind of host error that nobody judges: {type(error).__name__}"
+    raise TypeError(message)

@@ -1,0 +1,94 @@
+"""A run inside pytest: the engines of the session, its recording, and what one chunk showed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from conformance.campaign import default_engines, header_of, plan_of
+from conformance.chunks import Chunks
+from conformance.events import EngineUnavailable, Event, FindingFound, HarnessFault
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.options import RunOptions
+from conformance.plan import Chunk
+from conformance.report.recorder import Recorder
+from conformance.report.results import Results
+from delta_adapters.registry import availability, parse_engine
+
+
+@dataclass(slots=True)
+class Shown:
+    """What one chunk showed: the findings that nobody knew of, and the harness' own faults."""
+
+    folder: Path
+    findings: dict[str, FindingFound] = field(default_factory=dict)
+    faults: list[HarnessFault] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        """Listen."""
+        if isinstance(event, FindingFound) and not event.known:
+            self.findings.setdefault(event.fingerprint, event)
+        elif isinstance(event, HarnessFault):
+            self.faults.append(event)
+
+    def check(self) -> None:
+        """Fail the test that played the chunk, once and at its end."""
+        __tracebackhide__ = True
+        lines = [f"the harness is at fault: {each.message}\n{each.detail}" for each in self.faults]
+        for each in self.findings.values():
+            lines += [
+                f"{each.engine} breaks {each.requirement} ({each.strength}) at step {each.step}: {each.detail}",
+                f"    conformance replay {self.folder / each.folder}",
+            ]
+        if lines:
+            pytest.fail("\n".join(lines), pytrace=False)
+
+
+class Session:
+    """One run, from its header to its reports; `close` ends it."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._recorder = Recorder(options.folder)
+        self._listener: Callable[[Event], None] | None = None
+        self._recorder.bus.add(self._pass_on)
+        specs = [parse_engine(each) for each in options.engines or default_engines()]
+        self._recorder.bus.emit(header_of(options, specs, plan_of(options, specs)))
+        able = []
+        for spec in specs:
+            found = availability(spec)
+            if found:
+                able.append(spec)
+            else:
+                self._recorder.bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
+        self._work = tempfile.TemporaryDirectory(prefix="conformance-")
+        work = Path(self._work.name)
+        self._hosts = Hosts(able, work / "hosts", self._recorder.bus.emit)
+        self._hosts.begin(heavy=False)
+        keeper = Keeper(options.folder, options.known)
+        self._chunks = Chunks(self._hosts, work, keeper, self._recorder.bus.emit, lambda: False)
+
+    def play(self, chunk: Chunk) -> Shown:
+        """Play a chunk with all engines of the session."""
+        shown = Shown(self._options.folder)
+        self._listener = shown
+        try:
+            self._chunks.play(chunk)
+        finally:
+            self._listener = None
+        return shown
+
+    def close(self) -> Results:
+        """Stop the engines, judge the run, write its reports."""
+        self._hosts.__exit__(None, None, None)
+        self._work.cleanup()
+        return self._recorder.finish()
+
+    def _pass_on(self, event: Event) -> None:
+        if self._listener is not None:
+            self._listener(event)

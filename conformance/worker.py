@@ -1,0 +1,151 @@
+"""A worker process: plays the chunks that it is handed, with hosts of its own, and sends events as lines of
+JSON.
+
+    campaign -> worker   one line of settings, then one line a job: {"chunk": ...}; the end of the stream means no more
+    worker -> campaign   {"idle": true} when it wants a job, and events (`conformance.events.to_line`)
+
+Its stdout belongs to this protocol alone: descriptor 1 is turned to stderr before anything is imported that
+might print. SIGTERM, or the end of the campaign's process, ends it with all its hosts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from conformance.events import Event, HarnessFault, to_line
+
+PR_SET_PDEATHSIG = 1
+STOPPED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a worker must know of its run. `deadline` is in the time of the monotonic clock, which processes share."""
+
+    engines: tuple[str, ...]
+    folder: str
+    work: str
+    heavy: bool = True
+    known: tuple[str, ...] = ()
+    deadline: float | None = None
+
+    def to_line(self) -> str:
+        """The first line that a worker gets."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_line(cls, line: str) -> Settings:
+        """The inverse of `to_line`."""
+        form: dict[str, Any] = json.loads(line)
+        return cls(**{key: tuple(part) if isinstance(part, list) else part for key, part in form.items()})
+
+
+class Campaign:
+    """The campaign as its worker sees it."""
+
+    def __init__(self, jobs: TextIO, out: TextIO) -> None:
+        self._jobs = jobs
+        self._out = out
+
+    def tell(self, event: Event) -> None:
+        """Send an event."""
+        self._send(to_line(event))
+
+    def settings(self) -> Settings:
+        """The first line."""
+        return Settings.from_line(self._jobs.readline())
+
+    def next_job(self) -> dict[str, Any] | None:
+        """Ask for a job; None if there are no more."""
+        self._send(json.dumps({"idle": True}))
+        line = self._jobs.readline()
+        job: dict[str, Any] | None = json.loads(line) if line.strip() else None
+        return job
+
+    def _send(self, line: str) -> None:
+        self._out.write(line + "\n")
+        self._out.flush()
+
+
+def main() -> int:
+    """Play until there are no more jobs."""
+    out = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGTERM, _stop)
+    _end_with_parent()
+    campaign = Campaign(sys.stdin, out)
+    try:
+        _work(campaign)
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:
+        return STOPPED  # the campaign is gone, and nobody is left to tell
+    except Exception as error:  # noqa: BLE001 - whatever it is, the campaign must hear of it
+        campaign.tell(
+            HarnessFault(f"a worker failed: {type(error).__name__}: {error}", traceback.format_exc())
+        )
+        return 1
+    return 0
+
+
+def _work(campaign: Campaign) -> None:
+    # The heavy imports come after the streams are safe.
+    from conformance.chunks import Chunks  # noqa: PLC0415
+    from conformance.hosts import Hosts  # noqa: PLC0415
+    from conformance.keeper import Keeper  # noqa: PLC0415
+    from conformance.plan import Chunk  # noqa: PLC0415
+    from delta_adapters.registry import parse_engine  # noqa: PLC0415
+
+    settings = campaign.settings()
+    work = Path(settings.work)
+    with Hosts([parse_engine(each) for each in settings.engines], work / "hosts", campaign.tell) as hosts:
+        hosts.begin(heavy=False)
+        if settings.heavy:
+            hosts.begin(heavy=True)
+        chunks = Chunks(
+            hosts,
+            work,
+            Keeper(Path(settings.folder), frozenset(settings.known)),
+            campaign.tell,
+            _clock(settings.deadline),
+        )
+        while (job := campaign.next_job()) is not None:
+            chunks.play(Chunk.from_json(job["chunk"]))
+
+
+class _clock:  # noqa: N801 - used as a function
+    """Whether time is up; once it is, it stays up."""
+
+    def __init__(self, deadline: float | None) -> None:
+        self._deadline = deadline
+
+    def __call__(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what follows is tidying up
+    raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    """Have the kernel send SIGTERM when the campaign's process ends, however it ends; where there is no such call, the
+    closed pipes end the worker at its next word."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() == 1:
+            raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Tests of how a run is planned, played, recorded and ended."""

@@ -1,0 +1,129 @@
+"""What a run is going to do is data, counted out beforehand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from conformance.events import Floor
+from conformance.plan import (
+    Chunk,
+    PlanError,
+    chunk_seed,
+    load_profile,
+    make_plan,
+    parse_profile,
+    profile_names,
+)
+from delta_models.requirements import BY_ID
+
+ENGINES = ("delta-rs", "delta-spark")
+
+
+def small(**changes):
+    form = {
+        "suites": {
+            "lockstep": {"chunks": 3, "heavy_histories": 2, "heavy_chunks": 2},
+            "shared": {"chunks": 1},
+        },
+        "core": [{"requirements": ["write.rows"], "engines": list(ENGINES), "suite": "lockstep"}],
+    }
+    return parse_profile("small", {**form, **changes})
+
+
+class TestProfiles:
+    @pytest.mark.parametrize("name", profile_names())
+    def test_every_committed_profile_can_be_planned(self, name):
+        plan = make_plan(load_profile(name), 1, engines=ENGINES)
+        assert plan.steps == sum(
+            each.histories * each.steps for each in plan.chunks if each.suite != "examples"
+        )
+        assert sum(each.chunks for each in plan.planned) == len(plan.chunks)
+
+    @pytest.mark.parametrize("name", ("dev", "ci"))
+    def test_the_core_names_requirements_that_there_are(self, name):
+        core = load_profile(name).core
+        assert core
+        assert {each.requirement for each in core} <= set(BY_ID)
+        assert {each.engine for each in core} == set(ENGINES)
+
+    @pytest.mark.parametrize("name", ("dev", "ci"))
+    def test_the_core_asks_no_more_histories_than_are_planned(self, name):
+        profile = load_profile(name)
+        plan = make_plan(profile, 1, engines=ENGINES)
+        light = {each.suite: 0 for each in plan.chunks}
+        heavy = dict(light)
+        for each in plan.chunks:
+            light[each.suite] += each.histories
+            heavy[each.suite] += len(each.heavy)
+        for floor in plan.core:
+            played = heavy if floor.engine == "delta-spark" else light
+            suites = [floor.suite] if floor.suite else list(played)
+            assert floor.histories <= sum(played[each] for each in suites), floor
+
+    def test_ci_plans_three_thousand_steps_and_more(self):
+        assert make_plan(load_profile("ci"), 1, engines=ENGINES).steps >= 3000
+
+    def test_a_typo_in_a_profile_is_refused_not_ignored(self):
+        with pytest.raises(PlanError, match="chunk"):
+            small(suites={"lockstep": {"chunk": 3}})
+        with pytest.raises(PlanError, match="cores"):
+            small(cores=[])
+        with pytest.raises(PlanError, match="floor"):
+            small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "lockstep", "floor": 3}])
+
+    def test_a_core_on_a_suite_that_is_not_planned_is_refused(self):
+        with pytest.raises(PlanError, match="races"):
+            small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "races"}])
+
+    def test_an_unknown_profile_is_told_with_those_that_there_are(self):
+        with pytest.raises(PlanError, match="ci, dev, nightly"):
+            load_profile("weekly")
+
+
+class TestPlans:
+    def test_suites_take_turns(self):
+        names = [each.name for each in make_plan(small(), 1, engines=ENGINES).chunks]
+        assert names == ["lockstep-0", "shared-0", "lockstep-1", "lockstep-2"]
+
+    def test_an_engine_on_a_jvm_plays_the_share_that_the_plan_says_and_not_the_first_history(self):
+        chunks = make_plan(small(), 1, engines=ENGINES).chunks
+        assert [each.heavy for each in chunks] == [(5, 11), (1, 3, 5, 7, 9, 11), (5, 11), ()]
+
+    def test_the_core_is_restricted_to_the_engines_and_suites_asked_for(self):
+        assert make_plan(small(), 1, engines=("delta-rs",)).core == (
+            Floor("write.rows", "delta-rs", "lockstep"),
+        )
+        assert make_plan(small(), 1, engines=ENGINES, suites=("shared",)).core == ()
+
+    def test_examples_and_steps_stand_in_for_the_counts_of_the_profile(self):
+        plan = make_plan(small(), 1, engines=ENGINES, suites=("lockstep",), examples=14, steps=7)
+        assert [(each.histories, each.steps) for each in plan.chunks] == [(12, 7), (2, 7)]
+        assert plan.steps == 14 * 7
+
+    def test_a_suite_that_the_profile_does_not_plan_is_told_with_those_that_it_does(self):
+        with pytest.raises(PlanError, match="lockstep, shared"):
+            make_plan(small(), 1, engines=ENGINES, suites=("crashes",))
+
+    def test_a_chunk_survives_its_json(self):
+        chunk = Chunk("lockstep", "ci", 3, 2**63 + 1, 12, 25, (5, 11))
+        assert Chunk.from_json(chunk.to_json()) == chunk
+
+
+class TestSeeds:
+    def test_chunks_differ_by_run_suite_profile_and_number(self):
+        seeds = {
+            chunk_seed(run, suite, profile, number)
+            for run in (1, 2)
+            for suite in ("a", "b")
+            for profile in ("p", "q")
+            for number in (0, 1)
+        }
+        assert len(seeds) == 16
+
+    def test_another_process_derives_the_same_seed(self):
+        code = "from conformance.plan import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert int(told.stdout) == chunk_seed(7, "lockstep", "ci", 3)
