@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, partitions, reads, stats
+from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, reads, statistics
 from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
 from conformance.observation import Observation
@@ -16,8 +16,7 @@ CHECKS: tuple[Check, ...] = (
     outcomes.CHECK,
     log.CHECK,
     contents.CHECK,
-    partitions.CHECK,
-    stats.CHECK,
+    statistics.CHECK,
     checkpoint.CHECK,
     reads.CHECK,
     metamorphic.CHECK,

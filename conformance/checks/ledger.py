@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.observation import Observation
@@ -16,6 +16,7 @@ class Ledger:
 
     breaches: list[Breach] = field(default_factory=list)
     evidence: Counter[str] = field(default_factory=Counter)
+    _found: dict[str, list[Breach]] = field(default_factory=dict)
 
     def judge(
         self, requirement: str, wrong: str | None, where: str = "", columns: tuple[str, ...] = ()
@@ -29,6 +30,18 @@ class Ledger:
         if wrong is not None:
             self.breaches.append(Breach(requirement, wrong, where, columns))
         return wrong is None
+
+    def count(self, weights: Mapping[str, int]) -> None:
+        """Count judgements that found nothing wrong, or whose breaches are added by `add`."""
+        for requirement, times in weights.items():
+            if times:
+                self.evidence[requirement] += times
+
+    def once(self, name: str, find: Callable[[], list[Breach]]) -> list[Breach]:
+        """Breaches that several checks tell parts of, found by the first that asks."""
+        if name not in self._found:
+            self._found[name] = find()
+        return self._found[name]
 
     def add(self, breaches: Iterable[Breach]) -> None:
         """Breaches that were found elsewhere; each counts as one judgement if nothing was counted for it."""

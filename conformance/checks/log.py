@@ -1,19 +1,75 @@
-"""Are the new commits, and the log that they continue, valid by the rules of the protocol? Delegates to `delta_models.log`."""
+"""Are the new commits valid by the rules of the protocol, among themselves and on top of the state before? See `validity`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.checks.ledger import Check, Ledger
+from conformance.checks.weights import commit_weights, file_weights
 from conformance.observation import Observation
-from delta_models.log import CorruptFile, CorruptLog, MissingFile, MissingVersion, NoTable
+from delta_models.log import (
+    Commit,
+    CorruptFile,
+    CorruptLog,
+    LogError,
+    MissingFile,
+    MissingVersion,
+    NoTable,
+    Snapshot,
+    apply,
+    start,
+    validity,
+)
+from delta_models.requirements import Breach
 from delta_models.requirements import log as catalogue
 
-JUDGES = ("log.loads", *(each.id for each in catalogue.REQUIREMENTS if each.unobservable is None))
+JUDGES = ("log.loads", *(each.id for each in catalogue.REQUIREMENTS if "log" in each.checks))
 
 
 def look(seen: Observation, ledger: Ledger) -> None:
-    """Judge each commit of the step against the state before it."""
+    """Judge each commit of the step against the state before it, and the files that it adds."""
     if not seen.wrote:
         return
+    _loads(seen, ledger)
+    for before, commit, after in chain(seen):
+        ledger.count(commit_weights(before, commit))
+        ledger.add(validity.breaches(before, commit, "reference"))
+        if after is not None:
+            ledger.count(file_weights(after, commit, prefixes=("log.", "dv.")))
+    ledger.add(each for each in data_breaches(seen, ledger) if not each.requirement.startswith("stats."))
+
+
+def chain(seen: Observation) -> Iterator[tuple[Snapshot | None, Commit, Snapshot | None]]:
+    """Each commit of the step between the states before and after it (None: cannot be told)."""
+    before = seen.before
+    for commit in seen.commits:
+        if before is None and commit.version > 0:
+            return
+        try:
+            after: Snapshot | None = start(commit) if before is None else apply(before, commit)
+        except LogError:
+            after = None
+        yield before, commit, after
+        if after is None:
+            return
+        before = after
+
+
+def data_breaches(seen: Observation, ledger: Ledger) -> list[Breach]:
+    """What is wrong with the files that the step added; found once for all checks that tell of it."""
+
+    def find() -> list[Breach]:
+        return [
+            each
+            for _, commit, after in chain(seen)
+            if after is not None
+            for each in validity.data_breaches(seen.reader, after, commit, "reference")
+        ]
+
+    return ledger.once("data_breaches", find)
+
+
+def _loads(seen: Observation, ledger: Ledger) -> None:
     error = seen.log_error
     if isinstance(error, CorruptLog | CorruptFile | MissingFile | MissingVersion):
         ledger.judge("log.loads", f"{type(error).__name__}: {error}")

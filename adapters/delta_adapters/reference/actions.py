@@ -1,0 +1,145 @@
+"""Actions as the JSON objects that a commit holds, made from what our reader knows of files."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from delta_adapters.reference.encode import Number
+from delta_models.log import Add, Remove, Snapshot
+from delta_models.schema import Struct, schema_string
+
+Form = dict[str, Any]
+ENGINE = "delta-conformance reference"
+
+
+def now() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def protocol() -> Form:
+    """The oldest protocol that knows append-only tables: all that this engine writes."""
+    return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
+
+
+def metadata(
+    schema: Struct,
+    partition_by: tuple[str, ...],
+    properties: Mapping[str, str],
+    before: Snapshot | None = None,
+) -> Form:
+    """The table's definition; an existing table keeps its identity."""
+    old = before.metadata if before else None
+    form: Form = {
+        "id": old.id if old else str(uuid.uuid4()),
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": schema_string(schema),
+        "partitionColumns": list(partition_by),
+        "configuration": dict(properties),
+        "createdTime": old.created_time if old and old.created_time is not None else now(),
+    }
+    if old and old.name is not None:
+        form["name"] = old.name
+    if old and old.description is not None:
+        form["description"] = old.description
+    return {"metaData": form}
+
+
+def add(
+    path: str, partition_values: Mapping[str, str | None], size: int, stats: Form | None, *, data_change: bool
+) -> Form:
+    """A new file."""
+    form: Form = {
+        "path": path,
+        "partitionValues": dict(partition_values),
+        "size": size,
+        "modificationTime": now(),
+        "dataChange": data_change,
+    }
+    if stats is not None:
+        form["stats"] = stats_text(stats)
+    return {"add": form}
+
+
+def add_again(file: Add, *, data_change: bool) -> Form:
+    """A file that was in the table before, as it was."""
+    form: Form = {
+        "path": file.path,
+        "partitionValues": dict(file.partition_values),
+        "size": file.size,
+        "modificationTime": file.modification_time,
+        "dataChange": data_change,
+    }
+    optional = {
+        "stats": file.stats,
+        "tags": dict(file.tags) if file.tags is not None else None,
+        "deletionVector": file.deletion_vector.to_json() if file.deletion_vector else None,
+        "baseRowId": file.base_row_id,
+        "defaultRowCommitVersion": file.default_row_commit_version,
+        "clusteringProvider": file.clustering_provider,
+    }
+    return {"add": form | {key: value for key, value in optional.items() if value is not None}}
+
+
+def remove(file: Add, *, data_change: bool) -> Form:
+    """The tombstone of a live file; it names the deletion vector, which is part of what is removed."""
+    form: Form = {
+        "path": file.path,
+        "deletionTimestamp": now(),
+        "dataChange": data_change,
+        "extendedFileMetadata": True,
+        "partitionValues": dict(file.partition_values),
+        "size": file.size,
+    }
+    if file.deletion_vector is not None:
+        form["deletionVector"] = file.deletion_vector.to_json()
+    return {"remove": form}
+
+
+def tombstone(file: Remove) -> Form:
+    """A tombstone as a checkpoint keeps it."""
+    form: Form = {
+        "path": file.path,
+        "deletionTimestamp": file.deletion_timestamp,
+        "dataChange": False,
+        "extendedFileMetadata": file.extended_file_metadata,
+        "partitionValues": dict(file.partition_values) if file.partition_values is not None else None,
+        "size": file.size,
+        "deletionVector": file.deletion_vector.to_json() if file.deletion_vector else None,
+    }
+    return {"remove": {key: value for key, value in form.items() if value is not None}}
+
+
+def commit_info(operation: str, tag: str, version: int) -> Form:
+    """Where a commit comes from."""
+    info = {
+        "timestamp": now(),
+        "operation": operation,
+        "operationParameters": {},
+        "engineInfo": ENGINE,
+        "isBlindAppend": operation == "Append",
+        "userMetadata": tag,
+    }
+    return {"commitInfo": info | ({"readVersion": version - 1} if version else {})}
+
+
+def stats_text(stats: Form) -> str:
+    """Statistics as JSON text; decimals keep their digits."""
+    marked: list[str] = []
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Number):
+            marked.append(str(value))
+            return f"\0{len(marked) - 1}\0"
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items()}
+        return value
+
+    text = json.dumps(plain(stats), ensure_ascii=False, separators=(",", ":"))
+    for number, digits in enumerate(marked):
+        text = text.replace(f'"\\u0000{number}\\u0000"', digits)
+    return text

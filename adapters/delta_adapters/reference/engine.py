@@ -1,0 +1,366 @@
+"""The honest engine: does what the model says, on real files. Small data only, and one process."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.contract import Answer, Identity
+from delta_adapters.reference import actions
+from delta_adapters.reference.capabilities import CAPABILITIES
+from delta_adapters.reference.files import Layout, write_rows
+from delta_adapters.reference.publish import Taken, checkpoint_actions, publish_checkpoint, publish_commit
+from delta_adapters.reference.skipping import may_match
+from delta_models import operations as ops
+from delta_models.expressions import compiled
+from delta_models.log import (
+    Add,
+    CorruptFile,
+    CorruptLog,
+    LogError,
+    LogReader,
+    MissingFile,
+    MissingVersion,
+    NoTable,
+    Snapshot,
+    UnsupportedFeature,
+    paths,
+)
+from delta_models.log.reader import live_adds
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unsupported
+from delta_models.schema import Struct
+from delta_models.table import NotModelled, Table, World
+from delta_models.table.world import State
+from delta_models.values import Row, Rows, bag, same_key
+
+DEFAULT_RETENTION_HOURS = 168.0
+DEFAULT_CHECKPOINT_INTERVAL = 10
+WRITABLE_FEATURES = frozenset(
+    {"appendOnly", "deletionVectors", "domainMetadata", "invariants", "vacuumProtocolCheck"}
+)
+LEGACY_WRITER = 2
+FEATURE_WRITER = 7
+HOUR_MS = 3_600_000
+
+
+@dataclass(slots=True)
+class Draft:
+    """The actions of a commit in the making; nothing of it is in the table yet."""
+
+    adds: list[actions.Form] = field(default_factory=list)
+    removes: list[actions.Form] = field(default_factory=list)
+    others: list[actions.Form] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.adds or self.removes or self.others)
+
+    @property
+    def forms(self) -> list[actions.Form]:
+        """All actions in the order in which they are written."""
+        return [*self.others, *self.removes, *self.adds]
+
+
+class Reference:
+    """An adapter that is its own engine. Its small methods are what liars override."""
+
+    def __init__(self) -> None:
+        self.folder = Path()
+        self.reader = LogReader(self.folder)
+
+    @property
+    def identity(self) -> Identity:
+        """Who this is."""
+        try:
+            version = importlib.metadata.version("delta-conformance")
+        except importlib.metadata.PackageNotFoundError:
+            version = "0"
+        home = "https://github.com/delta-conformance/delta-conformance"
+        return Identity("reference", version, home, f"{home}/issues")
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What it claims."""
+        return CAPABILITIES
+
+    def start(self, work: Path) -> None:
+        """There is nothing to start."""
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
+
+    def open(self, location: str) -> None:
+        """Address a table, with nothing remembered."""
+        self.folder = Path(location)
+        self.reader = LogReader(self.folder)
+
+    # Operations
+
+    def execute(self, operation: ops.Operation, tag: str) -> Outcome:
+        """Perform one operation."""
+        try:
+            snapshot = self.current()
+            if snapshot is not None and (missing := self.not_writable(snapshot)):
+                return Rejected("unsupported-feature", missing)
+            return self.perform(operation, snapshot, tag)
+        except Taken as error:
+            return Rejected("conflict.other", f"version {error} was written by another")
+        except NotModelled as error:
+            return Unsupported(str(error))
+        except LogError as error:
+            return rejection(error)
+
+    def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+        """Perform an operation on a table as it is now."""
+        match operation:
+            case ops.Checkpoint() if snapshot is not None:
+                self.checkpoint(snapshot)
+                return Committed()
+            case ops.Restore(at=ops.AtVersion(version=version)) if snapshot is not None:
+                return self.restore(snapshot, version, tag)
+            case ops.Restore(at=ops.AtState()):
+                return Unsupported("a state by the number of a step")
+        table = self.table(snapshot)
+        expected = World((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
+        if isinstance(expected.outcome, Rejected):
+            return Rejected(expected.outcome.kind, f"{type(operation).__name__}: {expected.requirement}")
+        match operation:
+            case ops.Vacuum() if snapshot is not None:
+                return self.vacuum(snapshot, operation)
+            case ops.Optimize(where=where) if snapshot is not None:
+                draft = self.compact(snapshot, where)
+            case _:
+                draft = self.draft(operation, snapshot, table, expected.table)
+        if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
+            return NoChange()
+        return self.commit(draft, snapshot, type(operation).__name__, tag)
+
+    def draft(
+        self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
+    ) -> Draft:
+        """The actions that turn one state of the table into another."""
+        draft = Draft()
+        if snapshot is None:
+            draft.others = [actions.protocol()]
+        if snapshot is None or (before.schema, before.properties) != (after.schema, after.properties):
+            properties = dict(after.properties)
+            draft.others.append(actions.metadata(after.schema, after.partition_by, properties, snapshot))
+        layout = Layout(after.schema, after.partition_by)
+        files = getattr(operation, "files", 1)
+        if isinstance(operation, ops.Append):
+            new: Sequence[Row] = after.rows[len(before.rows) :]
+            gone: list[Add] = []
+        elif isinstance(operation, ops.Overwrite) and operation.where is None and not operation.dynamic:
+            new, gone = after.rows, list(live_adds(snapshot)) if snapshot else []
+        else:
+            new, gone = self.rewritten(snapshot, after)
+        draft.removes = [actions.remove(each, data_change=True) for each in gone]
+        draft.adds = self.write(layout, new, files, data_change=True)
+        return draft
+
+    def rewritten(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
+        """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""
+        missing = Counter(after.bag)
+        gone: list[Add] = []
+        for add in live_adds(snapshot) if snapshot else ():
+            held = bag(after.schema, self.file_rows(snapshot, add)) if snapshot else Counter()
+            if held <= missing:
+                missing -= held
+            else:
+                gone.append(add)
+        by_key = {same_key(after.schema, row): row for row in after.rows}
+        return [by_key[key] for key in missing.elements()], gone
+
+    def compact(self, snapshot: Snapshot, where: Any) -> Draft:
+        """One file in place of several of one partition."""
+        groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = {}
+        for add in live_adds(snapshot):
+            groups.setdefault(tuple(sorted(add.partition_values.items())), []).append(add)
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        picks = compiled(where, snapshot.schema) if where is not None else None
+        draft = Draft()
+        for members in groups.values():
+            rows = list(chain.from_iterable(self.file_rows(snapshot, each) for each in members))
+            picked = picks is None or (bool(rows) and picks(rows[0]) is True)
+            if picked and (len(members) > 1 or members[0].deletion_vector is not None):
+                draft.removes += [actions.remove(each, data_change=False) for each in members]
+                draft.adds += self.write(layout, rows, 1, data_change=False)
+        return draft
+
+    def restore(self, snapshot: Snapshot, version: int, tag: str) -> Outcome:
+        """The files and the definition of an earlier version."""
+        try:
+            goal = self.reader.snapshot(version)
+        except MissingVersion as error:
+            return Rejected("missing-version", str(error))
+        gone = [each for each in live_adds(snapshot) if each.key not in goal.live]
+        back = [each for each in live_adds(goal) if each.key not in snapshot.live]
+        for each in back:
+            if not paths.resolve(self.folder, each.path).exists():
+                return Rejected("missing-file", each.path)
+        draft = Draft(
+            [actions.add_again(each, data_change=True) for each in back],
+            [actions.remove(each, data_change=True) for each in gone],
+        )
+        if goal.metadata != snapshot.metadata:
+            form = actions.metadata(goal.schema, goal.partition_by, goal.properties, snapshot)
+            draft.others.append(form)
+        return self.commit(draft, snapshot, "Restore", tag) if draft else NoChange()
+
+    def vacuum(self, snapshot: Snapshot, operation: ops.Vacuum) -> Outcome:
+        """Delete the files that no version within the retention needs."""
+        hours = DEFAULT_RETENTION_HOURS if operation.retention_hours is None else operation.retention_hours
+        doomed = self.unreferenced(snapshot, hours)
+        if operation.dry_run or not doomed:
+            return NoChange()
+        for each in doomed:
+            each.unlink(missing_ok=True)
+        return Committed()
+
+    def unreferenced(self, snapshot: Snapshot, hours: float) -> list[Path]:
+        """The files under the table that may go."""
+        oldest = actions.now() - round(hours * HOUR_MS)
+        kept: set[Path] = set()
+        for add in live_adds(snapshot):
+            kept.add(paths.resolve(self.folder, add.path).absolute())
+            vector = add.deletion_vector.file(self.folder) if add.deletion_vector else None
+            if vector is not None:
+                kept.add(vector.absolute())
+        for remove in snapshot.tombstones.values():
+            if (remove.deletion_timestamp or 0) > oldest:
+                kept.add(paths.resolve(self.folder, remove.path).absolute())
+        found = []
+        for path in sorted(self.folder.rglob("*")):
+            hidden = any(
+                part.startswith(("_", ".")) and "=" not in part
+                for part in path.relative_to(self.folder).parts
+            )
+            if hidden or not path.is_file() or path.absolute() in kept:
+                continue
+            if path.stat().st_mtime_ns // 1_000_000 <= oldest:
+                found.append(path)
+        return found
+
+    # Storage
+
+    def commit(self, draft: Draft, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
+        """Publish a commit, and a checkpoint where one is due."""
+        version = 0 if snapshot is None else snapshot.version + 1
+        self.publish(version, [actions.commit_info(operation, tag, version), *draft.forms])
+        after = self.reader.snapshot(version)
+        interval = int(after.properties.get("delta.checkpointInterval", DEFAULT_CHECKPOINT_INTERVAL))
+        if version and version % interval == 0:
+            self.checkpoint(after)
+        return Committed()
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        """Put a commit into the log."""
+        publish_commit(self.folder / "_delta_log", version, forms)
+
+    def checkpoint(self, snapshot: Snapshot) -> None:
+        """Put a checkpoint of a state into the log."""
+        retention = round(DEFAULT_RETENTION_HOURS * HOUR_MS)
+        publish_checkpoint(
+            self.folder / "_delta_log", checkpoint_actions(snapshot, retention), snapshot.version
+        )
+
+    def write(
+        self, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool
+    ) -> list[actions.Form]:
+        """Write data files."""
+        return write_rows(self.folder, layout, rows, files, data_change=data_change)
+
+    def current(self) -> Snapshot | None:
+        """The newest state, None if there is no table."""
+        try:
+            return self.reader.snapshot()
+        except NoTable:
+            return None
+
+    def table(self, snapshot: Snapshot | None) -> Table:
+        """A state as the model has it."""
+        if snapshot is None:
+            return Table()
+        rows = self.reader.rows(snapshot)
+        properties = tuple(sorted(snapshot.properties.items()))
+        return Table(True, snapshot.schema, snapshot.partition_by, properties, rows.rows)
+
+    def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
+        """The rows of one live file."""
+        return self.reader.file_rows(snapshot, add)
+
+    @staticmethod
+    def not_writable(snapshot: Snapshot) -> str | None:
+        """Why this engine must not write a table."""
+        protocol = snapshot.protocol
+        if protocol.min_writer <= LEGACY_WRITER:
+            return None
+        if protocol.min_writer < FEATURE_WRITER:
+            return f"writer version {protocol.min_writer}"
+        unknown = sorted(set(protocol.writer_features or ()) - WRITABLE_FEATURES)
+        return f"the writer features {', '.join(unknown)}" if unknown else None
+
+    # Reading
+
+    def read(self, read: ops.Read) -> Answer | Outcome:
+        """The rows of a read."""
+        try:
+            snapshot = self.snapshot_for(read.at)
+            rows = self.scan(snapshot, read)
+        except LogError as error:
+            return rejection(error)
+        except KeyError as error:
+            return Rejected("schema", str(error))
+        return Answer(to_arrow(rows), snapshot.version)
+
+    def snapshot_for(self, at: ops.When) -> Snapshot:
+        """The state that a read asks for."""
+        match at:
+            case ops.Latest():
+                return self.reader.snapshot()
+            case ops.AtVersion(version=version):
+                return self.reader.snapshot(version)
+        message = f"{type(at).__name__} can't be asked for"
+        raise MissingVersion(message)
+
+    def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
+        """The rows that a predicate picks, and of them the columns asked for."""
+        files = [each for each in live_adds(snapshot) if self.may_match(read, snapshot, each)]
+        rows: Sequence[Row] = list(chain.from_iterable(self.file_rows(snapshot, each) for each in files))
+        if read.where is not None:
+            picks = compiled(read.where, snapshot.schema)
+            rows = [row for row in rows if picks(row) is True]
+        if read.columns is None:
+            return Rows(snapshot.schema, tuple(rows))
+        places = [snapshot.schema.index(name) for name in read.columns]
+        schema = Struct(tuple(snapshot.schema.fields[at] for at in places))
+        return Rows(schema, tuple(tuple(row[at] for at in places) for row in rows))
+
+    @staticmethod
+    def may_match(read: ops.Read, snapshot: Snapshot, add: Add) -> bool:
+        """Whether a file has to be looked into."""
+        return may_match(read.where, snapshot, add, UTC)
+
+
+def rejection(error: LogError) -> Rejected:
+    """Why a table can't be read."""
+    match error:
+        case NoTable():
+            kind = "missing-table"
+        case MissingVersion():
+            kind = "missing-version"
+        case MissingFile():
+            kind = "missing-file"
+        case UnsupportedFeature():
+            kind = "unsupported-feature"
+        case CorruptLog() | CorruptFile():
+            kind = "corrupt-log"
+        case _:
+            kind = "unclassified"
+    return Rejected(kind, str(error))

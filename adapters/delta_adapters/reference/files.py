@@ -1,0 +1,88 @@
+"""Data files: rows of one partition written as Parquet under the table's folder, with the add that names them."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.reference import actions
+from delta_adapters.reference.encode import partition_folder, partition_text, path_in_log, statistics
+from delta_models.schema import Struct
+from delta_models.values import Row, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table's rows become files: its columns, and which of them partition it."""
+
+    schema: Struct
+    partition_by: tuple[str, ...]
+
+    @property
+    def partition_positions(self) -> tuple[int, ...]:
+        """Where the partition columns stand in a row."""
+        return tuple(self.schema.index(each) for each in self.partition_by)
+
+    @property
+    def data_positions(self) -> tuple[int, ...]:
+        """Where the columns stand that files hold."""
+        partitioning = set(self.partition_positions)
+        return tuple(at for at in range(len(self.schema)) if at not in partitioning)
+
+    @property
+    def data_schema(self) -> Struct:
+        """The columns that files hold."""
+        return Struct(tuple(self.schema.fields[at] for at in self.data_positions))
+
+    def texts(self, row: Row) -> tuple[str | None, ...]:
+        """The partition that a row belongs to, as the log writes it; an empty string is null."""
+        return tuple(
+            partition_text(self.schema.fields[at].type, row[at]) or None for at in self.partition_positions
+        )
+
+    def by_partition(self, rows: Sequence[Row]) -> dict[tuple[str | None, ...], list[Row]]:
+        """Rows by the partition that they belong to."""
+        found: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
+        for row in rows:
+            found[self.texts(row)].append(row)
+        return found
+
+
+def write_rows(
+    folder: Path, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool
+) -> list[actions.Form]:
+    """Write rows as about `files` files a partition; the adds that name them."""
+    return [
+        write_file(folder, layout, texts, part, data_change=data_change)
+        for texts, members in layout.by_partition(rows).items()
+        for part in _parts(members, files)
+    ]
+
+
+def write_file(
+    folder: Path, layout: Layout, texts: Sequence[str | None], rows: Sequence[Row], *, data_change: bool
+) -> actions.Form:
+    """Write one file with rows of one partition."""
+    inside = [tuple(row[at] for at in layout.data_positions) for row in rows]
+    schema = layout.data_schema
+    name = f"part-{uuid.uuid4()}.parquet"
+    place = f"{partition_folder(layout.partition_by, texts)}/{name}" if layout.partition_by else name
+    path = folder / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(to_arrow(Rows(schema, tuple(inside))), path)
+    values = dict(zip(layout.partition_by, texts, strict=True))
+    return actions.add(
+        path_in_log(place), values, path.stat().st_size, statistics(schema, inside), data_change=data_change
+    )
+
+
+def _parts(rows: list[Row], files: int) -> Iterator[list[Row]]:
+    size = -(-len(rows) // max(1, files))
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

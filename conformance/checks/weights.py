@@ -1,0 +1,207 @@
+"""How often each rule of the log is really judged: once for each thing that could break it, never for what is not there."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot
+from delta_models.log.names import CheckpointName
+from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Primitive
+
+_EVERY_COMMIT = (
+    "log.commit-is-json-lines", "log.one-action-a-line", "log.required-field", "log.field-type",
+    "log.one-metadata-a-commit", "log.one-protocol-a-commit", "log.no-checkpoint-actions",
+)  # fmt: skip
+_EVERY_PROTOCOL = (
+    "log.reader-features-iff-version-3", "log.writer-features-iff-version-7", "log.reader-3-needs-writer-7",
+    "log.reader-features-are-writer-features", "log.reader-writer-feature-in-both-lists",
+    "log.writer-feature-in-writer-list-only",
+)  # fmt: skip
+_EVERY_METADATA = ("log.schema-readable", "log.column-names-unique", "log.format-is-parquet")
+_EVERY_MAPPING = (
+    "schema.column-mapping-complete", "schema.column-ids-unique", "schema.physical-names-unique", "schema.max-column-id",
+)  # fmt: skip
+_EVERY_VECTOR = (
+    "dv.descriptor-well-formed",
+    "dv.needs-feature",
+    "dv.needs-property",
+    "dv.num-records-present",
+)
+_EVERY_VECTOR_FILE = ("dv.file-exists", "dv.well-formed", "dv.cardinality", "dv.rows-in-file")
+_EVERY_CHECKPOINT = (
+    "checkpoint.after-commit", "checkpoint.readable", "checkpoint.actions-well-formed", "checkpoint.no-provenance",
+    "checkpoint.one-protocol", "checkpoint.one-metadata", "checkpoint.adds-once",
+)  # fmt: skip
+CUT_LENGTH = 32
+
+Weights = Counter[str]
+
+
+def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
+    """What one commit gives to judge by itself and against the state before it."""
+    found: Weights = Counter(_EVERY_COMMIT)
+    if before is None:
+        found.update(("log.first-commit-has-protocol", "log.first-commit-has-metadata"))
+    found["log.one-transaction-an-application"] = len(commit.transactions)
+    for rule in ("log.one-action-a-domain", "log.domain-needs-feature"):
+        found[rule] = len(commit.domains)
+    found["log.path-added-once"] = len(commit.adds)
+    found["log.path-removed-once"] = len(commit.removes)
+    found["log.path-is-uri"] = len(commit.adds) + len(commit.removes)
+    found["log.remove-names-live-file"] = len(commit.removes)
+    found["log.no-add-and-remove-of-one-file"] = bool(commit.adds and commit.removes)
+    found["log.remove-carries-vector"] = sum(each.deletion_vector is not None for each in commit.removes)
+    found["log.remove-extended-metadata"] = sum(bool(each.extended_file_metadata) for each in commit.removes)
+    found["log.cdc-no-data-change"] = len(commit.cdcs)
+    vectors = [each for each in commit.adds if each.deletion_vector is not None]
+    found["log.add-replaces-live-file"] = len(vectors)
+    for rule in _EVERY_VECTOR:
+        found[rule] = len(vectors)
+    for rule in _EVERY_PROTOCOL:
+        found[rule] = len(commit.protocols)
+    for metadata in commit.metadatas:
+        found.update(_metadata_rules(metadata))
+    found.update(_state_rules(before, commit))
+    return found
+
+
+def _metadata_rules(metadata: Metadata) -> list[str]:
+    found = list(_EVERY_METADATA)
+    if metadata.partition_columns:
+        found += ["log.partition-columns-in-schema", "log.partition-columns-atomic"]
+    if metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
+        found += _EVERY_MAPPING
+    try:
+        types = {each.type for each in metadata.schema}
+    except CorruptLog:
+        return found
+    if types & {TIMESTAMP_NTZ, VARIANT}:
+        found.append("log.type-needs-feature")
+    return found
+
+
+def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
+    found: Weights = Counter()
+    metadata = commit.metadata or (before.metadata if before else None)
+    protocol = commit.protocol or (before.protocol if before else None)
+    if metadata is None or protocol is None:
+        return found
+    found["log.partition-values-complete"] = len(commit.adds)
+    found["log.partition-value-readable"] = len(commit.adds) * len(metadata.partition_columns)
+    if metadata.configuration.get("delta.appendOnly", "").lower() == "true" and before is not None:
+        found["log.append-only"] = 1
+    if metadata.configuration.get("delta.enableInCommitTimestamps", "").lower() == "true":
+        found.update(("log.in-commit-timestamp-needs-feature", "log.in-commit-timestamp-first"))
+        found["log.in-commit-timestamp-present"] = 1
+        found["log.in-commit-timestamp-increases"] = before is not None
+    if "rowTracking" in (protocol.writer_features or ()):
+        found["log.row-tracking-fields"] = len(commit.adds)
+    return found
+
+
+def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> Weights:
+    """What the files that a commit adds give to judge."""
+    found: Weights = Counter()
+    for add in commit.adds:
+        found.update(("log.added-file-exists", "log.added-file-size", "log.added-file-readable"))
+        if after.partition_by:
+            found["log.partition-value-agrees-with-file"] += 1
+        if add.deletion_vector is not None:
+            found.update(_EVERY_VECTOR_FILE)
+        found.update(_stats_rules(after, add))
+    return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
+
+
+def _stats_rules(after: Snapshot, add: Add) -> list[str]:
+    try:
+        stats = add.statistics
+    except ValueError:
+        return ["stats.well-formed"]
+    if stats is None:
+        return []
+    found = ["stats.well-formed"]
+    if stats.get("numRecords") is not None:
+        found.append("stats.num-records")
+    if stats.get("nullCount"):
+        found.append("stats.null-count")
+    low, high = stats.get("minValues") or {}, stats.get("maxValues") or {}
+    if low:
+        found.append("stats.min-values")
+    if high:
+        found.append("stats.max-values")
+        found += _cut_rules(after, high)
+    if (low or high) and stats.get("tightBounds") is not False:
+        found.append("stats.tight-bounds")
+    return found
+
+
+def _cut_rules(after: Snapshot, high: Mapping[str, Any]) -> list[str]:
+    found = []
+    if any(isinstance(each, str) and len(each) >= CUT_LENGTH for each in high.values()):
+        found.append("stats.max-string-not-below")
+    times = {each.name for each in after.schema if str(each.type) in {"timestamp", "timestamp_ntz"}}
+    if times & set(high):
+        found.append("stats.max-timestamp-not-below")
+    return found
+
+
+def nan_weights(reader: LogReader, after: Snapshot, commit: Commit) -> Weights:
+    """How many files say a maximum of a column in which there is a NaN."""
+    floating = [
+        at for at, each in enumerate(after.schema) if each.type in {Primitive("float"), Primitive("double")}
+    ]
+    if not floating:
+        return Counter()
+    count = 0
+    for add in commit.adds:
+        try:
+            high = (add.statistics or {}).get("maxValues") or {}
+            rows = reader.file_rows(after, add)
+        except (LogError, ValueError):
+            continue
+        count += any(
+            after.schema.fields[at].name in high
+            and any(row[at] is not None and math.isnan(row[at]) for row in rows)
+            for at in floating
+        )
+    return Counter({"stats.max-covers-nan": count})
+
+
+def folder_weights(reader: LogReader, listing: Listing, first: int) -> Weights:
+    """What the folder gives to judge from version `first` on."""
+    found: Weights = Counter(("log.versions-contiguous", "log.commit-never-changes"))
+    if listing.commits and min(listing.commits) > 0:
+        found["log.oldest-version-has-checkpoint"] = 1
+    for name in listing.checkpoints:
+        if name.complete and name.version >= first:
+            found.update(_checkpoint_rules(reader, name))
+    if listing.has_hint:
+        found.update(
+            ("checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts")
+        )
+    for version in listing.checksums:
+        if version >= first:
+            found.update(("checksum.well-formed", "checksum.agrees-with-state"))
+    return found
+
+
+def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
+    found = list(_EVERY_CHECKPOINT)
+    try:
+        checkpoint = reader.checkpoint(name)
+        if any(each is None or each.version < name.version for each in reader.starts(name.version)):
+            found.append("checkpoint.equals-replay")
+    except LogError:
+        return found
+    if checkpoint.domains:
+        found.append("checkpoint.no-removed-domains")
+    if checkpoint.removes:
+        found.append("checkpoint.removes-without-stats")
+    if name.kind == "named" or checkpoint.checkpoint_metadatas:
+        found.append("checkpoint.one-checkpoint-metadata")
+    if checkpoint.sidecars:
+        found.append("checkpoint.file-actions-in-one-place")
+    return found
