@@ -73,8 +73,9 @@ def ensure_environment(spec: EngineSpec) -> Path:
         return python
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_suffix(".lock")):
+        with _locked(folder.with_name(f"{folder.name}.lock")):
             if not _ready(folder, requirements):
+                shutil.rmtree(folder, ignore_errors=True)  # half-made by a run that was stopped
                 _make(folder, requirements, spec)
     except OSError as error:
         raise EnvironmentProblem(
@@ -86,13 +87,16 @@ def ensure_environment(spec: EngineSpec) -> Path:
 def host_archive(spec: EngineSpec) -> Path:
     """A zip of host, adapter and vocabulary, named after its contents."""
     models, adapters = Path(delta_models.__file__).parent, Path(delta_adapters.__file__).parent
-    own = spec.adapter.partition(":")[0].split(".")[1]
-    own_files = (
-        sorted((adapters / own).rglob("*.py")) if (adapters / own).is_dir() else [adapters / f"{own}.py"]
+    own = adapters / spec.adapter.partition(":")[0].split(".")[1]
+    folders = (adapters / "dialects", own) if own.is_dir() else (adapters / "dialects",)
+    parts = sorted(
+        each for folder in folders for each in folder.rglob("*") if each.suffix in {".py", ".json"}
     )
+    if not own.is_dir():
+        parts.append(own.with_suffix(".py"))
     files = {f"delta_models/{name}.py": models / f"{name}.py" for name in _VOCABULARY}
     files |= {f"delta_adapters/{name}.py": adapters / f"{name}.py" for name in _HOST_SIDE}
-    for each in (*sorted((adapters / "dialects").rglob("*.py")), *own_files):
+    for each in parts:
         files[f"delta_adapters/{each.relative_to(adapters).as_posix()}"] = each
     contents = {name: path.read_bytes() for name, path in files.items()}
     digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
@@ -127,7 +131,6 @@ def _ready(folder: Path, requirements: list[str]) -> bool:
 
 
 def _make(folder: Path, requirements: list[str], spec: EngineSpec) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
     uv = shutil.which("uv")
     if uv:
         _run([uv, "venv", "--quiet", "--python", sys.executable, str(folder)], spec)

@@ -197,6 +197,11 @@ class Host:
         """Whether it has not been seen to end."""
         return self.ended is None
 
+    @property
+    def supervisor_pid(self) -> int:
+        """The process above the host: everything of the host descends from it."""
+        return self._warden.pid
+
     def ready(self, timeout: float = START_TIMEOUT) -> Self:
         """Wait until the adapter has started and said who it is."""
         if self._identity is None:
