@@ -81,6 +81,19 @@ class TestCreate:
             assert kinds(World(), operation) == {"missing-table"}
 
 
+class TestDrop:
+    def test_a_managed_table_is_gone_and_can_be_made_again(self) -> None:
+        now = World().after(ops.Create(SCHEMA, name="t", managed=True)).after(THREE).after(ops.Drop())
+        assert not now.table.exists
+        assert now.readable() == ()
+        assert kinds(now, ops.Create(SCHEMA)) == {"Committed"}
+
+    def test_an_external_table_can_still_be_read(self) -> None:
+        now = World().after(ops.Create(SCHEMA, name="t")).after(THREE).after(ops.Drop())
+        assert bag_of(now) == bagged(A, B, C)
+        assert "Committed" not in kinds(now, ops.Drop())
+
+
 class TestAppend:
     def test_rows_are_added_duplicates_included(self) -> None:
         assert bag_of(world(THREE, ops.Append(rows(A)))) == bagged(A, A, B, C)
@@ -298,8 +311,8 @@ class TestUpkeep:
         assert ends.match(Committed(), 1) is None
 
     def test_what_is_not_modelled_is_named(self) -> None:
-        with pytest.raises(NotModelled, match="Drop"):
-            world().expect(ops.Drop())
+        with pytest.raises(NotModelled, match="Cluster"):
+            world().expect(ops.Cluster(("id",)))
 
 
 class TestLooks:

@@ -21,13 +21,19 @@ NO_COLUMNS = Struct()
 
 @dataclass(frozen=True)
 class Table:
-    """A state. The order of `rows` means nothing; rows are shared between states as long as nothing changes them."""
+    """A state. The order of `rows` means nothing; rows are shared between states as long as nothing changes them.
+
+    `name` is the catalogue's; without one the table is known by its path only. A `managed` table's files are the
+    catalogue's own.
+    """
 
     exists: bool = False
     schema: Struct = field(default=NO_COLUMNS)
     partition_by: tuple[str, ...] = ()
     properties: Properties = ()
     rows: tuple[Row, ...] = ()
+    name: str | None = None
+    managed: bool = False
 
     @cached_property
     def bag(self) -> Counter[Key]:

@@ -11,6 +11,7 @@ from delta_models.expressions import columns_of, compiled
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table.change import delete, update
+from delta_models.table.definition import create, drop
 from delta_models.table.expectation import (
     ANY_NUMBER,
     Branch,
@@ -24,12 +25,13 @@ from delta_models.table.expectation import (
 from delta_models.table.merge import merge
 from delta_models.table.properties import set_properties, unset_properties
 from delta_models.table.state import NotModelled, Table
-from delta_models.table.write import append, create, overwrite
+from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
 
 DEFAULT_RETENTION_HOURS = 168.0
 
 _ON_A_TABLE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
+    ops.Drop: drop,
     ops.Append: append,
     ops.Overwrite: overwrite,
     ops.Delete: delete,
@@ -136,7 +138,7 @@ class World:
                 table = self.state(step)
                 if step < self.fragile:
                     refusals = ("missing-file", "missing-version")
-                if not table.exists:
+                if not table.exists or not self.table.exists:
                     return LookExpectation(None, ("missing-version", "missing-table"))
             case _:
                 raise NotModelled(type(read.at).__name__)
@@ -159,6 +161,8 @@ class World:
         return ends
 
     def _fragile_after(self, operation: ops.Operation, states: tuple[State, ...]) -> int:
+        if not states[-1].table.exists:
+            return len(states)
         if (
             not isinstance(operation, ops.Vacuum)
             or operation.dry_run

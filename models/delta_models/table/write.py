@@ -1,11 +1,11 @@
-"""What creating, appending and overwriting mean."""
+"""What appending and overwriting mean."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from delta_models.expressions import compiled
-from delta_models.operations import Append, Create, Overwrite
+from delta_models.operations import Append, Overwrite
 from delta_models.outcomes import Committed, NoChange
 from delta_models.table.expectation import (
     Branch,
@@ -14,33 +14,10 @@ from delta_models.table.expectation import (
     or_refused,
     refused,
     rewritten,
-    unchanged,
 )
 from delta_models.table.fit import BrokenRule, Fitted, Misfit, fit
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, row_keyer
-
-
-def create(table: Table, operation: Create) -> Expectation:
-    """A new empty table, unless there is one."""
-    if table.exists:
-        if operation.if_not_exists:
-            return unchanged(table, "contents.create-if-not-exists")
-        return refused(table, "table-exists", "outcome.existing-table-refused")
-    if not operation.schema.fields:
-        message = "a table without columns"
-        raise NotModelled(message)
-    names = {each.casefold() for each in operation.schema.names}
-    partitioning = {each.casefold() for each in operation.partition_by}
-    if len(names) != len(operation.schema) or not partitioning < names:
-        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
-    fresh = Table(
-        exists=True,
-        schema=operation.schema,
-        partition_by=operation.partition_by,
-        properties=tuple(sorted(operation.properties)),
-    )
-    return changed(fresh, "contents.create")
 
 
 def append(table: Table, operation: Append) -> Expectation:
