@@ -70,8 +70,8 @@ def run_campaign(options: RunOptions, bus: Bus) -> None:
 
 
 def default_engines() -> tuple[str, ...]:
-    """The project's own engines, whether they can run here or not."""
-    return tuple(each for each in engine_names() if each in KNOWN)
+    """The project's own engines, whether they can run here or not; the honest one is no evidence, and only asked for."""
+    return tuple(each for each in engine_names() if each in KNOWN and KNOWN[each].counts)
 
 
 def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:

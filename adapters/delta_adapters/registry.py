@@ -54,7 +54,8 @@ class Known:
     """An engine that the project itself has an adapter for.
 
     `package` is the distribution whose version counts; `others` are needed beside it; `elsewhere` are the requirements
-    of an environment for another version (with `{version}`), none if the engine can only run as installed.
+    of an environment for another version (with `{version}`), none if the engine can only run as installed. `counts` is
+    False where agreement with the model is no evidence: such an engine runs only if it is asked for by name.
     """
 
     adapter: str
@@ -63,9 +64,11 @@ class Known:
     others: tuple[str, ...] = ()
     java: bool = False
     elsewhere: tuple[str, ...] = ()
+    counts: bool = True
 
 
 KNOWN: Mapping[str, Known] = {
+    "reference": Known("delta_adapters.reference:Reference", "delta-conformance", "", counts=False),
     "delta-rs": Known(
         "delta_adapters.delta_rs:DeltaRs",
         "deltalake",
