@@ -149,14 +149,15 @@ def row_key(schema: Struct, row: Row) -> Key:
 
 def row_keyer(schema: Struct) -> Callable[[Row], Key]:
     """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
-    special = [(at, each.type) for at, each in enumerate(schema.fields) if not _is_own_key(each.type)]
+    special = [(at, _keyer(each.type)) for at, each in enumerate(schema.fields) if not _is_own_key(each.type)]
     if not special:
         return tuple
 
     def key(row: Row) -> Key:
         parts = list(row)
-        for at, data_type in special:
-            parts[at] = same_key(data_type, parts[at])
+        for at, column_key in special:
+            if parts[at] is not None:
+                parts[at] = column_key(parts[at])
         return tuple(parts)
 
     return key
@@ -247,6 +248,13 @@ def to_single(value: float) -> float:
 
 def _is_own_key(data_type: DataType) -> bool:
     return isinstance(data_type, Primitive) and data_type.name not in {"float", "double"}
+
+
+def _keyer(data_type: DataType) -> Callable[[Value], Key]:
+    if isinstance(data_type, DecimalType):
+        scale = data_type.scale
+        return lambda value: value[0] if value[1] == scale else Decimal(*value).at_scale(scale).unscaled
+    return partial(same_key, data_type)
 
 
 def _itself(value: Value) -> Any:

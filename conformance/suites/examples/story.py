@@ -1,0 +1,131 @@
+"""What a worked example is: steps, and what must be seen after each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from delta_models.operations import Operation, Read
+from delta_models.outcomes import Committed, Outcome, Rejected
+from delta_models.schema import Struct
+from delta_models.table import World
+from delta_models.values import Row, bag
+
+COMMITTED = Committed()
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """The harness places a Parquet file that no commit names: what a write leaves that failed before its commit."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Live files whose path a step added first, and how many of their rows deletion vectors hide."""
+
+    step: int
+    files: int = 1
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a read ends: with rows, or, where `may_refuse`, with a refusal."""
+
+    rows: tuple[Row, ...]
+    may_refuse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step, and what is seen after it.
+
+    `rows` are the table's (None: there is no table). `live` are the live files; None where an engine is free to arrange
+    them. `tombstones` are steps of which files were removed from the table and must still lie in the folder; `gone`
+    are steps of which no file may be left there. `read` is the answer to a step that is a Read. `folder` says whether
+    the table's folder is there.
+    """
+
+    says: str
+    operation: Operation | Orphan
+    rows: tuple[Row, ...] | None
+    live: tuple[Live, ...] | None = None
+    outcome: Outcome = COMMITTED
+    tombstones: tuple[int, ...] = ()
+    gone: tuple[int, ...] = ()
+    read: Ended | None = None
+    folder: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A history with what must be seen.
+
+    `features` are the table features that an engine must be able to write to take part. `checkpoints` maps an engine's
+    name to the version at which its own checkpoint stands after the last step; it is read back and must hold that
+    version's state. Of an engine that is not named no checkpoint is asked.
+    """
+
+    name: str
+    sentence: str
+    schema: Struct
+    steps: tuple[Step, ...]
+    features: tuple[str, ...] = ()
+    checkpoints: Mapping[str, int] = field(default_factory=dict)
+
+
+def check_example_on_model(example: Example) -> list[str]:
+    """Where the model disagrees with what an example says, in words; nothing where it agrees."""
+    problems: list[str] = []
+    world = World()
+    for number, step in enumerate(example.steps):
+        place = f"{example.name}, step {number} ({step.says})"
+        if isinstance(step.operation, Orphan):
+            world = world.after(Read())
+        else:
+            branch = next(
+                (each for each in world.expect(step.operation).branches if _agrees(each.outcome, step)), None
+            )
+            if isinstance(step.operation, Read):
+                problems += [f"{place}: {words}" for words in _check_read(world, step.operation, step.read)]
+                world = world.after(step.operation)
+            elif branch is None:
+                problems.append(f"{place}: the model does not allow {step.outcome}")
+                world = world.after(step.operation)
+            else:
+                world = world.after(step.operation, branch)
+        problems += [f"{place}: {words}" for words in _check_rows(world, step)]
+    return problems
+
+
+def _agrees(outcome: Outcome, step: Step) -> bool:
+    if isinstance(outcome, Rejected) and isinstance(step.outcome, Rejected):
+        return outcome.kind == step.outcome.kind
+    return type(outcome) is type(step.outcome)
+
+
+def _check_rows(world: World, step: Step) -> list[str]:
+    table = world.table
+    if step.rows is None:
+        return ["the model has a table"] if table.exists else []
+    if not table.exists:
+        return ["the model has no table"]
+    if bag(table.schema, step.rows) != table.bag:
+        return [f"the model has other rows: {len(table.rows)}, not {len(step.rows)}"]
+    return []
+
+
+def _check_read(world: World, read: Read, expected: Ended | None) -> list[str]:
+    if expected is None:
+        return ["a read without an answer"]
+    look = world.look(read)
+    if look.rows is None:
+        return ["the model has the read refused"]
+    problems = []
+    if bag(look.rows.schema, look.rows.rows) != bag(look.rows.schema, expected.rows):
+        problems.append("the model reads other rows")
+    if bool(look.refusals) != expected.may_refuse:
+        problems.append(f"the model allows the refusals {look.refusals}")
+    return problems
