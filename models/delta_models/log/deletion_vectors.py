@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from delta_models.log import paths
-from delta_models.log.errors import CorruptFile, MissingFile
+from delta_models.log.errors import CorruptFile, MissingFile, WrongCardinality
 
 MAGIC = 1681511377
 FILE_VERSION = 1
@@ -108,9 +108,8 @@ def read(vector: DeletionVector, folder: Path) -> frozenset[int]:
     data = _inline_bytes(vector, where) if file is None else _stored_bytes(vector, file, where)
     rows = decode_bitmap(data, where)
     if len(rows) != vector.cardinality:
-        raise CorruptFile(
-            f"{where}: the descriptor says {vector.cardinality} rows, the bitmap holds {len(rows)}"
-        )
+        detail = f"the descriptor says {vector.cardinality} rows, the bitmap holds {len(rows)}"
+        raise WrongCardinality(f"{where}: {detail}")
     return rows
 
 

@@ -29,3 +29,15 @@ class MissingFile(LogError):
 
 class CorruptFile(LogError):
     """A data file or deletion vector is there, but is not what the log says or cannot be read."""
+
+
+class WrongCardinality(CorruptFile):
+    """A deletion vector does not hold as many rows as its descriptor says."""
+
+
+class VectorOutsideFile(CorruptFile):
+    """A deletion vector names rows that its file does not have."""
+
+
+class BadPartitionValue(CorruptFile):
+    """A partition value in the log is no value of its column's type."""

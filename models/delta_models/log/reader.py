@@ -7,7 +7,7 @@ file that a kept state ends with is still the same, and starts over if not.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, tzinfo
 from itertools import chain, compress
 from pathlib import Path
@@ -17,18 +17,20 @@ from delta_models.log.actions import Add
 from delta_models.log.checkpoints import Checkpoint, read_checkpoint
 from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.errors import (
-    CorruptFile,
+    BadPartitionValue,
     CorruptLog,
     LogError,
     MissingVersion,
     NoTable,
     UnsupportedFeature,
+    VectorOutsideFile,
 )
 from delta_models.log.names import CheckpointName, Listing, commit_name, sort_names
 from delta_models.log.parquet import FileColumns, read_data_file
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot, apply, replay
+from delta_models.requirements.base import Breach
 from delta_models.schema import Struct
 from delta_models.values import Row, Rows, same_key
 
@@ -63,6 +65,7 @@ class LogReader:
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
         self._rows: dict[object, tuple[Row, ...]] = {}
         self._lengths: dict[str, int] = {}
+        self._verdicts: dict[str, tuple[Stamp | None, list[Breach]]] = {}
         self._disagreements: dict[str, list[tuple[str, str]]] = {}
         self._kept_rows = 0
 
@@ -129,6 +132,14 @@ class LogReader:
     def starts(self, version: int) -> tuple[CheckpointName | None, ...]:
         """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""
         return tuple(self._starts(self.listing(), version))
+
+    def verdict(self, name: str, judge: Callable[[], Iterable[Breach]]) -> list[Breach]:
+        """What a judge says of a file of the log, asked once for as long as the file stays as it is."""
+        stamp = _stamp(str(self.log / name))
+        kept = self._verdicts.get(name)
+        if kept is None or kept[0] != stamp:
+            kept = self._verdicts[name] = (stamp, list(judge()))
+        return kept[1]
 
     # The rows
 
@@ -209,7 +220,9 @@ class LogReader:
         if not deleted:
             return tuple(rows)
         if max(deleted) >= inside.length:
-            raise CorruptFile(f"{add.path}: its deletion vector names row {max(deleted)} of {inside.length}")
+            raise VectorOutsideFile(
+                f"{add.path}: its deletion vector names row {max(deleted)} of {inside.length}"
+            )
         kept = bytearray(b"\1") * inside.length
         for row in deleted:
             kept[row] = 0
@@ -332,7 +345,7 @@ def log_name(snapshot: Snapshot, column: str) -> str:
 
 
 def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, object]:
-    """The values of the partition columns in all rows of a file, by position. Raises CorruptFile if one is none."""
+    """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
     schema: Struct = snapshot.schema
     found: dict[int, object] = {}
     for column in snapshot.partition_by:
@@ -341,7 +354,7 @@ def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int,
         try:
             found[position] = parse_partition_value(schema.fields[position].type, text, zone)
         except ValueError as error:
-            raise CorruptFile(f"{add.path}: partition column {column!r}: {error}") from error
+            raise BadPartitionValue(f"{add.path}: partition column {column!r}: {error}") from error
     return found
 
 

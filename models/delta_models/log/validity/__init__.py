@@ -45,9 +45,9 @@ def data_breaches(
     return _strict(data.breaches(reader, snapshot, commit), strictness)
 
 
-def folder_breaches(reader: LogReader, strictness: Strictness = "protocol") -> list[Breach]:
-    """What is wrong with the log's folder as a whole."""
-    return _strict(folder.breaches(reader), strictness)
+def folder_breaches(reader: LogReader, strictness: Strictness = "protocol", since: int = 0) -> list[Breach]:
+    """What is wrong with the log's folder; of checkpoints and checksums only those of version `since` on."""
+    return _strict(folder.breaches(reader, since), strictness)
 
 
 def chain_breaches(

@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from delta_models.log import deletion_vectors, paths
 from delta_models.log.actions import Add
 from delta_models.log.commits import Commit
-from delta_models.log.errors import CorruptFile, LogError, MissingFile
+from delta_models.log.errors import (
+    BadPartitionValue,
+    LogError,
+    MissingFile,
+    VectorOutsideFile,
+    WrongCardinality,
+)
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import statistics
@@ -34,20 +40,27 @@ def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistic
     if add.deletion_vector is not None:
         try:
             deleted = deletion_vectors.read(add.deletion_vector, reader.folder)
-        except MissingFile as error:
-            yield "dv.file-exists", str(error), ()
-            return
-        except CorruptFile as error:
-            cardinality = "the descriptor says" in str(error) and "rows" in str(error)
-            yield "dv.cardinality" if cardinality else "dv.well-formed", str(error), ()
+        except LogError as error:
+            yield _broken_vector(error), str(error), ()
             return
     try:
         rows = reader.file_rows(snapshot, add)
         length = reader.file_length(snapshot, add)
+    except BadPartitionValue:
+        return  # reported with the commit
     except LogError as error:
-        outside = "its deletion vector names row" in str(error)
+        outside = isinstance(error, VectorOutsideFile)
         yield "dv.rows-in-file" if outside else "log.added-file-readable", str(error), ()
         return
     for column, detail in reader.partition_disagreements(snapshot, add):
         yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}", (column,)
     yield from statistics.breaches(snapshot, add, rows, length, len(deleted))
+
+
+def _broken_vector(error: LogError) -> str:
+    match error:
+        case MissingFile():
+            return "dv.file-exists"
+        case WrongCardinality():
+            return "dv.cardinality"
+    return "dv.well-formed"

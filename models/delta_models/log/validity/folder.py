@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,19 +17,21 @@ from delta_models.log.state import Snapshot
 from delta_models.requirements.base import Breach
 
 
-def breaches(reader: LogReader) -> Iterator[Breach]:
-    """Breaches of the rules on the folder."""
+def breaches(reader: LogReader, since: int) -> Iterator[Breach]:
+    """Breaches of the rules on the folder; checkpoints and checksums of versions before `since` are left out."""
     listing = reader.listing()
     yield from _contiguous(listing)
     for name in reader.changed_commits():
         yield Breach("log.commit-never-changes", "the bytes are not those that were read before", name)
     for checkpoint in listing.checkpoints:
-        if checkpoint.complete:
-            yield from _checkpoint(reader, listing, checkpoint)
+        if checkpoint.complete and checkpoint.version >= since:
+            judge = partial(_checkpoint, reader, listing, checkpoint)
+            yield from reader.verdict(checkpoint.files[0], judge)
     if listing.has_hint:
         yield from _hint(reader, listing)
     for version, name in listing.checksums.items():
-        yield from _checksum(reader, listing, version, name)
+        if version >= since:
+            yield from reader.verdict(name, partial(_checksum, reader, listing, version, name))
 
 
 def _contiguous(listing: Listing) -> Iterator[Breach]:
