@@ -8,10 +8,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
 from conformance.cli.errors import USAGE, UsageError, unknown
+from conformance.version import harness_version
 
 COMMANDS = ("run", "replay", "report", "explain", "engines", "doctor")
 STOPPED = 130
@@ -104,14 +104,6 @@ def _help(words: list[str]) -> int:
         raise unknown("command", words[0], COMMANDS)
     sys.stdout.write(_module(words[0]).HELP if words else HELP)
     return 0
-
-
-def harness_version() -> str:
-    """The version of this distribution."""
-    try:
-        return version("delta-conformance")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def _module(command: str) -> Any:

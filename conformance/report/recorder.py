@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from conformance.events import Bus, Listener, RunEnded
-from conformance.report import summary
 from conformance.report.folders import point_latest
+from conformance.report.formats import write_all
 from conformance.report.journal import NAME, EventLog
 from conformance.report.ledger import Ledger
 from conformance.report.results import Results
@@ -37,11 +37,6 @@ class Recorder:
         finally:
             self._log.close()
         results = self._ledger.results()
-        write_reports(results, self.folder)
+        write_all(results, self.folder)
         point_latest(self.folder)
         return results
-
-
-def write_reports(results: Results, folder: Path) -> None:
-    """Every report of a run, into its folder."""
-    summary.write(results, folder / summary.NAME)

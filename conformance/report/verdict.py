@@ -75,6 +75,11 @@ def judge(
     return Outcome(next((code for code, found in by_exit.items() if found), HOLDS), reasons)
 
 
+def is_strict(compatible_with: Sequence[str]) -> bool:
+    """Whether a difference fails the run: for engines that promise to be like delta-spark."""
+    return REFERENCE in compatible_with
+
+
 def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
     for each in findings:
         if each.engine == REFERENCE_ENGINE and each.strength == "reference" and not each.known:
@@ -82,7 +87,7 @@ def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
 
 
 def _violations(claims: Sequence[Claim], ready: Sequence[EngineReady]) -> Iterator[str]:
-    strict = {each.engine for each in ready if REFERENCE in each.compatible_with}
+    strict = {each.engine for each in ready if is_strict(each.compatible_with)}
     for each in claims:
         if each.verdict == "violated":
             yield f"{each.cell.engine} violates {each.cell.requirement}"

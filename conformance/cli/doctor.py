@@ -1,0 +1,166 @@
+"""`conformance doctor`: what is missing on this machine, and the line that mends it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from conformance.cli.arguments import one_of
+from conformance.cli.run import DEFAULT_OUT
+from conformance.report.text import one_line
+from delta_adapters.environments import cache_folder
+from delta_adapters.registry import KNOWN, availability, engine_names, java_availability, parse_engine
+
+HELP = """\
+Usage: conformance doctor [--smoke] [--format NAME]
+
+Says what is missing on this machine, and the line that mends it.
+
+  --smoke          also start each engine and drive it through a few steps
+  --format NAME    text (default) or json
+
+Exit: 0 nothing is missing, 2 a run is not possible, 3 a run would be inconclusive.
+"""
+
+OK, NOTE, MISSING, IMPOSSIBLE = "ok", "note", "missing", "impossible"
+EXITS = {OK: 0, NOTE: 0, MISSING: 3, IMPOSSIBLE: 2}
+GIGABYTE = 2**30
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: whether it is there, what was seen, and what to type if it is not."""
+
+    name: str
+    state: str
+    seen: str
+    cure: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `doctor`."""
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--format", default="text", type=one_of("format", ("text", "json")))
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Look, tell, and return the exit code of the worst."""
+    found = list(examine(smoke=arguments.smoke))
+    if arguments.format == "json":
+        sys.stdout.write(
+            json.dumps({"format": 1, "findings": [asdict(each) for each in found]}, indent=1) + "\n"
+        )
+    else:
+        sys.stdout.write("\n".join(line for each in found for line in lines_of(each)) + "\n")
+    return max((EXITS[each.state] for each in found), key=(0, 3, 2).index)
+
+
+def examine(*, smoke: bool = False) -> Iterator[Finding]:
+    """Everything that a run needs, looked at one after the other."""
+    yield _python()
+    yield _java()
+    yield _compiler()
+    for name in engine_names():
+        yield _engine(name)
+    yield from _jars()
+    yield _folder("results", DEFAULT_OUT, 0.2, "Give another folder with --out.")
+    yield _folder("cache", cache_folder(), 0.5, "Set XDG_CACHE_HOME to a folder that you can write.")
+    yield _folder(
+        "temporary files", Path(tempfile.gettempdir()), 0.5, "Set TMPDIR to a folder that you can write."
+    )
+    if smoke:
+        for name in engine_names():
+            if availability(name):
+                yield _smoke(name)
+
+
+def lines_of(finding: Finding) -> Iterator[str]:
+    """A finding in a line, or two with its cure."""
+    mark = {OK: "ok", NOTE: "note", MISSING: "MISSING", IMPOSSIBLE: "FAILS"}[finding.state]
+    yield f"{mark:<8} {finding.name:<18} {finding.seen}"
+    if finding.cure:
+        yield f"{'':<8} {'':<18} {finding.cure}"
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    if sys.version_info[:2] >= OLDEST_PYTHON:
+        return Finding("Python", OK, version)
+    return Finding("Python", IMPOSSIBLE, f"{version}; 3.11 or newer is needed", "./dev run finds a newer one")
+
+
+def _java() -> Finding:
+    found = java_availability()
+    if found:
+        return Finding("Java", OK, os.environ.get("JAVA_HOME") or shutil.which("java") or "found")
+    return Finding("Java", MISSING, f"{one_line(found.why)}. Engines on Spark can't run", found.cure)
+
+
+def _compiler() -> Finding:
+    program = shutil.which("cc")
+    if program:
+        return Finding("C compiler", OK, program)
+    return Finding(
+        "C compiler", NOTE, "no cc on the PATH; the suites crashes and races need one",
+        "Debian, Ubuntu: sudo apt install gcc libc6-dev; Fedora: sudo dnf install gcc; macOS: xcode-select --install",
+    )  # fmt: skip
+
+
+def _engine(name: str) -> Finding:
+    found = availability(name)
+    if found:
+        return Finding(name, OK, "can run here")
+    return Finding(name, MISSING if name in KNOWN else NOTE, one_line(found.why), found.cure)
+
+
+def _jars() -> Iterator[Finding]:
+    if not availability("delta-spark"):
+        return
+    from delta_adapters.delta_spark.jars import cache_root, cached  # noqa: PLC0415 - asks for pyspark's version
+
+    jars = cached()
+    if jars:
+        yield Finding("delta-spark's JARs", OK, f"{len(jars)} files in {jars[0].parent}")
+    else:
+        yield Finding(
+            "delta-spark's JARs",
+            NOTE,
+            f"not fetched yet; the first run fetches about 90 MB into {cache_root()}",
+        )
+
+
+def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Finding:
+    """Whether a folder, or what is there of the way to it, can be written and has room."""
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        with tempfile.TemporaryFile(dir=there) as file:
+            file.write(b"x")
+        free = shutil.disk_usage(there).free / GIGABYTE
+    except OSError as error:
+        return Finding(name, IMPOSSIBLE, f"{folder} can't be written: {error.strerror}", cure)
+    if free < gigabytes:
+        return Finding(name, IMPOSSIBLE, f"{folder}: {free:.1f} GB free, {gigabytes} GB are needed", cure)
+    return Finding(name, OK, f"{folder}, {free:.0f} GB free")
+
+
+def _smoke(name: str) -> Finding:
+    from delta_adapters.environments import EnvironmentProblem  # noqa: PLC0415 - only when asked for
+    from delta_adapters.smoke import SmokeFailure, smoke_engine  # noqa: PLC0415 - the same
+    from delta_adapters.supervisor import HostError  # noqa: PLC0415 - the same
+
+    with tempfile.TemporaryDirectory(prefix="conformance-doctor-") as work:
+        try:
+            return Finding(f"{name}, started", OK, f"{smoke_engine(parse_engine(name), Path(work))} works")
+        except (SmokeFailure, HostError, EnvironmentProblem) as error:
+            return Finding(f"{name}, started", MISSING, one_line(str(error)))

@@ -1,0 +1,154 @@
+"""`conformance explain`: what a requirement demands, or what a finding means."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.cli.errors import UsageError, unknown
+from conformance.cli.run import DEFAULT_OUT
+from conformance.report.text import harmless, plural, replay_command
+from delta_adapters.deviations import Deviation, all_deviations
+from delta_models.requirements import BY_ID, CATALOGUE
+from delta_models.requirements.base import Requirement
+
+HELP = """\
+Usage: conformance explain REQUIREMENT | FINGERPRINT
+
+Says what a requirement demands, where that is written, and what a breach of it means; or what
+was found, step by step.
+
+  REQUIREMENT    an id such as log.remove-names-live-file, or an area such as log: all of it
+  FINGERPRINT    eight digits such as 9f3c21aa, looked up in conformance-results and among the
+                 known deviations; or the folder of a finding
+"""
+
+CLASSES = {
+    "must": "Every engine has to keep it. A breach is a violation and fails a run.",
+    "should": "The protocol recommends it. A breach is a difference; it fails a run only for engines that promise "
+    "to be compatible with delta-spark.",
+    "reference": "The protocol is silent; delta-spark 4.4.0 does it so. A breach is a difference; it fails a run "
+    "only for engines that promise to be compatible with delta-spark.",
+    "lenient": "Free: engines differ here, and may.",
+}
+WIDTH = 92
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The argument of `explain`."""
+    parser.add_argument("what", metavar="REQUIREMENT | FINGERPRINT")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Look it up and print it."""
+    what = str(arguments.what)
+    sys.stdout.write("\n".join(_explain(what)) + "\n")
+    return 0
+
+
+def _explain(what: str) -> Iterator[str]:
+    if what in BY_ID:
+        return requirement_lines(BY_ID[what])
+    area = [each for each in CATALOGUE if each.id.startswith(f"{what.rstrip('.')}.")]
+    if area:
+        return (f"{each.id:<44} {each.strength:<10} {each.sentence}" for each in area)
+    if Path(what).is_dir():
+        return finding_lines(Path(what))
+    if re.fullmatch(r"[0-9a-f]{8}", what):
+        return _fingerprint_lines(what)
+    if "/" in what:
+        raise UsageError(f"{what}: no such folder", "Give the folder of a finding, or its fingerprint.")
+    raise _unknown_requirement(what)
+
+
+def requirement_lines(requirement: Requirement) -> Iterator[str]:
+    """A requirement, with its source, its class and who is known to break it."""
+    yield requirement.id
+    yield from _paragraph(requirement.sentence)
+    yield ""
+    yield f"  source      {requirement.section}"
+    yield from textwrap.wrap(
+        f"{requirement.strength}. {CLASSES[requirement.strength]}", WIDTH,
+        initial_indent="  class       ", subsequent_indent=" " * 14,
+    )  # fmt: skip
+    yield f"  charged to  the {requirement.role}"
+    if requirement.unobservable:
+        yield f"  observable  no, because {requirement.unobservable}"
+    elif requirement.checks:
+        yield f"  checked by  {', '.join(requirement.checks)}"
+    known = [each for each in all_deviations() if each.requirement == requirement.id]
+    for each in known:
+        yield ""
+        yield from deviation_lines(each)
+
+
+def deviation_lines(deviation: Deviation) -> Iterator[str]:
+    """A known deviation in prose."""
+    yield f"Known deviation {deviation.name}: {deviation.engine} {deviation.versions}"
+    yield from _paragraph(deviation.cause)
+    yield f"  issue       {deviation.issue}"
+    yield f"  until       {deviation.expires:%Y-%m-%d}, then it fails runs again"
+    yield f"  prints      {', '.join(deviation.fingerprints)}"
+
+
+def finding_lines(folder: Path) -> Iterator[str]:
+    """A finding that a run has kept."""
+    from conformance.findings import FindingError, load_finding  # noqa: PLC0415 - only for findings
+    from conformance.findings.story import history_lines  # noqa: PLC0415 - the same
+
+    try:
+        finding = load_finding(folder)
+    except FindingError as error:
+        raise UsageError(str(error)) from error
+    yield f"Finding {finding.fingerprint} on {finding.engine}, in the suite {finding.suite}"
+    yield ""
+    if finding.key.requirement in BY_ID:
+        yield from requirement_lines(BY_ID[finding.key.requirement])
+        yield ""
+    yield f"Step {finding.step} of {plural(len(finding.history.steps), 'step')} went wrong:"
+    yield from _paragraph(harmless(finding.detail))
+    yield ""
+    for number, line in enumerate(history_lines(finding.history)):
+        marked = ">" if number == finding.step else " "
+        yield f"{marked} {harmless(line)}"
+    yield ""
+    yield f"To see it again: {replay_command(folder)}"
+
+
+def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
+    kept = sorted(DEFAULT_OUT.glob(f"*/findings/{fingerprint}"), key=lambda path: path.parts)
+    kept = [each for each in kept if not each.parent.parent.is_symlink()] or kept
+    known = [each for each in all_deviations() if fingerprint in each.fingerprints]
+    if not kept and not known:
+        raise UsageError(
+            f"no finding {fingerprint} in {DEFAULT_OUT}, and no known deviation of that fingerprint",
+            "Give the folder of the finding: DIR/findings/" + fingerprint,
+        )
+    for each in known:
+        yield from deviation_lines(each)
+        if each.requirement in BY_ID and not kept:
+            yield ""
+            yield from requirement_lines(BY_ID[each.requirement])
+    if kept:
+        if known:
+            yield ""
+        yield from finding_lines(kept[-1])
+
+
+def _unknown_requirement(what: str) -> UsageError:
+    areas = sorted({each.id.partition(".")[0] for each in CATALOGUE})
+    near = [each.id for each in CATALOGUE if what.lower() in each.id]
+    if near:
+        return UsageError(f"unknown requirement {what!r}", f"Did you mean {' or '.join(near[:4])}?")
+    error = unknown("requirement", what, BY_ID)
+    meant = error.cure.partition("There are:")[0]
+    return UsageError(f"unknown requirement {what!r}", f"{meant}The areas are: {', '.join(areas)}.")
+
+
+def _paragraph(text: str) -> Iterator[str]:
+    for line in text.strip().splitlines():
+        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="  ") or [""]

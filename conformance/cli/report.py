@@ -1,0 +1,75 @@
+"""`conformance report`: the reports of recorded runs, written again; several runs merged into one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from conformance.cli.errors import UsageError
+from conformance.report import formats
+from conformance.report.journal import NAME, JournalError, NoRecording, Recording, read
+from conformance.report.merging import UnlikeRuns, merge
+from conformance.report.results import Results
+from conformance.report.terminal.closing import closing_lines
+from conformance.report.text import here
+from conformance.report.writing import CannotWrite
+
+HELP = """\
+Usage: conformance report DIR... [--html F] [--markdown F] [--junit F] [--summary F]
+
+Writes the reports of recorded runs again, from their events.jsonl. Several DIRs, shards of
+one run or runs with different seeds, become one report; what two of them share counts once.
+
+  DIR            the folder of a run, for instance conformance-results/latest
+  --html F       the report for people, one file that needs no network
+  --markdown F   the report for a comment on a pull request
+  --junit F      the claims as test cases for a CI server
+  --summary F    the results for other programs
+
+Without any of these the reports of one DIR are written into it.
+Exit: 0 when written, whatever the verdict.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `report`."""
+    parser.add_argument("folders", nargs="+", metavar="DIR", type=Path)
+    for name in formats.FORMATS:
+        parser.add_argument(f"--{name}", type=Path, metavar="F")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Read, merge, write."""
+    results = _results([_recording(each) for each in arguments.folders])
+    asked = {name: path for name in formats.FORMATS if (path := getattr(arguments, name)) is not None}
+    if not asked and len(arguments.folders) > 1:
+        raise UsageError("several runs, and nowhere to write their report", "Give --html F, for instance.")
+    folder = arguments.folders[0] if arguments.folders[0].is_dir() else arguments.folders[0].parent
+    targets = asked or {name: folder / each.file for name, each in formats.FORMATS.items()}
+    try:
+        for name, path in targets.items():
+            formats.FORMATS[name].write(results, path)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    sys.stdout.write("\n".join(closing_lines(results, None)) + "\n\n")
+    sys.stdout.writelines(f"Written: {here(path)}\n" for path in targets.values())
+    return 0
+
+
+def _recording(folder: Path) -> Recording:
+    try:
+        return read(folder)
+    except NoRecording as error:
+        inside = sorted((each for each in folder.glob(f"*/{NAME}")), key=lambda path: path.parent.name)
+        cure = f"There are runs inside: {here(inside[-1].parent)}" if inside else ""
+        raise UsageError(str(error), cure) from error
+    except JournalError as error:
+        raise UsageError(str(error)) from error
+
+
+def _results(recordings: list[Recording]) -> Results:
+    try:
+        return merge(recordings)
+    except UnlikeRuns as error:
+        raise UsageError(str(error), "Report them one by one.") from error

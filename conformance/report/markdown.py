@@ -1,0 +1,134 @@
+"""`report.md`: the results for a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from conformance.report.claims import VERDICTS
+from conformance.report.results import FindingResult, Results
+from conformance.report.terminal.closing import HEADLINES
+from conformance.report.text import one_line, plural, replay_command, seconds
+from conformance.report.view import Square, areas, tested_engines
+from conformance.report.writing import write_whole
+
+SIGNS = {
+    "holds": "✅", "violated": "❌", "differs": "🟧", "known-deviation": "🟪", "not-guaranteed": "⚪",
+    "unsupported": "🚫", "not-enough-evidence": "⬜",
+}  # fmt: skip
+EXITS = {0: "✅", 1: "❌", 2: "🛠️", 3: "❔", 130: "⏹️"}
+REASONS = 6
+
+
+def write(results: Results, path: Path) -> None:
+    """The report as a file."""
+    write_whole(path, text(results))
+
+
+def text(results: Results) -> str:
+    """The report: verdict, engines, findings, then the matrix folded away."""
+    first = results.runs[0]
+    lines = [f"## {EXITS[results.outcome.exit]} {HEADLINES[results.outcome.exit]}", ""]
+    lines += [f"- {escape(each)}" for each in results.outcome.reasons[:REASONS]]
+    if len(results.outcome.reasons) > REASONS:
+        lines.append(f"- and {len(results.outcome.reasons) - REASONS} more")
+    steps = sum(each.steps for each in results.suites)
+    histories = sum(each.histories for each in results.suites)
+    amount = (
+        f"{plural(steps, 'step')} in {plural(histories, 'history', 'histories')}, {seconds(results.seconds)}"
+    )
+    lines += [
+        "",
+        f"delta-conformance {first.harness}, profile {first.profile}, seed {first.seed}: {amount}.",
+        "",
+        *_engines(results),
+        "",
+        *_findings(results),
+        *_matrix(results),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def escape(said: str, width: int = 300) -> str:
+    """Text on one line, with nothing in it that Markdown or HTML could act on; `@` and `#` call nobody."""
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@$-])", r"\\\1", one_line(said, width)).replace("\\@", "@\u2060")
+
+
+def code(said: str, width: int = 300) -> str:
+    """Text as it stands, between as many backticks as it needs, on one line and fit for a table."""
+    flat = one_line(said, width).replace("|", "\\|")
+    longest = max((len(each) for each in re.findall("`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    gap = " " if longest else ""
+    return f"{fence}{gap}{flat}{gap}{fence}"
+
+
+def _engines(results: Results) -> list[str]:
+    lines = ["| Engine | Operations | " + " | ".join(VERDICTS) + " |", "|---|---:|" + "---:|" * len(VERDICTS)]
+    for engine in results.engines:
+        if engine.status != "tested":
+            lines.append(
+                f"| {escape(engine.label)} | not available: {escape(engine.why or '')} |"
+                + " |" * len(VERDICTS)
+            )
+            continue
+        counts = Counter(each.verdict for each in results.claims if each.cell.engine == engine.label)
+        cells = " | ".join(f"{counts[verdict]:,}" for verdict in VERDICTS)
+        lines.append(f"| {escape(engine.label)} | {engine.operations:,} | {cells} |")
+    return lines
+
+
+def _findings(results: Results) -> list[str]:
+    fresh = [each for each in results.findings if not each.event.known]
+    known = [each for each in results.findings if each.event.known]
+    lines = []
+    if fresh:
+        lines += [f"### {plural(len(fresh), 'finding')}", ""]
+        for each in fresh:
+            lines += _finding(each)
+    if known:
+        lines += ["<details><summary>" + plural(len(known), "known deviation") + "</summary>", ""]
+        lines += [
+            f"- {code(each.event.fingerprint)} {escape(each.event.engine)}, {code(each.event.requirement)}"
+            for each in known
+        ]
+        lines += ["", "</details>", ""]
+    return lines
+
+
+def _finding(each: FindingResult) -> list[str]:
+    event = each.event
+    amount = f"{plural(event.steps, 'step')}, fingerprint {code(event.fingerprint)}"
+    return [
+        f"- **{code(event.requirement)}** ({event.strength}) on {escape(event.engine)}, {amount}",
+        f"  <br>{escape(event.detail)}",
+        f"  <br>{code(replay_command(each.folder))}",
+        "",
+    ]
+
+
+def _matrix(results: Results) -> list[str]:
+    engines = tested_engines(results)
+    if not engines:
+        return []
+    lines = ["<details><summary>Requirements and engines</summary>", ""]
+    lines += [
+        "| Requirement | Class | " + " | ".join(map(escape, engines)) + " |",
+        "|---|---|" + "---|" * len(engines),
+    ]
+    lines += [
+        f"| {code(line.id)} | {line.strength} | " + " | ".join(_square(each) for each in line.squares) + " |"
+        for area in areas(results)
+        for line in area.lines
+        if line.asked
+    ]
+    signs = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
+    return [*lines, "", f"{signs}; with checks and histories.", "", "</details>"]
+
+
+def _square(square: Square | None) -> str:
+    if square is None:
+        return ""
+    weight = f" {square.weight.checks:,} in {square.weight.histories}" if square.weight.checks else ""
+    return f"{SIGNS[square.verdict]}{weight}{' **core**' if square.core else ''}"
