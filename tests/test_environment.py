@@ -129,6 +129,17 @@ class TestSetUp:
         assert dev(checkout, "python", "-c", "").returncode == 0
         assert checkout.state() is State.FRESH
 
+    def test_an_environment_that_uv_made_is_made_anew_where_uv_is_gone(
+        self, checkout: Checkout, programs: Path
+    ) -> None:
+        checkout.make()
+        checkout.lock.write_text(checkout.lock.read_text() + f"attrs==1{HASHED}")
+        assert environment.Installer(checkout).can_mend()
+        (programs / "uv").unlink()
+        assert not environment.Installer(checkout).can_mend()
+        (checkout.venv / "lib" / "python3.11" / "site-packages" / "pip").mkdir(parents=True)
+        assert environment.Installer(checkout).can_mend()
+
     def test_a_new_lock_file_changes_packages_in_place(self, checkout: Checkout, programs: Path) -> None:
         checkout.make()
         checkout.lock.write_text(checkout.lock.read_text() + f"attrs==1{HASHED}")

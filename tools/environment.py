@@ -19,11 +19,13 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,6 +71,9 @@ class State(Enum):
     MOVED = "made for another folder, and its scripts still point there"
     OTHER_PACKAGES = "older than requirements.lock"
     OTHER_PROJECT = "older than pyproject.toml"
+
+
+REMADE = {State.MISSING, State.HALF_MADE, State.MOVED}
 
 
 class Checkout:
@@ -126,12 +131,12 @@ class Checkout:
             started = time.monotonic()
             _say(f"Setting up {self.venv}, which is {state.value}.")
             installer = Installer(self)
-            if state in {State.MISSING, State.HALF_MADE, State.MOVED}:
+            if state in REMADE or not installer.can_mend():
                 shutil.rmtree(self.venv, ignore_errors=True)
                 installer.create()
             if state is not State.OTHER_PROJECT:
                 self.stamp.unlink(missing_ok=True)
-                installer.install_lock()
+                installer.install_lock(mending=self.log.exists())
             installer.install_project()
             self.stamp.write_text(json.dumps(self.wanted(), indent=2) + "\n")
             _say(f"Ready after {time.monotonic() - started:.0f} s.")
@@ -144,19 +149,31 @@ class Installer:
         self.checkout = checkout
         self.uv = shutil.which("uv")
         self.environment = {k: v for k, v in os.environ.items() if k not in MISLEADING_VARIABLES}
+        # uv brings certificates of its own, and would not get through a proxy that the machine trusts.
+        self.environment.setdefault("UV_SYSTEM_CERTS", "1")
         self.packages = _blocks(checkout.lock.read_text())
 
     def create(self) -> None:
         """Make the empty environment."""
-        _require_venv(self.uv)
-        venv = [self.uv, "venv", "--quiet", "--python", sys.executable] if self.uv else None
-        self._run([*(venv or [sys.executable, "-m", "venv"]), str(self.checkout.venv)])
+        if self.uv:
+            venv = [self.uv, "venv", "--quiet", "--python", sys.executable]
+        elif _can_make_environments():
+            venv = [sys.executable, "-m", "venv"]
+        else:
+            raise Unable(f"this Python ({sys.executable}) can't make environments.\n{VENV_CURE}")
+        self._run([*venv, str(self.checkout.venv)])
 
-    def install_lock(self) -> None:
+    def can_mend(self) -> bool:
+        """An environment that uv made holds no pip, and uv may be gone since."""
+        return self.uv is not None or any(self.checkout.venv.glob("lib/python*/site-packages/pip"))
+
+    def install_lock(self, *, mending: bool) -> None:
         """Install what the lock file names, and nothing that lacks one of its hashes; remove what it does not name."""
         _say(
-            f"Installing {len(self.packages)} packages with {'uv' if self.uv else 'pip'}: about 650 MB to download, "
-            "of it Spark 450; one to five minutes.",
+            f"Exchanging what has changed among {len(self.packages)} packages."
+            if mending
+            else f"Installing {len(self.packages)} packages with {'uv' if self.uv else 'pip'}: about 650 MB to "
+            "download, of it Spark 450; one to five minutes."
         )
         builders = self.checkout.venv / "builders.txt"
         builders.write_text("".join(self.packages[name] for name in BUILDERS))
@@ -189,24 +206,21 @@ class Installer:
                 stdin=subprocess.DEVNULL,
                 text=True,
             ) as process,
+            _Ticking() as ticking,
         ):
             for line in process.stdout or ():
                 log.write(line)
                 seen.append(line)
-                self._progress(line)
-        _clear()
+                if match := re.search(r"Collecting ([\w.-]+)==", line):
+                    ticking.doing = match[1]
+                elif match := re.search(r"Downloading ([\w.]+)-\S+ \((\d{2,}\.\d MB)\)", line):
+                    ticking.doing = match[1]
+                    _say(f"  {match[1]}, {match[2]}")
+                elif "Installing collected packages: " in line and "pyspark" in line:
+                    ticking.doing = "unpacking"
+                    _say("  downloaded; unpacking")
         if process.returncode:
             raise Unable(self._explain("".join(seen)))
-
-    def _progress(self, line: str) -> None:
-        if match := re.search(r"Collecting ([\w.-]+)==", line):
-            names = list(self.packages)
-            place = names.index(match[1].lower()) + 1 if match[1].lower() in names else 0
-            _replace(f"  [{place}/{len(names)}] {match[1]}")
-        elif match := re.search(r"Downloading ([\w.]+)-\S+ \((\d{2,}\.\d MB)\)", line):
-            _say(f"  {match[1]}, {match[2]}")
-        elif "Installing collected packages: " in line and "," in line:
-            _say("  downloaded; unpacking")
 
     def _remove_strangers(self) -> None:
         listed = self._run(self._pip("list", "--format=freeze")).splitlines()
@@ -254,17 +268,16 @@ def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
 def check() -> bool:
     """Say what this machine has and lacks, before anything is downloaded."""
     _say(f"Python {sys.version.split()[0]} at {sys.executable}: new enough.")
-    _require_venv(shutil.which("uv"))
+    possible = _can_make_environments() or shutil.which("uv") is not None
+    _say("It can make environments." if possible else f"It can't make environments.\n{VENV_CURE}")
     trouble = java_trouble()
     _say(f"{trouble}\n{JAVA_CURE}" if trouble else f"Java {JAVA_NEEDED} or newer: found.")
-    return trouble is None
+    return possible and trouble is None
 
 
-def _require_venv(uv: str | None) -> None:
+def _can_make_environments() -> bool:
     """Debian ships `venv` without the `ensurepip` that it needs."""
-    if uv is None and not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
-        message = f"this Python ({sys.executable}) can't make environments.\n{VENV_CURE}"
-        raise Unable(message)
+    return all(importlib.util.find_spec(name) for name in ("venv", "ensurepip"))
 
 
 def _blocks(lock: str) -> dict[str, str]:
@@ -289,18 +302,34 @@ def _only_one(path: Path) -> Iterator[None]:
 
 
 def _say(text: str) -> None:
-    _clear()
-    print(text, file=sys.stderr, flush=True)
+    start = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{start}{text}", file=sys.stderr, flush=True)
 
 
-def _replace(text: str) -> None:
-    """Show a line that the next one overwrites; a log file never sees it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+class _Ticking:
+    """On a terminal, one last line that shows what is being done and for how long; elsewhere nothing."""
 
+    def __init__(self) -> None:
+        self.doing = "starting"
+        self._started = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
 
-def _clear() -> None:
-    _replace("")
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def _tick(self) -> None:
+        while not self._over.wait(0.5):
+            seconds = time.monotonic() - self._started
+            print(f"\r\033[K  {self.doing} ({seconds:.0f} s)", end="", file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str]) -> int:
