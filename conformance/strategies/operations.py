@@ -100,12 +100,17 @@ class _Next:
         assignments: list[tuple[str, Expression]] = []
         for at in sorted(self.dice.some(range(len(schema)), 2 if self.dice.one_in(3) else 1)):
             each = schema.fields[at]
-            alike = [other.name for other in schema if other.type == each.type and other.name != each.name]
+            alike = [schema.names[other] for other in self.alike(at)]
             if alike and self.dice.one_in(3):
                 assignments.append((each.name, Column((self.dice.pick(alike),))))
             else:
                 assignments.append((each.name, Literal(each.type, draw_value(self.dice, self.shape, at))))
         return Update(tuple(assignments), where)
+
+    def alike(self, at: int) -> list[int]:
+        """Other columns whose values may as well stand in the column at a position."""
+        mine = self.shape.kinds[at]
+        return [other for other, kind in enumerate(self.shape.kinds) if other != at and kind == mine]
 
     def merge(self) -> Operation:
         return draw_merge(self.dice, self.table, self.shape) or self.append()

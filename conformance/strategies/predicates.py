@@ -81,7 +81,12 @@ def _literal(dice: Dice, shape: Shape, table: Table, at: int) -> Literal:
         value = table.rows[dice.below(len(table.rows))][at]
     if value is None or (shape.portable and is_strange(data_type, value)):
         value = draw_value(dice, shape, at, nulls=False)
-    if shape.portable and is_strange(data_type, value):
+    if (
+        shape.portable
+        and shape.strange
+        and data_type == DOUBLE
+        and (value == 0 or is_strange(data_type, value))
+    ):
         value = 1.0
     return Literal(data_type, value)
 

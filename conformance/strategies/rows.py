@@ -14,7 +14,7 @@ def draw_value(dice: Dice, shape: Shape, column: int, *, nulls: bool = True) -> 
     """A value for a column: mostly one of its pool, sometimes null, now and then any."""
     pool = shape.pools[column]
     usual = len(pool) * POOL_TO_ALL
-    every = every_value(shape.schema.fields[column].type, strange=shape.strange, hostile=shape.hostile)
+    every = every_value(shape.kinds[column])
     at = dice.below(usual + len(every) + (usual // 6 if nulls else 0))
     if at < usual:
         return pool[at % len(pool)]

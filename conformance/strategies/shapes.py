@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from conformance.strategies.dice import Dice
+from conformance.strategies.guards import is_known_trigger, is_storable
 from conformance.strategies.profiles import PROFILES, Profile, Weights
 from conformance.strategies.values import plain_values, special_values
 from delta_models.operations import Properties
@@ -18,12 +19,29 @@ POOL_SIZES = (3, 4, 5, 2)
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """What values a column may hold."""
+
+    type: DataType
+    partition: bool
+    strange: bool = False
+    hostile: bool = False
+    tame: bool = False
+
+    def admits(self, value: Value) -> bool:
+        """Whether a value may be drawn for the column."""
+        if not is_storable(self.type, value, partition=self.partition):
+            return False
+        return not (self.tame and is_known_trigger(self.type, value, partition=self.partition))
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """What a history plays with.
 
     `operations` are the names, with weights, of what may occur. `pools` holds, column by column, the few values of
-    which most rows are made, so that predicates and merges hit. `strange` doubles (NaN, -0.0) and `hostile` texts may
-    occur beyond them. `portable` keeps predicates within the portable core.
+    which most rows are made, so that predicates and merges hit; `kinds` says which others may occur. `strange`: NaN and
+    -0.0 do. `tame`: nothing of which an engine is known to trip. `portable` keeps predicates within the portable core.
     """
 
     schema: Struct
@@ -31,8 +49,9 @@ class Shape:
     properties: Properties = ()
     operations: Weights = ()
     pools: tuple[tuple[Value, ...], ...] = ()
+    kinds: tuple[Kind, ...] = ()
     strange: bool = False
-    hostile: bool = False
+    tame: bool = False
     portable: bool = True
     profile: str = "dev"
 
@@ -50,7 +69,10 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     types = [dice.weighted(profile.partition_types if at >= first else profile.types) for at in range(width)]
     strange = _share(dice, profile.strange_doubles_one_in) if DOUBLE in types else False
     hostile = _share(dice, profile.hostile_texts_one_in)
-    pools = tuple(_pool(dice, each, strange=strange, hostile=hostile) for each in types)
+    tame = dice.one_in(2)
+    kinds = [
+        Kind(each, at >= first, strange=strange, hostile=hostile, tame=tame) for at, each in enumerate(types)
+    ]
     return Shape(
         schema=Struct(tuple(Field(name, each) for name, each in zip(names, types, strict=True))),
         partition_by=tuple(reversed(names[first:])),
@@ -60,9 +82,10 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
             for name, weight in profile.operations
             if name in profile.always or not _share(dice, profile.switched_off_one_in)
         ),
-        pools=pools,
+        pools=tuple(_pool(dice, each) for each in kinds),
+        kinds=tuple(kinds),
         strange=strange,
-        hostile=hostile,
+        tame=tame,
         portable=not _share(dice, profile.reference_predicates_one_in),
         profile=profile.name,
     )
@@ -73,10 +96,16 @@ def profile_of(shape: Shape) -> Profile:
     return PROFILES[shape.profile]
 
 
-@lru_cache(maxsize=256)
-def every_value(data_type: DataType, *, strange: bool, hostile: bool) -> tuple[Value, ...]:
-    """All values that may be drawn for a type, the plain ones first."""
-    return plain_values(data_type) + special_values(data_type, strange=strange, hostile=hostile)
+@lru_cache(maxsize=1024)
+def every_value(kind: Kind) -> tuple[Value, ...]:
+    """All values that may be drawn for a column, the plain ones first."""
+    return tuple(filter(kind.admits, plain_values(kind.type))) + _special(kind)
+
+
+@lru_cache(maxsize=1024)
+def _special(kind: Kind) -> tuple[Value, ...]:
+    values = special_values(kind.type, strange=kind.strange, hostile=kind.hostile)
+    return tuple(filter(kind.admits, values))
 
 
 def _names(dice: Dice, profile: Profile, width: int) -> list[str]:
@@ -86,9 +115,9 @@ def _names(dice: Dice, profile: Profile, width: int) -> list[str]:
     return names
 
 
-def _pool(dice: Dice, data_type: DataType, *, strange: bool, hostile: bool) -> tuple[Value, ...]:
-    plain = plain_values(data_type)
-    special = special_values(data_type, strange=strange, hostile=hostile)
+def _pool(dice: Dice, kind: Kind) -> tuple[Value, ...]:
+    plain = plain_values(kind.type)
+    special = _special(kind)
     size = dice.pick(POOL_SIZES)
     chosen = dice.some(plain, max(1, size // 2)) + dice.some(special, size - size // 2)
     return tuple({(repr(each)): each for each in chosen}.values())

@@ -21,6 +21,7 @@ from conformance.strategies import (
     draw_shape,
     shapes,
 )
+from conformance.strategies.guards import TRIGGERS, is_known_trigger, is_storable
 from delta_models.codec import decode, encode
 from delta_models.expressions import Expression, compiled
 from delta_models.operations import AtState, Create, Delete, Merge, Operation, Read, Restore, Update
@@ -221,3 +222,35 @@ class TestSpeed:
         start = time.process_time()
         play(3, lambda _shape, _steps: None, examples=20)
         assert 20 * STEPS / (time.process_time() - start) > 300
+
+
+class TestGuards:
+    def test_half_of_the_histories_stay_clear_of_what_is_known_to_trip_engines(
+        self, histories: list[History]
+    ) -> None:
+        tame = [(shape, steps) for shape, steps in histories if shape.tame]
+        assert 1 / 3 < len(tame) / len(histories) < 2 / 3
+        for shape, steps in tame:
+            for world, _ in steps:
+                for row in world.table.rows:
+                    for kind, value in zip(shape.kinds, row, strict=True):
+                        assert not is_known_trigger(kind.type, value, partition=kind.partition)
+
+    def test_every_trigger_occurs_in_the_other_half(self, histories: list[History]) -> None:
+        seen = {
+            trigger.name
+            for shape, _ in histories
+            if not shape.tame
+            for kind, pool in zip(shape.kinds, shape.pools, strict=True)
+            for value in pool
+            for trigger in TRIGGERS
+            if trigger.touches(kind.type, value, kind.partition)
+        }
+        assert seen == {each.name for each in TRIGGERS}
+
+    def test_no_partition_value_is_too_long_for_the_name_of_a_folder(self, histories: list[History]) -> None:
+        for shape, steps in histories:
+            for world, _ in steps:
+                for row in world.table.rows:
+                    for kind, value in zip(shape.kinds, row, strict=True):
+                        assert is_storable(kind.type, value, partition=kind.partition)
