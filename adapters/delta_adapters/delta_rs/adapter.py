@@ -22,7 +22,8 @@ from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Committed, NoChange, Outcome, Unsupported
-from delta_models.schema import Struct, parse_schema, schema_string
+from delta_models.schema import LONG, Struct, parse_schema, schema_string, struct
+from delta_models.values import Rows
 
 DIALECT = DeltaRsDialect()
 Act = Callable[[CommitProperties], object]
@@ -53,7 +54,8 @@ class DeltaRs:
         return document
 
     def start(self, work: Path) -> None:
-        """Nothing is dear here."""
+        """Let pyarrow import what it imports with its first values (pandas, if it is there), once and for all."""
+        to_arrow(Rows(struct(("id", LONG)), ((1,),)))
 
     def stop(self) -> None:
         """Nothing was begun."""
@@ -65,21 +67,19 @@ class DeltaRs:
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         """Perform, and tell by the version before and after whether something was committed."""
-        properties = _commit_properties(operation, tag)
+        acting = False
         try:
+            properties = _commit_properties(operation, tag)
             if isinstance(operation, ops.Create):
                 return self._create(operation, properties)
             table = self._refreshed()
             before = table.version()
             act = self._act(operation, table)
+            acting = True
             act(properties)
             return Committed() if table.version() > before else NoChange()
-        except (NotOffered, Inexpressible) as error:
-            return Unsupported(str(error))
-        except Exception as error:
-            if of_the_engine(error):
-                return classify(error, writing=True)
-            raise
+        except Exception as error:  # noqa: BLE001 - what is no outcome is raised again
+            return _outcome(error, acting=acting)
 
     def read(self, read: Read) -> Answer | Outcome:
         """The newest rows through the long-lived table, those of a version through a table opened at it."""
@@ -92,12 +92,8 @@ class DeltaRs:
                 case _:
                     return Unsupported(f"{type(read.at).__name__} is for the harness to resolve")
             return Answer(self._rows(table, read), table.version())
-        except (NotOffered, Inexpressible) as error:
-            return Unsupported(str(error))
-        except Exception as error:
-            if of_the_engine(error):
-                return classify(error, writing=False)
-            raise
+        except Exception as error:  # noqa: BLE001 - what is no outcome is raised again
+            return _outcome(error, acting=False)
 
     def _refreshed(self) -> DeltaTable:
         if self._table is None:
@@ -207,6 +203,14 @@ class DeltaRs:
             data = _in_pieces(data, operation.files)
             arguments["target_file_size"] = 1
         return lambda properties: write_deltalake(table, data, commit_properties=properties, **arguments)
+
+
+def _outcome(error: Exception, *, acting: bool) -> Outcome:
+    if isinstance(error, NotOffered | Inexpressible):
+        return Unsupported(str(error))
+    if of_the_engine(error):
+        return classify(error, acting=acting)
+    raise error
 
 
 def _sql(expression: Expression, schema: Struct) -> str:

@@ -92,29 +92,27 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 STORAGE = re.compile(
-    r"(LocalFileSystem|ObjectStore|object store|I/O|IO) error|Unable to (create|open|rename|copy|write|sync)|os error \d+"
-    r"|Input/output error|No space left|Read-only file system|Permission denied"
+    r"(LocalFileSystem|ObjectStore|object store|I/O|IO) error|Unable to (create|open|rename|copy|write|sync)"
+    r"|os error \d+|Input/output error|No space left|Read-only file system|Permission denied"
 )
 _COMPILED = tuple((re.compile("|".join(patterns)), kind) for kind, patterns in PATTERNS)
 
 
-def classify(error: Exception, *, writing: bool) -> Outcome:
-    """The outcome that an exception of deltalake stands for.
+def classify(error: Exception, *, acting: bool) -> Outcome:
+    """The outcome that an exception of deltalake stands for; `acting`: a change had begun.
 
-    A failure of the storage during a write leaves open what is there now: Unknown. Everything else that deltalake says
-    comes before, or instead of, its commit.
+    Two kinds of failure leave open what a change has left behind, and are Unknown: the storage's, and a log that can't
+    be understood (the table had just been read, so what is wrong may be what was just written).
     """
-    message = first_lines(str(error))
-    if isinstance(error, TableNotFoundError):
-        return Rejected("missing-table", message)
-    kind = kind_of(message)
-    if kind in {None, "missing-file"} and STORAGE.search(message):
-        if kind == "missing-file" and not writing:
-            return Rejected(kind, message)
-        return Unknown(message) if writing else Rejected("io", message)
+    message = first_lines(f"{type(error).__name__}: {error}")
+    kind = "missing-table" if isinstance(error, TableNotFoundError) else kind_of(message)
     if kind is None and isinstance(error, SchemaMismatchError):
         kind = "schema"
-    return Rejected(kind or "unclassified", f"{type(error).__name__}: {message}")
+    if kind in {None, "missing-file"} and STORAGE.search(message):
+        kind = "io" if acting else kind or "io"
+    if acting and kind in {"io", "corrupt-log"}:
+        return Unknown(message)
+    return Rejected(kind or "unclassified", message)
 
 
 def kind_of(message: str) -> str | None:

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from delta_adapters.registry import parse_engine
+from delta_adapters.supervisor import Host
+
+
+@pytest.fixture(scope="session")
+def delta_rs_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """One delta-rs for all tests: in a host, because a process that read with it may abort at its own exit."""
+    with Host.start(parse_engine("delta-rs"), tmp_path_factory.mktemp("delta-rs")) as host:
+        yield host
+
+
+@pytest.fixture
+def delta_rs(delta_rs_host: Host, tmp_path: Path) -> Host:
+    """delta-rs at a folder that is not there yet."""
+    delta_rs_host.open(str(tmp_path / "table"))
+    return delta_rs_host
+
+
+@pytest.fixture
+def reopened(tmp_path: Path) -> Callable[[Host], Host]:
+    """Address the same table through a new symlink, cold."""
+
+    def reopen(host: Host) -> Host:
+        link = tmp_path / f"link{len(list(tmp_path.iterdir()))}"
+        link.symlink_to(tmp_path / "table")
+        host.open(str(link))
+        return host
+
+    return reopen
