@@ -7,23 +7,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.events import FindingFound
-from conformance.findings import Finding, write_finding
+from conformance.findings import Finding, keep_finding, known_deviation
 from conformance.findings.fingerprint import key_of
 from conformance.findings.story import operation_text
 from conformance.history import History
 from conformance.observation import Observation
+from conformance.version import harness_version
 from delta_models.requirements import BY_ID, Breach
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A breach with all that is known of where it was seen. `number` is the history's in its chunk."""
+    """A breach with all that is known of where it was seen.
+
+    `number` is the history's in its chunk; `specs` maps the engines at the table to what starts them again.
+    """
 
     history: History
     number: int
     seen: Observation
     breach: Breach
     slots: Mapping[str, str]
+    specs: Mapping[str, str]
     with_engines: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
 
@@ -34,12 +39,15 @@ class Keeper:
     def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
         self._root = folder / "findings"
         self._known = known
+        self._kept: dict[str, int] = {}
 
     def keep(self, found: Found) -> FindingFound:
-        """Write the finding's folder, unless it is there already, and say what to tell."""
+        """Write the finding's folder, unless a history as short is kept already, and say what to tell."""
         seen, breach, requirement = found.seen, found.breach, BY_ID[found.breach.requirement]
         key = key_of(seen, breach)
-        known = key.fingerprint in self._known
+        version = seen.engine.partition("@")[2]
+        deviation = known_deviation(key, version or None)
+        known = deviation is not None or key.fingerprint in self._known
         finding = Finding(
             key=key,
             strength=requirement.strength,
@@ -52,13 +60,16 @@ class Keeper:
             where=breach.where,
             known=known,
             slots=dict(found.slots),
+            versions={"harness": harness_version(), **found.specs},
+            look=breach.read,
         )
-        version = seen.before.version if seen.before else None
-        write_finding(self._root, finding, {}, seen.folder, version)
+        if seen.step < self._kept.get(finding.fingerprint, seen.step + 1):
+            keep_finding(self._root, finding, seen.folder, seen.before.version if seen.before else None)
+            self._kept[finding.fingerprint] = seen.step
         return FindingFound(
             fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
             engine=seen.engine, role=requirement.role, suite=found.history.suite, detail=breach.detail,
             steps=len(found.history.steps), step=seen.step, folder=f"findings/{finding.fingerprint}", known=known,
-            where=breach.where, chunk=found.history.chunk, history=found.number,
+            deviation=deviation, where=breach.where, chunk=found.history.chunk, history=found.number,
             with_engines=found.with_engines, features=found.features,
         )  # fmt: skip

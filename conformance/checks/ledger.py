@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.observation import Observation
+from delta_models.operations import Read
 from delta_models.requirements import BY_ID, Breach
 
 
@@ -19,7 +20,12 @@ class Ledger:
     _found: dict[str, list[Breach]] = field(default_factory=dict)
 
     def judge(
-        self, requirement: str, wrong: str | None, where: str = "", columns: tuple[str, ...] = ()
+        self,
+        requirement: str,
+        wrong: str | None,
+        where: str = "",
+        columns: tuple[str, ...] = (),
+        read: Read | None = None,
     ) -> bool:
         """Count one judgement of a requirement; `wrong` says what is wrong, or None that it holds. Returns whether it
         holds."""
@@ -28,7 +34,7 @@ class Ledger:
             raise KeyError(message)
         self.evidence[requirement] += 1
         if wrong is not None:
-            self.breaches.append(Breach(requirement, wrong, where, columns))
+            self.breaches.append(Breach(requirement, wrong, where, columns, read))
         return wrong is None
 
     def count(self, weights: Mapping[str, int]) -> None:

@@ -62,7 +62,7 @@ def _filter(seen: Observation, each: Look, read: Read, answer: Rows, ledger: Led
             picked = truth.pick(read, other.answer)
         except truth.NotKnown:
             return
-        ledger.judge("metamorphic.filter-picks", difference(picked, answer), f"{read.where}")
+        ledger.judge("metamorphic.filter-picks", difference(picked, answer), f"{read.where}", read=read)
         return
 
 

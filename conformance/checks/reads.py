@@ -32,26 +32,26 @@ def look(seen: Observation, ledger: Ledger) -> None:
 def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
     where = f"{each.kind} read after step {seen.step}"
     if each.malformed is not None:
-        ledger.judge("read.columns", each.malformed, where)
+        ledger.judge("read.columns", each.malformed, where, read=read)
         return
     if each.refused is not None:
         if each.expected is not None:
-            ledger.judge("read.succeeds", describe(each.refused), where)
+            ledger.judge("read.succeeds", describe(each.refused), where, read=read)
         return
     if each.answer is None:
         return
     if _nothing_to_read(seen, read):
-        ledger.judge("read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where)
+        ledger.judge("read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where, read=read)
         return
     try:
         right = truth.answer_to(seen, each)
     except truth.NotKnown:
         return
     ledger.judge("read.succeeds", None)
-    if ledger.judge("read.columns", _columns(right, each.answer), where):
+    if ledger.judge("read.columns", _columns(right, each.answer), where, read=read):
         wrong = difference(right, each.answer)
         columns = differing_columns(right, each.answer) if wrong else ()
-        ledger.judge(BY_KIND.get(each.kind, "read.latest"), wrong, where, columns)
+        ledger.judge(BY_KIND.get(each.kind, "read.latest"), wrong, where, columns, read)
     _version(seen, each, read, ledger, where)
 
 

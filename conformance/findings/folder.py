@@ -21,7 +21,8 @@ from typing import Any
 
 from conformance.findings.fingerprint import Key
 from conformance.history import History
-from delta_models.codec import CodecError
+from delta_models.codec import CodecError, decode, encode
+from delta_models.operations import Read
 
 FORMAT = 1
 MOST_FILES = 400
@@ -65,7 +66,7 @@ class Finding:
     """One breach of a requirement, with all that is needed to show it again.
 
     `step` is the number of the first divergent step, `action` that step in words, `detail` what was expected and what
-    was seen. `slots` binds the slots of a shared history to engines. `versions` says what ran: harness, python, engines.
+    was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if it was one. `versions` says what ran: harness, python, engines.
     """
 
     key: Key
@@ -81,6 +82,7 @@ class Finding:
     slots: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     table_before: str = ""
+    look: Read | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -113,6 +115,7 @@ class Finding:
             "slots": dict(self.slots),
             "versions": dict(self.versions),
             "table_before": self.table_before,
+            "look": encode(self.look),
         }
 
 
@@ -207,6 +210,7 @@ def _from_json(form: Mapping[str, Any], history: History) -> Finding:
         slots=dict(form.get("slots", {})),
         versions=dict(form.get("versions", {})),
         table_before=str(form.get("table_before", "")),
+        look=decode(form["look"]) if form.get("look") is not None else None,
     )
 
 
@@ -234,12 +238,12 @@ def _fill(
     kept = copy_table(table, version, folder / "table-before") if table is not None else ""
     finding = replace(finding, table_before=kept)
     written = {
-        "finding.json": json.dumps(finding.to_json(), indent=2, ensure_ascii=False) + "\n",
-        "history.json": json.dumps(finding.history.to_json(), indent=1, ensure_ascii=False) + "\n",
+        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
+        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
         **parts,
     }
     for name, text in written.items():
-        (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
+        (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
     folder.chmod(0o755)
 
 

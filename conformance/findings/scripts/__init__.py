@@ -1,10 +1,163 @@
-"""Stand-alone scripts: a history as a program for one engine alone, to run and to paste into an issue."""
+"""Stand-alone scripts: a history as a program for one engine alone, to run and to paste into an issue.
+
+A script says what it does, repeats the history with the engine's public API, and ends with 1 if the deviation shows, 0 if
+it does not, 2 if a person has to judge, 3 if an earlier step did not do what it should.
+"""
 
 from __future__ import annotations
 
+from textwrap import indent
+from types import ModuleType
+
 from conformance.findings.folder import Finding
+from conformance.findings.scripts import delta_rs, delta_spark
+from conformance.findings.scripts.parts import COMPARE, FRAME, REOPEN, NotPrintable, table_literal
+from conformance.findings.scripts.symptoms import symptom
+from conformance.findings.story import operation_text
+from delta_adapters.dialects import Inexpressible
+from delta_adapters.dialects.spark_sql import NotRenderable
+from delta_models import operations as ops
+from delta_models.outcomes import Committed, NoChange, Rejected
+from delta_models.requirements import BY_ID
+from delta_models.table import Branch, Expectation, NotModelled, World
+from delta_models.values import Rows
+
+PRINTERS: tuple[ModuleType, ...] = (delta_rs, delta_spark)
+LONGEST_TITLE = 200
 
 
 def scripts_for(finding: Finding) -> dict[str, str]:
-    """The scripts of a finding by file name."""
-    return {}
+    """The scripts of a finding by file name: one for each engine that has words for all of its steps."""
+    found = {}
+    for printer in PRINTERS:
+        try:
+            found[f"script_{printer.NAME.replace('-', '_')}.py"] = script(finding, printer)
+        except (NotPrintable, Inexpressible, NotRenderable, NotModelled):
+            continue
+    return found
+
+
+def script(finding: Finding, printer: ModuleType) -> str:
+    """The script of a finding for one engine."""
+    world = World()
+    lines = [_title(finding, printer), printer.PREAMBLE, FRAME, REOPEN]
+    steps = [each.operation for each in finding.history.steps[: finding.step + 1]]
+    expectation: Expectation | None = None
+    for number, operation in enumerate(steps):
+        is_last = number == finding.step
+        text, expected = _step(number, operation, world, printer, is_last=is_last)
+        lines.append(text)
+        expectation = expected
+        world = world.after(operation)
+    lines.append(_question(finding, world, expectation, printer))
+    return "\n\n\n".join(lines) + "\n"
+
+
+def _step(
+    number: int, operation: ops.Operation, world: World, printer: ModuleType, *, is_last: bool
+) -> tuple[str, Expectation | None]:
+    told = operation_text(operation)
+    told = told if len(told) <= LONGEST_TITLE else f"{told[: LONGEST_TITLE - 1]}…"
+    if isinstance(operation, ops.Reopen):
+        return (
+            f"# {number}. Reopen\npath = reopened()\nversions[{number}] = max(log_versions(), default=None)",
+            None,
+        )
+    if isinstance(operation, (*ops.LOOKS, ops.SwitchActor, ops.SetZone)):
+        return f"# {number}. {told}\nversions[{number}] = max(log_versions(), default=None)", None
+    expectation = world.expect(operation)
+    body = indent("\n".join(printer.statements(operation, world.table.schema)), "    ")
+    text = f"def step_{number}():\n{body}\n\n\noutcome = step({number}, {told!r}, step_{number})"
+    if not is_last and (may := _may(expectation)) != {"refused", "succeeds"}:
+        wanted = "refused" if may == {"refused"} else "done"
+        test = 'outcome != "refused"' if may == {"refused"} else 'outcome == "refused"'
+        text += f"\nif {test}:\n    print('   step {number} should have been {wanted}')\n    os._exit(3)"
+    return text, expectation
+
+
+def _may(expectation: Expectation) -> set[str]:
+    return {"refused" if isinstance(each.outcome, Rejected) else "succeeds" for each in expectation.branches}
+
+
+def _question(finding: Finding, world: World, expectation: Expectation | None, printer: ModuleType) -> str:
+    """The end of the script: does the deviation show?"""
+    kind = finding.key.requirement.partition(".")[0]
+    about_log = symptom(finding.key.requirement)
+    if about_log is not None:
+        rule = (
+            BY_ID[finding.key.requirement].sentence
+            if finding.key.requirement in BY_ID
+            else finding.key.requirement
+        )
+        return f"REQUIREMENT = {finding.key.requirement!r}\nRULE = {rule!r}\nSEEN = {finding.detail!r}\n\n\n{about_log}"
+    if kind == "outcome" and expectation is not None:
+        return _about_the_end(finding, expectation)
+    read = finding.look if finding.look is not None else ops.Read()
+    expected = world.look(read)
+    if expected.rows is None:
+        return _must_be_refused(read, world, printer)
+    lines = [
+        f"# {operation_text(read)}",
+        f"expected = {table_literal(Rows(expected.rows.schema, expected.rows.rows))}",
+        *_guarded(printer.read_statements(read, world.table.schema)),
+        COMPARE,
+    ]
+    return "\n".join(lines)
+
+
+def _about_the_end(finding: Finding, expectation: Expectation) -> str:
+    if finding.key.requirement == "outcome.commits":
+        ranges = [each.commits for each in expectation.branches]
+        return "\n".join(
+            [
+                f"added = versions[{finding.step}] - (versions.get({finding.step - 1}) if {finding.step} else -1)",
+                f"allowed = {ranges!r}",
+                'ended(not any(low <= added <= high for low, high in allowed), f"{added} versions added, allowed {allowed}")',
+            ]
+        )
+    allowed = sorted({name for each in expectation.branches for name in _names(each)})
+    return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
+
+
+def _names(branch: Branch) -> tuple[str, ...]:
+    match branch.outcome:
+        case Rejected():
+            return ("refused",)
+        case Committed() if branch.commits[0] == 0:
+            return ("committed", "nothing to do")
+        case NoChange():
+            return ("nothing to do",)
+    return ("committed",)
+
+
+def _must_be_refused(read: ops.Read, world: World, printer: ModuleType) -> str:
+    body = indent("\n".join(printer.read_statements(read, world.table.schema)), "    ")
+    return (
+        f'try:\n{body}\nexcept Exception as error:\n    ended(False, f"refused: {{error}}")\n'
+        'ended(True, f"{answer.num_rows} rows were read where there is nothing")'
+    )
+
+
+def _guarded(reading: list[str]) -> list[str]:
+    body = indent("\n".join(reading), "    ")
+    return [f'try:\n{body}\nexcept Exception as error:\n    ended(True, f"the read was refused: {{error}}")']
+
+
+def _title(finding: Finding, printer: ModuleType) -> str:
+    requirement = BY_ID.get(finding.key.requirement)
+    sentence = requirement.sentence if requirement else finding.key.requirement
+    version = finding.engine.partition("@")[2] if finding.key.engine == printer.NAME else ""
+    packages = printer.PACKAGES.format(version=f"=={version}" if version else "")
+    detail = finding.detail.replace("\\", "\\\\").replace('"""', "'''")
+    lines = [
+        f'"""Finding {finding.fingerprint}, {finding.key.requirement}: {sentence}',
+        "",
+        f"Seen with {finding.engine}: {detail}",
+        "",
+        f"    pip install {packages}",
+        f"    python script_{printer.NAME.replace('-', '_')}.py",
+        "",
+        "It ends with 1 if the deviation shows, 0 if it does not, 2 if a person has to judge, 3 if an earlier step failed.",
+        '"""',
+    ]
+    return "\n".join(lines)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from delta_models.operations import Read
+
 Strength = Literal["must", "should", "reference", "lenient"]
 Role = Literal["writer", "reader"]
 
@@ -30,9 +32,12 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A requirement that did not hold: what was seen, where (a file, an action, a row), and which columns it concerns."""
+    """A requirement that did not hold: what was seen, where (a file, an action, a row), and which columns it concerns.
+
+    `read` is the question that was answered wrongly, where it is about an answer."""
 
     requirement: str
     detail: str
     where: str = ""
     columns: tuple[str, ...] = ()
+    read: Read | None = None

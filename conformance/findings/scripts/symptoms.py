@@ -1,0 +1,156 @@
+"""The last part of a script where the deviation is in the log: code that looks at it with nothing but json and pyarrow."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+LIVE = dedent('''
+    def commits():
+        """The actions of each version, by kind."""
+        for version in log_versions():
+            with open(os.path.join(path, "_delta_log", f"{version:020d}.json")) as file:
+                yield version, [json.loads(line) for line in file if line.strip()]
+
+
+    def live_files():
+        """Adds minus removes, by path and deletion vector."""
+        live = {}
+        for _, actions in commits():
+            for kind in ("remove", "add"):
+                for action in actions:
+                    form = action.get(kind)
+                    if form:
+                        key = (form["path"], json.dumps(form.get("deletionVector"), sort_keys=True))
+                        live.pop(key, None)
+                        if kind == "add":
+                            live[key] = form
+        return live
+''').strip()
+
+STATISTICS = dedent('''
+    from datetime import date, datetime, timezone
+    from urllib.parse import unquote
+
+    import pyarrow.parquet as pq
+
+
+    def stated(text, actual):
+        """A bound of the statistics as a value that compares with those of the file."""
+        if isinstance(actual, datetime):
+            found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+            return found if actual.tzinfo is None or found.tzinfo else found.replace(tzinfo=timezone.utc)
+        if isinstance(actual, date):
+            return date.fromisoformat(text)
+        if isinstance(actual, Decimal):
+            return Decimal(str(text))
+        return float(text) if isinstance(actual, float) else text
+
+
+    def broken_rules(part, bound, actual, nan):
+        """The rules that a bound of a column breaks; strings may be cut, timestamps cut to milliseconds."""
+        low, cut = part == "minValues", isinstance(actual, (str, datetime))
+        if nan and not low:
+            yield "stats.max-covers-nan"
+        value = stated(bound, actual)
+        beyond = value > actual if low else value < actual
+        if beyond and isinstance(actual, str) and not low and actual.startswith(value):
+            yield "stats.max-string-not-below"
+        elif beyond and isinstance(actual, datetime) and not low and (actual - value).total_seconds() < 0.001:
+            yield "stats.max-timestamp-not-below"
+        elif beyond:
+            yield "stats.min-values" if low else "stats.max-values"
+        elif value != actual and not cut:
+            yield "stats.tight-bounds"
+
+
+    wrong = []
+    for form in live_files().values():
+        if form.get("deletionVector"):
+            continue
+        stats = json.loads(form.get("stats") or "{}", parse_float=Decimal)
+        file = pq.ParquetFile(os.path.join(os.path.realpath(path), unquote(form["path"]))).read()
+        if stats.get("numRecords", file.num_rows) != file.num_rows:
+            wrong.append(("stats.num-records", form["path"], stats["numRecords"], file.num_rows))
+        for name in file.column_names:
+            values = file.column(name).to_pylist()
+            nulls = (stats.get("nullCount") or {}).get(name)
+            if nulls is not None and nulls != values.count(None):
+                wrong.append(("stats.null-count", name, nulls, values.count(None)))
+            nan = any(value != value for value in values)
+            there = [value for value in values if value is not None and value == value]
+            for part, extreme in (("minValues", min), ("maxValues", max)):
+                bound = (stats.get(part) or {}).get(name)
+                if bound is not None and not isinstance(bound, dict) and there:
+                    for rule in broken_rules(part, bound, extreme(there), nan):
+                        wrong.append((rule, f"{part} of {name}", bound, "NaN" if nan else extreme(there)))
+    for each in wrong:
+        print("   %s: %s: the statistics say %s, the file %s" % each)
+    shown = [each for each in wrong if each[0] == REQUIREMENT]
+    ended(bool(shown), f"{len(shown)} statistics break {REQUIREMENT}")
+''').strip()
+
+CHECKPOINT = dedent('''
+    import pyarrow.parquet as pq
+
+
+    def comparable(form):
+        """An add without what a checkpoint may leave out."""
+        kept = {key: form.get(key) for key in ("path", "size", "modificationTime")}
+        kept["partitionValues"] = {key: value or None for key, value in dict(form.get("partitionValues") or {}).items()}
+        stats = json.loads(form.get("stats") or "{}", parse_float=str)
+        return json.dumps(kept, sort_keys=True), json.dumps(stats, sort_keys=True)
+
+
+    log = os.path.join(path, "_delta_log")
+    newest = max((name for name in os.listdir(log) if name.endswith(".checkpoint.parquet")), default=None)
+    if newest is None:
+        ended(False, "there is no checkpoint")
+    at = int(newest[:20])
+    live = {}
+    for version, actions in commits():
+        if version <= at:
+            for kind in ("remove", "add"):
+                for action in actions:
+                    form = action.get(kind)
+                    if form:
+                        live.pop(form["path"], None)
+                        if kind == "add":
+                            live[form["path"]] = form
+    held = {
+        row["add"]["path"]: row["add"]
+        for row in pq.read_table(os.path.join(log, newest)).to_pylist(maps_as_pydicts="lossy")
+        if row.get("add") and row["add"].get("path")
+    }
+    wrong = sorted(set(live) ^ set(held))
+    for name in sorted(set(live) & set(held)):
+        if comparable(live[name]) != comparable(held[name]):
+            wrong.append(name)
+            print("   commit:    ", *comparable(live[name]))
+            print("   checkpoint:", *comparable(held[name]))
+    for each in wrong:
+        print("   file", each)
+    ended(bool(wrong), f"{len(wrong)} files are not the same in checkpoint {at} and in the commits before it")
+''').strip()
+
+LAST_COMMIT = dedent("""
+    for version, actions in commits():
+        if version == versions[max(versions)]:
+            for action in actions:
+                print("  ", json.dumps(action)[:600])
+    print("The newest commit is above. The rule:", RULE)
+    print("What was seen:", SEEN)
+    sys.stdout.flush()
+    os._exit(2)  # a person has to judge
+""").strip()
+
+
+def symptom(requirement: str) -> str | None:
+    """The code that shows a breach of a rule of the log; None for rules that are not about the log."""
+    kind = requirement.partition(".")[0]
+    if kind == "stats":
+        return f"{LIVE}\n\n\n{STATISTICS}"
+    if kind == "checkpoint":
+        return f"{LIVE}\n\n\n{CHECKPOINT}"
+    if kind in {"log", "dv", "schema", "checksum"}:
+        return f"{LIVE}\n\n\n{LAST_COMMIT}"
+    return None
