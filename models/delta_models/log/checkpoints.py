@@ -7,10 +7,10 @@ stay columns until they are asked for, so that a checkpoint of a million files l
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from delta_models.log import paths
 from delta_models.log.actions import (
@@ -39,51 +39,65 @@ class LazyAdds(Mapping[Key, Add]):
 
     def __init__(self, parts: tuple[FileActions, ...]) -> None:
         self._parts = parts
-        self._index: dict[Key, tuple[int, int]] | None = None
+        self._indexes: list[dict[str, int]] | None = None
         self._made: dict[Key, Add] = {}
 
     def __len__(self) -> int:
         return sum(len(part) for part in self._parts)
 
     def __iter__(self) -> Iterator[Key]:
-        if self._index is not None:
-            yield from self._index
-            return
         for part in self._parts:
             yield from part.keys()
 
     def __contains__(self, key: object) -> bool:
-        return key in self._positions()
+        name = _flat(cast("Key", key))
+        return any(name in index for index in self._positions())
 
     def __getitem__(self, key: Key) -> Add:
         if key in self._made:
             return self._made[key]
-        part, index = self._positions()[key]
-        made = self._make(self._parts[part].form(index))
-        self._made[key] = made
-        return made
+        name = _flat(key)
+        for part, index in zip(self._parts, self._positions(), strict=True):
+            if name in index:
+                made = self._made[key] = _made(part.form(index[name]))
+                return made
+        raise KeyError(key)
+
+    def items(self) -> ItemsView[Key, Add]:
+        """The items, made a batch at a time."""
+        return _Items(self)
 
     def each(self) -> Iterator[Add]:
-        """All adds in order, a batch at a time."""
+        """All adds in order, made a batch at a time and not kept."""
         for part in self._parts:
             for form in part.forms():
-                yield self._make(form)
+                yield _made(form)
 
-    def _positions(self) -> dict[Key, tuple[int, int]]:
-        if self._index is None:
-            self._index = {
-                key: (number, row)
-                for number, part in enumerate(self._parts)
-                for row, key in enumerate(part.keys())
-            }
-        return self._index
+    def _positions(self) -> list[dict[str, int]]:
+        if self._indexes is None:
+            self._indexes = [part.positions() for part in self._parts]
+        return self._indexes
 
-    @staticmethod
-    def _make(form: dict[str, Any]) -> Add:
-        made = parse_action("add", form, "checkpoint", [])
-        if not isinstance(made, Add):
-            raise CorruptLog("a checkpoint holds an add that is none")
-        return made
+
+class _Items(ItemsView[Key, Add]):
+    """Items that are made in one pass."""
+
+    _mapping: LazyAdds
+
+    def __iter__(self) -> Iterator[tuple[Key, Add]]:
+        return ((add.key, add) for add in self._mapping.each())
+
+
+def _flat(key: Key) -> str:
+    path, vector = key
+    return path if vector is None else f"{path}\0{vector}"
+
+
+def _made(form: dict[str, Any]) -> Add:
+    made = parse_action("add", form, "checkpoint", [])
+    if not isinstance(made, Add):
+        raise CorruptLog("a checkpoint holds an add that is none")
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +150,9 @@ class JsonActions(FileActions):
             parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)
         ]
 
-    def paths(self) -> list[str]:
-        """The path of each, in order."""
-        return [str(form.get("path")) for form in self._forms]
+    def positions(self) -> dict[str, int]:
+        """Where each is."""
+        return {_flat(key): row for row, key in enumerate(self.keys())}
 
     def form(self, index: int) -> dict[str, Any]:
         """One action as its object."""

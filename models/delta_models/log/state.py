@@ -6,9 +6,9 @@ immutable; the next one shares all that did not change, so that a commit on a ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from delta_models.log.actions import Add, CommitInfo, Domain, Key, Metadata, Protocol, Remove, Transaction
 from delta_models.log.commits import Commit
@@ -63,6 +63,27 @@ class Layered(Mapping[K, V], Generic[K, V]):
             if value is not None:
                 yield key
 
+    def items(self) -> ItemsView[K, V]:
+        """The items, in one pass over the layers."""
+        return _Items(self)
+
+    def values(self) -> ValuesView[V]:
+        """The values, in one pass over the layers."""
+        return _Values(self)
+
+    def pairs(self) -> Iterator[tuple[K, V]]:
+        """The items as an iterator."""
+        over = self._over
+        if not over:
+            yield from self._base.items()
+            return
+        for item in self._base.items():
+            if item[0] not in over:
+                yield item
+        for key, value in over.items():
+            if value is not None:
+                yield key, value
+
     def changed(self, gone: Iterable[K], put: Iterable[tuple[K, V]]) -> Layered[K, V]:
         """The mapping without the keys `gone`, then with the items `put`."""
         over = dict(self._over)
@@ -78,6 +99,24 @@ class Layered(Mapping[K, V], Generic[K, V]):
         if len(over) > max(_FOLD_ABOVE, len(self._base) // 4):
             return Layered.of(_folded(self._base, over))
         return Layered(self._base, over, length)
+
+
+class _Items(ItemsView[K, V]):
+    """Items that are found in one pass."""
+
+    _mapping: Layered[K, V]
+
+    def __iter__(self) -> Iterator[tuple[K, V]]:
+        return self._mapping.pairs()
+
+
+class _Values(ValuesView[V]):
+    """Values that are found in one pass."""
+
+    _mapping: Layered[Any, V]
+
+    def __iter__(self) -> Iterator[V]:
+        return (value for _, value in self._mapping.pairs())
 
 
 def _there(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:

@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
-from delta_models.schema import INTEGER, STRING
+from delta_models.schema import BOOLEAN, INTEGER, LONG, STRING, Map
 
 _BATCH = 1024
+STRINGS = Map(STRING, STRING)
 
 
 class FileActions:
@@ -29,25 +30,31 @@ class FileActions:
 
     def keys(self) -> list[tuple[str, str | None]]:
         """Path and deletion vector id of each, in order."""
-        paths = self.paths()
+        paths = column_values(_field(self._array, "path"), STRING)
         vectors = self._vector_ids()
         if vectors is None:
             return [(path, None) for path in paths]
         return list(zip(paths, vectors, strict=True))
 
-    def paths(self) -> list[str]:
-        """The path of each, in order."""
-        return column_values(_field(self._array, "path"), STRING)
+    def positions(self) -> dict[str, int]:
+        """Where each is, by its path, and behind a zero byte the id of its deletion vector if it has one."""
+        paths = column_values(_field(self._array, "path"), STRING)
+        vectors = self._vector_ids()
+        if vectors is not None:
+            paths = [
+                path if vector is None else f"{path}\0{vector}"
+                for path, vector in zip(paths, vectors, strict=True)
+            ]
+        return dict(zip(paths, range(len(paths)), strict=True))
 
     def form(self, index: int) -> dict[str, Any]:
         """One action as the object that a line of JSON would hold."""
-        return _clean(self._array[index].as_py(maps_as_pydicts="lossy"))
+        return _objects(self._array.slice(index, 1))[0]
 
     def forms(self) -> Iterator[dict[str, Any]]:
         """All actions as objects, in order."""
         for start in range(0, len(self._array), _BATCH):
-            for each in self._array.slice(start, _BATCH).to_pylist(maps_as_pydicts="lossy"):
-                yield _clean(each)
+            yield from _objects(self._array.slice(start, _BATCH))
 
     def _vector_ids(self) -> list[str | None] | None:
         vectors = _field(self._array, "deletionVector")
@@ -86,17 +93,24 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
     others: list[tuple[str, dict[str, Any]]] = []
     files = {}
     for name in table.schema.names:
-        column = table.column(name).combine_chunks()
-        present = column if column.null_count == 0 else column.filter(column.is_valid())
-        if isinstance(present, pa.ChunkedArray):
-            present = present.combine_chunks()
+        present = _present(table.column(name).combine_chunks())
         if name in {"add", "remove"}:
             files[name] = FileActions(present)
         else:
-            others.extend((name, _clean(each)) for each in present.to_pylist(maps_as_pydicts="lossy") if each)
+            others.extend((name, each) for each in _objects(present))
     nothing = FileActions(pa.array([], pa.struct([("path", pa.string())])))
     adds, removes = files.get("add", nothing), files.get("remove", nothing)
     return CheckpointPart(adds, removes, tuple(others), tuple(table.schema.names), table.num_rows)
+
+
+def _present(column: Any) -> Any:
+    """The rows that are not null; they mostly stand together, and then nothing is copied."""
+    count = len(column) - column.null_count
+    if count == len(column):
+        return column
+    valid = column.is_valid()
+    together = column.slice(pc.index(valid, True).as_py(), count) if count else column.slice(0, 0)
+    return column.filter(valid) if together.null_count else together
 
 
 def _field(array: Any, name: str) -> Any:
@@ -110,13 +124,31 @@ def _field(array: Any, name: str) -> Any:
     )
 
 
-def _clean(form: dict[str, Any]) -> dict[str, Any]:
-    """Without the columns that are null: a column of a checkpoint is there for all actions or for none."""
-    return {
-        key: _clean(value) if key in _NESTED and value else value
-        for key, value in form.items()
-        if value is not None
-    }
+def _objects(array: Any) -> list[dict[str, Any]]:
+    """The values of a struct array as objects. What is null is left out: a column is there for all or for none."""
+    if not pa.types.is_struct(array.type):
+        return []
+    names = [array.type.field(index).name for index in range(array.type.num_fields)]
+    columns = [_plain(array.field(index)) for index in range(array.type.num_fields)]
+    return [
+        {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        for values in (zip(*columns, strict=True) if columns else [()] * len(array))
+    ]
 
 
-_NESTED = {"deletionVector", "format"}
+def _plain(array: Any) -> list[Any]:
+    """The values of any array as JSON would hold them."""
+    kind = array.type
+    if pa.types.is_string(kind):
+        return column_values(array, STRING)
+    if pa.types.is_int64(kind) or pa.types.is_int32(kind):
+        return column_values(array, LONG)
+    if pa.types.is_boolean(kind):
+        return column_values(array, BOOLEAN)
+    if pa.types.is_map(kind) and pa.types.is_string(kind.key_type) and pa.types.is_string(kind.item_type):
+        return [None if pairs is None else dict(pairs) for pairs in column_values(array, STRINGS)]
+    if pa.types.is_struct(kind):
+        valid = array.is_valid().to_pylist() if array.null_count else [True] * len(array)
+        return [each if there else None for each, there in zip(_objects(array), valid, strict=True)]
+    found: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
+    return found
