@@ -1,4 +1,4 @@
-"""The adapter of delta-spark, the implementation on Apache Spark: what starts its JVM, and what maps the alphabet onto it.
+"""The adapter of delta-spark, the implementation on Apache Spark: its JVM, and the alphabet as its calls.
 
 Importing this package starts nothing and imports no pyspark: who only wants to fetch the JARs, or ask what is missing,
 pays nothing.

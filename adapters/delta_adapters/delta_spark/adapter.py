@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Identity
 from delta_adapters.delta_spark.rejections import EngineGone, reject
 from delta_adapters.delta_spark.session import start_session, stop_session
-from delta_adapters.dialects.spark_sql import NotRenderable, quote, render
+from delta_adapters.dialects import Inexpressible, render_sql
+from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models.expressions import Expression
 from delta_models.operations import (
     Append,
@@ -44,6 +45,7 @@ from delta_models.values import Rows
 
 COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
+SQL = SparkSqlDialect()
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
 
 
@@ -89,14 +91,14 @@ class DeltaSpark:
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         """Perform one operation."""
-        perform = _PERFORM.get(type(operation))
+        perform = self._PERFORM.get(type(operation))
         if perform is None:
             return Unsupported(f"the adapter does not know {type(operation).__name__}")
         before = self._version()
         try:
             self._tag(tag)
             answer = perform(self, operation)
-        except NotRenderable as error:
+        except Inexpressible as error:
             return Unsupported(str(error))
         except Exception as error:  # noqa: BLE001 - whatever the engine throws is told as a rejection
             return self._refused(error, before)
@@ -111,11 +113,11 @@ class DeltaSpark:
             if isinstance(frame, Unsupported):
                 return frame
             if read.where is not None:
-                frame = frame.where(render(read.where))
+                frame = frame.where(_sql(read.where))
             if read.columns is not None:
-                frame = frame.select([quote(each) for each in read.columns])
+                frame = frame.select([SQL.quote(each) for each in read.columns])
             return Answer(frame.toArrow())
-        except NotRenderable as error:
+        except Inexpressible as error:
             return Unsupported(str(error))
         except Exception as error:  # noqa: BLE001
             return self._refused(error, self._version())
@@ -148,9 +150,9 @@ class DeltaSpark:
         folder = Path(self._location).resolve()
         database = f"d{abs(hash(str(folder.parent))):x}"
         self._spark.sql(
-            f"CREATE DATABASE IF NOT EXISTS {quote(database)} LOCATION '{folder.parent.as_uri()}'"
+            f"CREATE DATABASE IF NOT EXISTS {SQL.quote(database)} LOCATION '{folder.parent.as_uri()}'"
         )
-        return f"{quote(database)}.{quote(folder.name if create.managed else str(create.name))}"
+        return f"{SQL.quote(database)}.{SQL.quote(folder.name if create.managed else str(create.name))}"
 
     def _drop(self, _: Drop) -> Outcome | None:
         name = self._names.get(str(Path(self._location).resolve()))
@@ -175,7 +177,7 @@ class DeltaSpark:
     def _overwrite(self, overwrite: Overwrite) -> Outcome | None:
         options: dict[str, str] = {}
         if overwrite.where is not None:
-            options["replaceWhere"] = render(overwrite.where)
+            options["replaceWhere"] = _sql(overwrite.where)
         if overwrite.dynamic:
             options["partitionOverwriteMode"] = "dynamic"
         return self._write(overwrite, "overwrite", options)
@@ -204,7 +206,7 @@ class DeltaSpark:
 
     def _merge(self, merge: Merge) -> Outcome | None:
         source = self._rows(merge.source).alias("source")
-        builder = self._table().alias("target").merge(source, render(merge.on))
+        builder = self._table().alias("target").merge(source, _sql(merge.on))
         if merge.schema_evolution:
             builder = builder.withSchemaEvolution()
         for clause in merge.clauses:
@@ -217,7 +219,7 @@ class DeltaSpark:
     def _optimize(self, optimize: Optimize) -> Outcome | None:
         builder = self._table().optimize()
         if optimize.where is not None:
-            builder = builder.where(render(optimize.where))
+            builder = builder.where(_sql(optimize.where))
         builder.executeCompaction()
         return None
 
@@ -243,6 +245,21 @@ class DeltaSpark:
     def _reopen(self, _: Reopen) -> Outcome | None:
         return Unsupported("the harness reopens a table by `open` with another path")
 
+    _PERFORM: ClassVar[dict[type[Operation], Callable[[Any, Any], Outcome | None]]] = {
+        Create: _create,
+        Drop: _drop,
+        Restore: _restore,
+        Append: _append,
+        Overwrite: _overwrite,
+        Delete: _delete,
+        Update: _update,
+        Merge: _merge,
+        Optimize: _optimize,
+        Vacuum: _vacuum,
+        Checkpoint: _checkpoint,
+        Reopen: _reopen,
+    }
+
     # Means
 
     def _table(self) -> Any:
@@ -251,7 +268,7 @@ class DeltaSpark:
         return DeltaTable.forPath(self._spark, self._location)
 
     def _path_name(self) -> str:
-        return f"delta.{quote(self._location)}"
+        return f"delta.{SQL.quote(self._location)}"
 
     def _frame(self, at: When) -> Any:
         reader = self._spark.read.format("delta")
@@ -281,7 +298,7 @@ class DeltaSpark:
     def _version(self) -> int | None:
         """The newest version in the table's folder: a look at the storage, far cheaper than to ask the engine."""
         try:
-            names = os.listdir(Path(self._location, "_delta_log"))
+            names = os.listdir(Path(self._location, "_delta_log"))  # noqa: PTH208 - names are all that is needed
         except (FileNotFoundError, NotADirectoryError):
             return None
         return max((int(found[1]) for found in map(COMMIT.fullmatch, names) if found), default=None)
@@ -301,12 +318,16 @@ class DeltaSpark:
         os._exit(DIED_WITH_ITS_ENGINE)
 
 
+def _sql(expression: Expression) -> str:
+    return render_sql(expression, None, SQL)
+
+
 def _rendered(expression: Expression | None) -> str | None:
-    return None if expression is None else render(expression)
+    return None if expression is None else _sql(expression)
 
 
 def _assignments(assignments: tuple[tuple[str, Expression], ...]) -> dict[str, str]:
-    return {quote(name): render(value) for name, value in assignments}
+    return {SQL.quote(name): _sql(value) for name, value in assignments}
 
 
 def _with_clause(builder: Any, clause: MergeClause) -> Any:
@@ -326,20 +347,4 @@ def _with_clause(builder: Any, clause: MergeClause) -> Any:
             return builder.whenNotMatchedBySourceUpdate(condition, values)
         case "not-matched-by-source", "delete", _:
             return builder.whenNotMatchedBySourceDelete(condition)
-    raise NotRenderable(f"a merge clause {clause.when}, {clause.action}{' *' if clause.everything else ''}")
-
-
-_PERFORM: dict[type[Operation], Callable[[DeltaSpark, Any], Outcome | None]] = {
-    Create: DeltaSpark._create,
-    Drop: DeltaSpark._drop,
-    Restore: DeltaSpark._restore,
-    Append: DeltaSpark._append,
-    Overwrite: DeltaSpark._overwrite,
-    Delete: DeltaSpark._delete,
-    Update: DeltaSpark._update,
-    Merge: DeltaSpark._merge,
-    Optimize: DeltaSpark._optimize,
-    Vacuum: DeltaSpark._vacuum,
-    Checkpoint: DeltaSpark._checkpoint,
-    Reopen: DeltaSpark._reopen,
-}
+    raise Inexpressible(f"a merge clause {clause.when}, {clause.action}{' *' if clause.everything else ''}")

@@ -39,9 +39,9 @@ class NoNetwork(JarsError):
     """They are not in the cache yet, and the repository that Spark asks does not answer."""
 
     cure = (
-        "run once with a network that reaches Maven's central repository (behind a mirror: JAVA_TOOL_OPTIONS with "
-        "-Dhttps.proxyHost and -Dhttps.proxyPort, or spark.jars.ivySettings in SPARK_CONF_DIR/spark-defaults.conf); later "
-        "runs need none"
+        "run once with a network that reaches Maven's central repository (behind a proxy: JAVA_TOOL_OPTIONS with "
+        "-Dhttps.proxyHost and -Dhttps.proxyPort; a mirror: spark.jars.ivySettings in spark-defaults.conf of "
+        "SPARK_CONF_DIR); later runs need none"
     )
 
 
@@ -120,8 +120,8 @@ def _fill(folder: Path, coordinates: str, java: Java) -> tuple[Path, ...]:
 def _leave_what_spark_lacks(jars: Path) -> None:
     """Takes away the JARs with classes that Spark ships itself.
 
-    Spark's class loader asks its own JARs first, so with `--packages` those are never used; on the class path, where this
-    project puts them for the sake of class data sharing, they would come first and shadow Spark's newer ones.
+    Spark's class loader asks its own JARs first, so with `--packages` those are never used; on the class path, where
+    this project puts them for the sake of class data sharing, they would come first and shadow Spark's newer ones.
     """
     shipped: set[str] = set()
     for each in (_spark_home() / "jars").glob("*.jar"):

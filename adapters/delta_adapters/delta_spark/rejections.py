@@ -1,7 +1,7 @@
 """Why delta-spark refused: from its error conditions, SQLSTATEs and exception classes along the chain of causes.
 
-The order is from the most telling to the least: a condition's name anywhere in the chain, then a class, then an SQLSTATE,
-and a pattern of the message only where the engine gives no code at all.
+The order is from the most telling to the least: a condition's name anywhere in the chain, then a class, then an
+SQLSTATE, and a pattern of the message only where the engine gives no code at all.
 """
 
 from __future__ import annotations

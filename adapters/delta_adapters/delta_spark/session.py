@@ -1,7 +1,7 @@
 """One Spark session with delta-spark, tuned for tables of a few rows: started once a host, and reused.
 
-Every setting here is one that a user of Spark can make. None of them turns off a part of delta-spark that writes or reads
-a table; see `settings`.
+Every setting here is one that a user of Spark can make. None of them turns off a part of delta-spark that writes or
+reads a table.
 """
 
 from __future__ import annotations

@@ -67,8 +67,9 @@ class Dialect(ABC):
         raise Inexpressible(f"{self.name} has no words for the function {function!r}")
 
 
-def render_sql(expression: Expression, schema: Struct, dialect: Dialect) -> str:
-    """The expression as SQL text over a table of this schema."""
+def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) -> str:
+    """The expression as SQL text over a table of this schema; without one the two sides of a comparison are taken to be
+    of one type, as the vocabulary promises."""
     match expression:
         case Column(path=path):
             return dialect.column(path)
@@ -102,8 +103,10 @@ def render_sql(expression: Expression, schema: Struct, dialect: Dialect) -> str:
             return f"(NOT {render_sql(operand, schema, dialect)})"
 
 
-def _alike(operands: tuple[Expression, ...], schema: Struct, dialect: Dialect) -> list[str]:
+def _alike(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect) -> list[str]:
     """The operands, each brought to the type of the first column among them, so that no engine has to choose one."""
+    if schema is None:
+        return [render_sql(each, None, dialect) for each in operands]
     types = [type_of(each, schema) for each in operands]
     wanted = next(
         (found for each, found in zip(operands, types, strict=True) if isinstance(each, Column)), types[0]
@@ -115,6 +118,6 @@ def _alike(operands: tuple[Expression, ...], schema: Struct, dialect: Dialect) -
 
 
 def _joined(
-    word: str, operands: tuple[Expression, ...], schema: Struct, dialect: Dialect, *, empty: str
+    word: str, operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect, *, empty: str
 ) -> str:
     return f"({word.join(render_sql(each, schema, dialect) for each in operands)})" if operands else empty
