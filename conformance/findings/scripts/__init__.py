@@ -15,7 +15,6 @@ from conformance.findings.scripts.parts import COMPARE, FRAME, REOPEN, NotPrinta
 from conformance.findings.scripts.symptoms import symptom
 from conformance.findings.story import operation_text
 from delta_adapters.dialects import Inexpressible
-from delta_adapters.dialects.spark_sql import NotRenderable
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.requirements import BY_ID
@@ -32,7 +31,7 @@ def scripts_for(finding: Finding) -> dict[str, str]:
     for printer in PRINTERS:
         try:
             found[f"script_{printer.NAME.replace('-', '_')}.py"] = script(finding, printer)
-        except (NotPrintable, Inexpressible, NotRenderable, NotModelled):
+        except (NotPrintable, Inexpressible, NotModelled):
             continue
     return found
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from conformance.findings.scripts.parts import NotPrintable, table_literal
-from delta_adapters.dialects.spark_sql import quote, render
+from delta_adapters.dialects import render_sql
+from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models import operations as ops
 from delta_models.expressions import Expression
-from delta_models.schema import Struct, schema_string
+from delta_models.schema import Struct, schema_string, struct
 from delta_models.values import Rows
 
 NAME = "delta-spark"
+DIALECT = SparkSqlDialect()
 PACKAGES = "delta-spark{version} pyarrow pandas"
 PREAMBLE = """
 import json
@@ -52,23 +54,24 @@ def frame(table, schema):
 
 def statements(operation: ops.Operation, schema: Struct) -> list[str]:
     """The lines of a function that performs an operation on a table."""
-    del schema  # Spark knows the types of columns by itself
     match operation:
         case ops.Create(name=None, managed=False):
             return _create(operation)
         case ops.Append() | ops.Overwrite():
-            return _write(operation)
+            return _write(operation, schema)
         case ops.Delete(where=where):
-            return [f"DeltaTable.forPath(spark, path).delete({_optional(where)})"]
+            return [f"DeltaTable.forPath(spark, path).delete({_optional(where, schema)})"]
         case ops.Update(assignments=assignments, where=where):
-            updates = {quote(name): render(value) for name, value in assignments}
-            return [f"DeltaTable.forPath(spark, path).update({_optional(where) or 'None'}, {updates!r})"]
+            updates = {DIALECT.quote(name): _sql(value, schema) for name, value in assignments}
+            return [
+                f"DeltaTable.forPath(spark, path).update({_optional(where, schema) or 'None'}, {updates!r})"
+            ]
         case ops.Merge():
-            return _merge(operation)
+            return _merge(operation, schema)
         case ops.Restore(at=ops.AtState(step=step)):
             return [f"DeltaTable.forPath(spark, path).restoreToVersion(versions[{step}])"]
         case ops.Optimize(where=where):
-            picked = "" if where is None else f".where({render(where)!r})"
+            picked = "" if where is None else f".where({_sql(where, schema)!r})"
             return [f"DeltaTable.forPath(spark, path).optimize(){picked}.executeCompaction()"]
         case ops.Vacuum(retention_hours=hours, dry_run=False, lite=False):
             return [f"DeltaTable.forPath(spark, path).vacuum({'' if hours is None else hours})"]
@@ -81,13 +84,12 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
 
 def read_statements(read: ops.Read, schema: Struct) -> list[str]:
     """The lines that leave the answer to a read in `answer`."""
-    del schema
     at = f'.option("versionAsOf", versions[{read.at.step}])' if isinstance(read.at, ops.AtState) else ""
     chain = f'spark.read.format("delta"){at}.load(path)'
     if read.where is not None:
-        chain += f".where({render(read.where)!r})"
+        chain += f".where({_sql(read.where, schema)!r})"
     if read.columns is not None:
-        chain += f".select({[quote(each) for each in read.columns]!r})"
+        chain += f".select({[DIALECT.quote(each) for each in read.columns]!r})"
     return [f"answer = {chain}.toArrow()"]
 
 
@@ -104,14 +106,14 @@ def _create(operation: ops.Create) -> list[str]:
     return [*lines, "builder.execute()"]
 
 
-def _write(operation: ops.Append | ops.Overwrite) -> list[str]:
+def _write(operation: ops.Append | ops.Overwrite, schema: Struct) -> list[str]:
     if not operation.by_name:
         message = "writes by position"
         raise NotPrintable(message)
     options: dict[str, str] = {}
     if isinstance(operation, ops.Overwrite):
         if operation.where is not None:
-            options["replaceWhere"] = render(operation.where)
+            options["replaceWhere"] = _sql(operation.where, schema)
         if operation.dynamic:
             options["partitionOverwriteMode"] = "dynamic"
     if operation.schema_mode != "none":
@@ -127,24 +129,25 @@ def _write(operation: ops.Append | ops.Overwrite) -> list[str]:
     ]
 
 
-def _merge(operation: ops.Merge) -> list[str]:
+def _merge(operation: ops.Merge, schema: Struct) -> list[str]:
+    both = struct(("source", operation.source.schema), ("target", schema))
     lines = [
         *_frame("source", operation.source),
         'merger = DeltaTable.forPath(spark, path).alias("target")',
-        f'merger = merger.merge(source.alias("source"), {render(operation.on)!r})',
+        f'merger = merger.merge(source.alias("source"), {_sql(operation.on, both)!r})',
     ]
-    lines += [f"merger = merger.{_clause(each)}" for each in operation.clauses]
+    lines += [f"merger = merger.{_clause(each, both)}" for each in operation.clauses]
     return [*lines, "merger.execute()"]
 
 
-def _clause(clause: ops.MergeClause) -> str:
+def _clause(clause: ops.MergeClause, schema: Struct) -> str:
     words = "".join(part.capitalize() for part in clause.when.split("-"))
     name = f"when{words}{clause.action.capitalize()}{'All' if clause.everything else ''}"
     arguments = []
     if clause.condition is not None:
-        arguments.append(f"condition={render(clause.condition)!r}")
+        arguments.append(f"condition={_sql(clause.condition, schema)!r}")
     if not clause.everything and clause.action != "delete":
-        values = {quote(name): render(value) for name, value in clause.assignments}
+        values = {DIALECT.quote(name): _sql(value, schema) for name, value in clause.assignments}
         arguments.append(f"{'values' if clause.action == 'insert' else 'set'}={values!r}")
     return f"{name}({', '.join(arguments)})"
 
@@ -153,5 +156,9 @@ def _frame(name: str, rows: Rows) -> list[str]:
     return [f"{name} = frame({table_literal(rows)}, {schema_string(rows.schema)!r})"]
 
 
-def _optional(where: Expression | None) -> str:
-    return "" if where is None else repr(render(where))
+def _optional(where: Expression | None, schema: Struct) -> str:
+    return "" if where is None else repr(_sql(where, schema))
+
+
+def _sql(expression: Expression, schema: Struct) -> str:
+    return render_sql(expression, schema, DIALECT)
