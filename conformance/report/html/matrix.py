@@ -33,6 +33,10 @@ WORDS: dict[Verdict, str] = {
 }
 
 
+# From so many engines on the table is wider than a narrow, or than any, window.
+SEVERAL, MANY = 2, 5
+
+
 def matrix(results: Results) -> Markup:
     """The table with everything that a script needs to open a cell."""
     engines = tested_engines(results)
@@ -50,6 +54,7 @@ def matrix(results: Results) -> Markup:
         ),
         [_area(each, len(engines)) for each in found],
         id="matrix",
+        class_="many" if len(engines) > MANY else "several" if len(engines) > SEVERAL else None,
     )
     data = {"engines": engines, "cells": _details(found)}
     return join([element("div", table, class_="scroll", tabindex="0"), data_block("cells", data)])

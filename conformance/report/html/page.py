@@ -92,17 +92,14 @@ def _section(name: str, title: str, *content: Markup | None) -> Markup:
 
 
 def _top(results: Results) -> Markup:
-    links = [
-        ("engines", "Engines"),
-        ("matrix-section", "Matrix"),
-        ("findings", "Findings"),
-        ("legend", "Legend"),
-    ]
+    links = {"engines": "Engines", "findings": "Findings", "matrix-section": "Matrix", "legend": "Legend"}
     return element(
         "header",
         element("strong", element("span", "Δ", class_="delta", aria_hidden="true"), "conformance"),
         element(
-            "nav", [element("a", title, href=f"#{name}") for name, title in links], aria_label="Sections"
+            "nav",
+            [element("a", title, href=f"#{name}") for name, title in links.items()],
+            aria_label="Sections",
         ),
         element("span", f"harness {results.runs[0].harness}", class_="dim"),
         element("button", "Light or dark", type="button", id="theme"),
