@@ -89,7 +89,7 @@ CI = replace(DEV, name="ci")
 NIGHTLY = replace(
     DEV,
     name="nightly",
-    reference_predicates_one_in=2,
+    reference_predicates_one_in=4,
     hostile_texts_one_in=6,
     partial_overwrites_one_in=3,
 )

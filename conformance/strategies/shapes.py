@@ -67,7 +67,10 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     names = _names(dice, profile, width)
     first = width - partitions
     types = [dice.weighted(profile.partition_types if at >= first else profile.types) for at in range(width)]
-    strange = _share(dice, profile.strange_doubles_one_in) if DOUBLE in types else False
+    portable = not _share(dice, profile.reference_predicates_one_in)
+    if not portable:
+        types[0] = DOUBLE
+    strange = _share(dice, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
     hostile = _share(dice, profile.hostile_texts_one_in)
     tame = dice.one_in(2)
     kinds = [
@@ -86,7 +89,7 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
         kinds=tuple(kinds),
         strange=strange,
         tame=tame,
-        portable=not _share(dice, profile.reference_predicates_one_in),
+        portable=portable,
         profile=profile.name,
     )
 

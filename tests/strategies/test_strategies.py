@@ -22,6 +22,7 @@ from conformance.strategies import (
     shapes,
 )
 from conformance.strategies.guards import TRIGGERS, is_known_trigger, is_storable
+from conformance.strategies.shapes import every_value
 from delta_models.codec import decode, encode
 from delta_models.expressions import Expression, compiled
 from delta_models.operations import AtState, Create, Delete, Merge, Operation, Read, Restore, Update
@@ -241,8 +242,8 @@ class TestGuards:
             trigger.name
             for shape, _ in histories
             if not shape.tame
-            for kind, pool in zip(shape.kinds, shape.pools, strict=True)
-            for value in pool
+            for kind in shape.kinds
+            for value in every_value(kind)
             for trigger in TRIGGERS
             if trigger.touches(kind.type, value, kind.partition)
         }
