@@ -22,6 +22,7 @@ from conformance.history import Step
 from conformance.looks import Rhythm
 from conformance.observation import Look, Observation
 from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
+from conformance.strategies import SLOTS
 from delta_adapters.supervisor import ReadReply
 from delta_models.log import Commit, LogError, LogReader, NoTable, Snapshot
 from delta_models.operations import (
@@ -48,7 +49,6 @@ from delta_models.schema import Struct
 from delta_models.table import Branch, Expectation, LookExpectation, World
 from delta_models.values import bag
 
-SLOTS = ("A", "B", "C")
 KEEPS_CONTENT = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
 Answer = Callable[[], ReadReply | Lost]
 
@@ -70,7 +70,9 @@ class Judged:
 class Desk:
     """A table and those who sit at it. `left` says why its history ended early."""
 
-    def __init__(self, folder: Path, seats: Sequence[Seat], seed: int, tag: str) -> None:
+    def __init__(
+        self, folder: Path, seats: Sequence[Seat], seed: int, tag: str, *, looks_around: bool = True
+    ) -> None:
         self.folder = folder
         self.seats = list(seats)
         self.left: str | None = None
@@ -79,7 +81,8 @@ class Desk:
         self.snapshot: Snapshot | None = None
         self._tag = tag
         self._rhythm = Rhythm(seed)
-        self._reader = LogReader(folder)
+        self.reader = LogReader(folder)
+        self._looks_around = looks_around
         self._addresses = 0
 
     @property
@@ -119,7 +122,7 @@ class Desk:
         if translated is None:
             self.left = f"{type(operation).__name__} goes back to a state that this copy never had"
             return
-        if self.world.table.exists:
+        if self._looks_around and self.world.table.exists:
             for read in self._rhythm.before(operation, self.world.table.schema):
                 yield from self._look(read)
                 if not seat.plays:
@@ -141,7 +144,7 @@ class Desk:
         self._remember(number)
         seen = Observation(
             seat.engine, number, operation, self.folder, expectation, reply.outcome, branch, self.world.table,
-            self._reader, before, self.snapshot, commits, (), error, self.versions,
+            self.reader, before, self.snapshot, commits, (), error, self.versions,
         )  # fmt: skip
         yield from self._judged(seen, seat, reads, "latest")
 
@@ -157,7 +160,7 @@ class Desk:
         self._remember(number)
         seen = Observation(
             "", number, operation, self.folder, expectation, NoChange(), expectation.ordinary, self.world.table,
-            self._reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
+            self.reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
         )  # fmt: skip
         yield from self._judged(seen, None, reads, "reopen")
 
@@ -166,7 +169,7 @@ class Desk:
         plain = replace(read, where=None, columns=None)
         seen = Observation(
             "", self.world.step, read, self.folder, self.world.expect(read), NoChange(), None, self.world.table,
-            self._reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
+            self.reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
         )  # fmt: skip
         found: dict[str, list[Look]] = {}
         for kind, each in ((_kind(read), read), *([(_kind(plain), plain)] if plain != read else [])):
@@ -183,7 +186,7 @@ class Desk:
         """What engines answer about the table after a step, and the verdict on all of it."""
         found: dict[str, list[Look]] = {}
         yield from self._gather(found, seen, reads, kind, Read())
-        if seen.after is not None and self.left is None:
+        if self._looks_around and seen.after is not None and self.left is None:
             for other, read in self._rhythm.after(seen.step, self.world.table.schema, self.world.readable()):
                 if self._translated(read) is not None:
                     answers = self._ask(read)
@@ -289,15 +292,15 @@ class Desk:
         """Read what the step added to the log."""
         before = self.snapshot
         try:
-            latest = self._reader.latest_version()
+            latest = self.reader.latest_version()
             if latest is None:
                 self._forget()
                 return (), None
             if before is not None and latest < before.version:
                 self._forget()
                 before = None
-            commits = self._reader.commits(before.version + 1 if before else 0, latest)
-            self.snapshot = self._reader.snapshot(latest) if commits or before is None else before
+            commits = self.reader.commits(before.version + 1 if before else 0, latest)
+            self.snapshot = self.reader.snapshot(latest) if commits or before is None else before
         except NoTable:
             self._forget()
             return (), None
@@ -310,7 +313,7 @@ class Desk:
         """The table is gone: a new one may use the same names for other files."""
         self.snapshot = None
         self.versions = {}
-        self._reader = LogReader(self.folder)
+        self.reader = LogReader(self.folder)
 
     def _branch(
         self, expectation: Expectation, outcome: Outcome, commits: Sequence[Commit], error: Exception | None
@@ -327,7 +330,7 @@ class Desk:
             return False
         if self.snapshot is None or not branch.table.exists:
             return self.snapshot is None and not branch.table.exists
-        rows = self._reader.rows(self.snapshot)
+        rows = self.reader.rows(self.snapshot)
         return rows.schema == branch.table.schema and bag(rows.schema, rows.rows) == branch.table.bag
 
     def _remember(self, number: int) -> None:
@@ -342,7 +345,7 @@ class Desk:
         expectation = self.world.expect(operation)
         seen = Observation(
             seat.engine, self.world.step, operation, self.folder, expectation, Unknown(lost.error.what), None,
-            self.world.table, self._reader, self.snapshot, None, versions=self.versions, wrote=wrote,
+            self.world.table, self.reader, self.snapshot, None, versions=self.versions, wrote=wrote,
         )  # fmt: skip
         return Judged(seat, seen, (lost.breach,), {lost.requirement: 1})
 

@@ -100,7 +100,8 @@ def main() -> int:
 
 def _work(campaign: Campaign) -> None:
     # The heavy imports come after the streams are safe.
-    from conformance.chunks import Chunks  # noqa: PLC0415
+    from conformance.chunks import play_chunk  # noqa: PLC0415
+    from conformance.dealer import Dealer  # noqa: PLC0415
     from conformance.hosts import Hosts  # noqa: PLC0415
     from conformance.keeper import Keeper  # noqa: PLC0415
     from conformance.plan import Chunk  # noqa: PLC0415
@@ -112,18 +113,13 @@ def _work(campaign: Campaign) -> None:
         hosts.begin(heavy=False)
         if settings.heavy:
             hosts.begin(heavy=True)
-        chunks = Chunks(
-            hosts,
-            work,
-            Keeper(Path(settings.folder), frozenset(settings.known)),
-            campaign.tell,
-            _clock(settings.deadline),
-        )
+        keeper = Keeper(Path(settings.folder), frozenset(settings.known))
+        dealer = Dealer(hosts, keeper, campaign.tell, _Clock(settings.deadline))
         while (job := campaign.next_job()) is not None:
-            chunks.play(Chunk.from_json(job["chunk"]))
+            play_chunk(dealer, Chunk.from_json(job["chunk"]), work)
 
 
-class _clock:  # noqa: N801 - used as a function
+class _Clock:
     """Whether time is up; once it is, it stays up."""
 
     def __init__(self, deadline: float | None) -> None:

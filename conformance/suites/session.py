@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign import default_engines, header_of, plan_of
-from conformance.chunks import Chunks
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
 from conformance.events import EngineUnavailable, Event, FindingFound, HarnessFault
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
@@ -71,14 +72,14 @@ class Session:
         self._hosts = Hosts(able, work / "hosts", self._recorder.bus.emit)
         self._hosts.begin(heavy=False)
         keeper = Keeper(options.folder, options.known)
-        self._chunks = Chunks(self._hosts, work, keeper, self._recorder.bus.emit, lambda: False)
+        self._dealer = Dealer(self._hosts, keeper, self._recorder.bus.emit, lambda: False)
 
     def play(self, chunk: Chunk) -> Shown:
         """Play a chunk with all engines of the session."""
         shown = Shown(self._options.folder)
         self._listener = shown
         try:
-            self._chunks.play(chunk)
+            play_chunk(self._dealer, chunk, Path(self._work.name))
         finally:
             self._listener = None
         return shown

@@ -244,4 +244,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reader",
         ("metamorphic",),
     ),
+    Requirement(
+        "example.as-written",
+        "In a worked example the live files, the removed ones, the checkpoint and the folder are those written down.",
+        "conformance/suites/examples",
+        "reference",
+        "writer",
+        ("worked",),
+    ),
 )

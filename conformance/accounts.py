@@ -1,0 +1,155 @@
+"""The account of one history: what engines were held to and what was found, told as events."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.events import EngineLost, Event, Evidence, HarnessFault, HistoryEnded, Progress
+from conformance.history import History, Step
+from conformance.keeper import Found, Keeper
+from conformance.plan import Chunk
+from conformance.player import Desk, Judged
+from conformance.seats import ANSWERS, LIVES, SPEAKS, Seat
+from conformance.strategies import SLOTS
+from delta_models.operations import Properties
+from delta_models.requirements import BY_ID, Breach
+
+FEATURES = {
+    "delta.enableDeletionVectors": "deletionVectors",
+    "delta.enableChangeDataFeed": "changeDataFeed",
+    "delta.appendOnly": "appendOnly",
+    "delta.columnMapping.mode": "columnMapping",
+    "delta.enableRowTracking": "rowTracking",
+    "delta.enableInCommitTimestamps": "inCommitTimestamp",
+    "delta.enableTypeWidening": "typeWidening",
+}
+OFF = ("false", "none")
+
+Tell = Callable[[Event], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one engine was held to in one history, by role."""
+
+    checks: dict[str, Counter[str]] = field(default_factory=dict)
+    wrote: bool = False
+
+    def add(self, evidence: Mapping[str, int]) -> None:
+        """Checks by requirement; the requirement knows whose duty it is."""
+        for requirement, count in evidence.items():
+            if count:
+                self.checks.setdefault(BY_ID[requirement].role, Counter())[requirement] += count
+
+
+class Account:
+    """One history of a chunk, from its first step to its last."""
+
+    def __init__(
+        self, chunk: Chunk, number: int, keeper: Keeper, tell: Tell, *, features: Sequence[str] = ()
+    ) -> None:
+        self.steps: list[Step] = []
+        self._chunk = chunk
+        self._number = number
+        self._keeper = keeper
+        self._tell = tell
+        self._features = tuple(features)
+        self._began = time.monotonic()
+        self._played = 0
+        self._tallies: dict[str, Tally] = {}
+
+    def begin_step(self, step: Step) -> None:
+        """A command is about to be played."""
+        self.steps.append(step)
+
+    def played(self, engines: Iterable[str]) -> None:
+        """The last command was played by these engines."""
+        self._played += 1
+        at = len(self.steps) - 1
+        self._tell(Progress(self._chunk.suite, self._chunk.number, self._number, at, tuple(engines)))
+
+    def take(self, desk: Desk, judged: Iterable[Judged]) -> None:
+        """Verdicts, as they come in."""
+        for each in judged:
+            tally = self._tallies.setdefault(each.seat.engine, Tally())
+            tally.add(each.evidence)
+            tally.wrote = tally.wrote or each.seen.wrote
+            for fault in each.faults:
+                self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
+            for breach in each.breaches:
+                self._tell(self._keeper.keep(self._found(desk, each, breach)))
+                if breach.requirement in {LIVES, ANSWERS, SPEAKS}:
+                    tail = each.seat.host.stderr_tail()
+                    how = breach.requirement.removeprefix("host.")
+                    self._tell(EngineLost(each.seat.engine, how, breach.where, tail, restarted=True))
+
+    def close(self, desks: Sequence[Desk]) -> None:
+        """Tell what the history showed."""
+        seats = [(desk, seat) for desk in desks for seat in desk.seats]
+        if self._played:
+            self._tell(
+                HistoryEnded(
+                    self._chunk.suite,
+                    self._chunk.number,
+                    self._number,
+                    steps=self._played,
+                    operations={each.engine: each.operations for _, each in seats},
+                    engine_seconds={each.engine: round(each.seconds, 4) for _, each in seats},
+                    seconds=round(time.monotonic() - self._began, 3),
+                )
+            )
+        for desk, seat in seats:
+            self._tell_evidence(desk, seat)
+
+    def _tell_evidence(self, desk: Desk, seat: Seat) -> None:
+        tally = self._tallies.get(seat.engine, Tally())
+        for role, checks in sorted(tally.checks.items()):
+            self._tell(
+                Evidence(
+                    self._chunk.suite,
+                    self._chunk.number,
+                    self._number,
+                    seat.engine,
+                    role,
+                    dict(checks),
+                    with_engines=self._others(desk, seat.engine),
+                    features=self._features,
+                    operations=seat.operations,
+                )
+            )
+
+    def _found(self, desk: Desk, judged: Judged, breach: Breach) -> Found:
+        chunk = self._chunk
+        return Found(
+            history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self.steps)),
+            number=self._number,
+            seen=judged.seen,
+            breach=breach,
+            slots=_bound(desk) if len(desk.seats) > 1 else {},
+            specs={each.engine: str(each.host.spec) for each in desk.seats},
+            with_engines=self._others(desk, judged.seat.engine),
+            features=self._features,
+        )
+
+    def _others(self, desk: Desk, engine: str) -> tuple[str, ...]:
+        """Who else wrote to the table."""
+        wrote = (seat.engine for seat in desk.seats if self._tallies.get(seat.engine, Tally()).wrote)
+        return tuple(sorted(each for each in wrote if each != engine))
+
+    def _where(self, step: int) -> str:
+        return f"{self._chunk.name}, history {self._number}, step {step}"
+
+
+def features_of(properties: Properties) -> tuple[str, ...]:
+    """The table features that properties switch on."""
+    return tuple(
+        sorted(FEATURES[key] for key, value in properties if key in FEATURES and value.lower() not in OFF)
+    )
+
+
+def _bound(desk: Desk) -> dict[str, str]:
+    """Which engine sits in which slot of a shared table."""
+    return {slot: desk.seats[at % len(desk.seats)].engine for at, slot in enumerate(SLOTS)}

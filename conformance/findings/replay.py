@@ -1,0 +1,123 @@
+"""Plays the history of a finding again, on the engines that it was found on, and says whether it still fails."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.findings.fingerprint import engine_name, key_of
+from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
+from conformance.hosts import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
+from conformance.player import Desk, Judged, play
+from conformance.seats import Seat
+from conformance.strategies import SLOTS
+from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.registry import EngineSpec, UnknownEngine, availability, parse_engine
+from delta_adapters.supervisor import Host, HostError
+
+FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """How a replay went: the exit code, and what to tell a person."""
+
+    exit: int
+    text: str
+
+
+class CannotRun(Exception):
+    """An engine of the history can't be had here."""
+
+
+def replay(path: Path) -> Replayed:
+    """Play a finding's history again. Raises NotAFinding for a path that is none."""
+    try:
+        finding = load_finding(path)
+    except NotAFinding:
+        raise
+    except FindingError as error:
+        return Replayed(COULD_NOT_RUN, f"could not run: {error}")
+    name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
+    try:
+        specs = {each: _spec(each, finding) for each in _engines(finding)}
+        return _told(name, finding, *_play(finding, specs))
+    except (CannotRun, EnvironmentProblem) as error:
+        return Replayed(COULD_NOT_RUN, f"{name} could not run: {error}")
+
+
+def _engines(finding: Finding) -> tuple[str, ...]:
+    """The engines at the table, in the order of its slots."""
+    bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
+    seated = [each for each in finding.versions if "@" in each]
+    return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
+
+
+def _spec(engine: str, finding: Finding) -> EngineSpec:
+    try:
+        spec = parse_engine(finding.versions.get(engine, engine))
+    except UnknownEngine as error:
+        raise CannotRun(str(error)) from error
+    found = availability(spec)
+    if not found:
+        raise CannotRun(f"{spec}: {found.why}. {found.cure}")
+    return spec
+
+
+def _play(finding: Finding, specs: Mapping[str, EngineSpec]) -> tuple[list[Judged], int]:
+    """What was judged until the finding's engine broke a rule, and how many steps were played."""
+    with tempfile.TemporaryDirectory(prefix="conformance-replay-") as work:
+        hosts: list[Host] = []
+        try:
+            for number, spec in enumerate(specs.values()):
+                hosts.append(Host.start(spec, Path(work) / f"host-{number}"))
+            seats = [_seat(each, spec) for each, spec in zip(hosts, specs.values(), strict=True)]
+            desk = Desk(Path(work) / "table", seats, finding.history.seed, f"replay-{finding.fingerprint}")
+            return _until_it_fails(finding, desk)
+        finally:
+            for each in hosts:
+                each.kill()
+
+
+def _seat(host: Host, spec: EngineSpec) -> Seat:
+    try:
+        identity = str(host.identity)
+    except HostError as error:
+        raise CannotRun(f"{spec} does not start: {error}") from error
+    return Seat(identity, host, host.capabilities, HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT)
+
+
+def _until_it_fails(finding: Finding, desk: Desk) -> tuple[list[Judged], int]:
+    judged = list(desk.sit_down())
+    played = 0
+    for step in finding.history.steps:
+        if not desk.plays or any(each == finding.fingerprint for _, each in _broken(finding, judged)):
+            break
+        judged += [each for _, each in play([desk], step)]
+        played += 1
+    return judged, played
+
+
+def _broken(finding: Finding, judged: Sequence[Judged]) -> Iterator[tuple[Judged, str]]:
+    """The breaches by the finding's engine, whatever its version, each with its fingerprint."""
+    for each in judged:
+        for breach in each.breaches:
+            if engine_name(each.seen.engine) == finding.key.engine:
+                yield each, key_of(each.seen, breach).fingerprint
+
+
+def _told(name: str, finding: Finding, judged: list[Judged], played: int) -> Replayed:
+    broken = list(_broken(finding, judged))
+    if not broken:
+        if played < len(finding.history.steps):
+            return Replayed(
+                COULD_NOT_RUN, f"{name} could not run to its end: the engine left after {played} steps"
+            )
+        return Replayed(FIXED, f"{name} is fixed: its {played} steps hold")
+    same = [each for each, fingerprint in broken if fingerprint == finding.fingerprint]
+    first = (same or [each for each, _ in broken])[0]
+    details = "; ".join(f"{each.requirement}: {each.detail}" for each in first.breaches)
+    how = "still fails" if same else "fails in another way"
+    return Replayed(FAILS, f"{name} {how} at step {first.seen.step}: {details}")

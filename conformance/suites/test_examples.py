@@ -1,0 +1,13 @@
+"""The worked examples, each a readable history with the live files and rows written down after every step."""
+
+from __future__ import annotations
+
+from conformance.plan import Chunk
+from conformance.suites.session import Session
+
+SUITE = "examples"
+
+
+def test_what_is_written_down_is_what_happens(conformance_session: Session, conformance_chunk: Chunk) -> None:
+    """Every engine ends every step of every example as the model allows and as it is written down."""
+    conformance_session.play(conformance_chunk).check()

@@ -1,0 +1,194 @@
+"""Plays the worked examples: each engine on a table of its own, held to the model and to what is written down.
+
+The files of a step are those that its commits add first; an example says of them which are live, which lie in the
+folder as tombstones, and which are gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from conformance.accounts import Account
+from conformance.checks.text import difference
+from conformance.dealer import Dealer, seat_of
+from conformance.history import Step
+from conformance.hosts import Engine, clear
+from conformance.observation import Observation
+from conformance.plan import Chunk
+from conformance.player import Desk, Judged, play
+from conformance.suites.examples import EXAMPLES, Example, Orphan
+from conformance.suites.examples import Step as Written
+from delta_adapters.arrow_rows import to_arrow
+from delta_models.log import LogError, Snapshot, paths
+from delta_models.operations import Read
+from delta_models.requirements import Breach
+from delta_models.values import Rows
+
+AS_WRITTEN = "example.as-written"
+ORPHAN = "part-00000-0f0f0f0f-0000-4000-8000-00000000abcd-c000.snappy.parquet"
+
+
+class WorkedExamples:
+    """A chunk of examples, a history each."""
+
+    def __init__(self, dealer: Dealer, chunk: Chunk, work: Path) -> None:
+        self._dealer = dealer
+        self._chunk = chunk
+        self._work = work
+        self._ended = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every example came to its end."""
+        return self._ended == len(EXAMPLES)
+
+    def play_all(self) -> None:
+        """One example after the other."""
+        for number, make in enumerate(EXAMPLES.values()):
+            if self._dealer.is_over():
+                return
+            self.play(number, make())
+            self._ended += not self._dealer.is_over()
+
+    def play(self, number: int, example: Example) -> None:
+        """One example on every engine that claims what it needs."""
+        account = Account(
+            self._chunk, number, self._dealer.keeper, self._dealer.tell, features=example.features
+        )
+        desks = [
+            ExampleDesk(self._work / example.name / f"{at}" / "table", engine, self._chunk.seed, example)
+            for at, engine in enumerate(self._players(number, example))
+        ]
+        for desk in desks:
+            account.take(desk, desk.sit_down())
+        for written in example.steps:
+            if self._dealer.is_over():
+                break
+            account.begin_step(Step(Read() if isinstance(written.operation, Orphan) else written.operation))
+            playing = [each for each in desks if each.plays]
+            for desk in playing:
+                desk.prepare(written)
+            for desk, judged in play(playing, account.steps[-1]):
+                account.take(desk, (judged,))
+                desk.see(judged)
+            for desk in playing:
+                account.take(desk, desk.compare(written))
+            if playing:
+                account.played(seat.engine for desk in playing for seat in desk.seats)
+        for desk in desks:
+            account.take(desk, desk.compare_checkpoint())
+        account.close(desks)
+        clear(self._work / example.name)
+
+    def _players(self, number: int, example: Example) -> Iterator[Engine]:
+        for engine in self._dealer.playing(self._chunk, number):
+            reason = engine.capabilities.covers_features(set(example.features), writing=True)
+            operations = [each.operation for each in example.steps if not isinstance(each.operation, Orphan)]
+            reasons = [reason, *(engine.capabilities.covers(each) for each in operations)]
+            missing = next((each for each in reasons if each is not None), None)
+            if missing is None:
+                yield engine
+            else:
+                self._dealer.note(f"{engine.name} {missing}: not asked for the example {example.name}")
+
+
+class ExampleDesk(Desk):
+    """An engine's table, and which step each of its files came from."""
+
+    def __init__(self, folder: Path, engine: Engine, seed: int, example: Example) -> None:
+        super().__init__(folder, [seat_of(engine)], seed, example.name, looks_around=False)
+        self._example = example
+        self._born: dict[str, int] = {}
+        self._seen: Observation | None = None
+
+    def prepare(self, written: Written) -> None:
+        """What the harness itself does before a step: an orphan is a file that no commit names."""
+        if isinstance(written.operation, Orphan):
+            pq.write_table(to_arrow(Rows(self._example.schema, written.operation.rows)), self.folder / ORPHAN)
+
+    def see(self, judged: Judged) -> None:
+        """Remember what was seen last, and which step added which files."""
+        self._seen = judged.seen
+        for commit in judged.seen.commits:
+            for add in commit.adds:
+                self._born.setdefault(add.path, judged.seen.step)
+
+    def compare(self, written: Written) -> Iterator[Judged]:
+        """Hold the table to what is written down for the step that has just been played."""
+        if self.plays and self._seen is not None:
+            yield self._judged_as_written(list(self._differences(written)))
+
+    def compare_checkpoint(self) -> Iterator[Judged]:
+        """Hold the checkpoint that the engine has made by itself to the state of its version."""
+        engine = self.seats[0].engine.partition("@")[0]
+        version = self._example.checkpoints.get(engine)
+        if self.plays and version is not None:
+            yield self._judged_as_written(list(self._checkpoint_differences(version)))
+
+    def _judged_as_written(self, differences: list[str]) -> Judged:
+        assert self._seen is not None  # noqa: S101 - the callers have looked
+        breaches = tuple(Breach(AS_WRITTEN, f"{self._example.name}: {each}") for each in differences)
+        return Judged(self.seats[0], self._seen, breaches, {AS_WRITTEN: 1})
+
+    def _differences(self, written: Written) -> Iterator[str]:
+        if self.folder.exists() != written.folder:
+            yield f"after {written.says!r} the folder is {'gone' if written.folder else 'still there'}"
+        if self.snapshot is None or written.rows is None:
+            if (self.snapshot is None) != (written.rows is None):
+                yield f"after {written.says!r} there is {'no' if self.snapshot is None else 'still a'} table"
+            return
+        if written.live is not None:
+            wanted = {each.step: (each.files, each.hidden) for each in written.live}
+            found = self._live(self.snapshot)
+            if wanted != found:
+                yield f"after {written.says!r} live are {_told(found)}, written down are {_told(wanted)}"
+        live = {add.path for add in self.snapshot.live.values()}
+        for step in written.tombstones:
+            dead = [each for each, born in self._born.items() if born == step and each not in live]
+            if not dead or not all(self._lies_there(each) for each in dead):
+                yield f"after {written.says!r} the removed files of step {step} are not all in the folder"
+        for step in written.gone:
+            left = [each for each, born in self._born.items() if born == step and self._lies_there(each)]
+            if left:
+                yield f"after {written.says!r} files of step {step} are still in the folder: {', '.join(left)}"
+
+    def _live(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
+        """By the step that added them: how many files are live, and how many of their rows are hidden."""
+        files, hidden = Counter[int](), Counter[int]()
+        for add in snapshot.live.values():
+            born = self._born.get(add.path, -1)
+            files[born] += 1
+            hidden[born] += len(self.reader.deleted(add))
+        return {step: (files[step], hidden[step]) for step in sorted(files)}
+
+    def _lies_there(self, path: str) -> bool:
+        return paths.resolve(self.folder, path).exists()
+
+    def _checkpoint_differences(self, version: int) -> Iterator[str]:
+        names = [
+            each for each in self.reader.listing().checkpoints if each.version == version and each.complete
+        ]
+        if not names:
+            there = sorted({each.version for each in self.reader.listing().checkpoints})
+            yield f"no checkpoint at version {version}; there are {there or 'none'}"
+            return
+        try:
+            restored = self.reader.replayed(version, names[0])
+            rows, wanted = self.reader.rows(restored), self.reader.rows(self.reader.replayed(version, None))
+        except LogError as error:
+            yield f"the checkpoint at version {version} can't be read: {error}"
+            return
+        if wrong := difference(wanted, rows):
+            yield f"the checkpoint at version {version} holds another state: {wrong}"
+
+
+def _told(files: dict[int, tuple[int, int]]) -> str:
+    parts = [
+        f"{count} of step {step}" + (f" with {hidden} hidden rows" if hidden else "")
+        for step, (count, hidden) in files.items()
+    ]
+    return ", ".join(parts) or "none"
