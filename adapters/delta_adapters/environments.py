@@ -113,10 +113,10 @@ def host_archive(spec: EngineSpec) -> Path:
 
 def _own_path(spec: EngineSpec) -> str:
     """What a host of this interpreter needs on its path beyond what is installed: this package where it only stands on
-    `sys.path`, and for a bare `module:Class` whatever the harness itself can import."""
+    `sys.path`, and for an adapter that is not ours whatever the harness itself can import."""
     roots = [str(Path(str(each.__file__)).parent.parent) for each in (delta_adapters, delta_models)]
     paths = [os.environ.get("PYTHONPATH", ""), *roots]
-    if spec.name not in KNOWN and ":" in spec.name:
+    if spec.name not in KNOWN or spec.adapter != KNOWN[spec.name].adapter:
         paths += [each for each in sys.path if each and not each.endswith((".zip", "lib-dynload"))]
         paths.append(str(Path.cwd()))
     return os.pathsep.join(dict.fromkeys(each for each in paths if each))

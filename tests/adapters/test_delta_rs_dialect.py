@@ -9,18 +9,19 @@ import pytest
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.calendar import date_text, timestamp_text
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
+from delta_adapters.supervisor import ReadReply
 from delta_models.expressions import And, Between, Call, Column, Compare, In, IsNull, Literal, Not, Or
 from delta_models.operations import Append, Create, Delete, Merge, MergeClause, Read, Update
 from delta_models.outcomes import Committed
-from delta_models.schema import BINARY, DATE, INTEGER, LONG, STRING, VARIANT, DecimalType, struct
-from delta_models.values import Decimal, Rows
+from delta_models.schema import BINARY, DATE, INTEGER, LONG, STRING, VARIANT, DataType, DecimalType, struct
+from delta_models.values import Decimal, Rows, Value
 from tests.adapters.extremes import EXTREMES
 
 NO_STATISTICS = (("delta.dataSkippingNumIndexedCols", "0"),)
 VALUE, NUMBER = Column(("value",)), Column(("number",))
 
 
-def _partition_values(data_type):
+def _partition_values(data_type: DataType) -> tuple[Value, ...]:
     """What deltalake 1.6.6 can have as a partition value at all.
 
     It writes negative decimals as `-1.-1`, after which nobody can read the table; it names folders by all digits of a
@@ -168,6 +169,6 @@ def test_microseconds_become_timestamps_before_the_epoch_too():
     assert timestamp_text(-1) == "1969-12-31 23:59:59.999999"
 
 
-def _numbers(reply):
+def _numbers(reply: ReadReply) -> set[int]:
     assert isinstance(reply.table, pa.Table), reply.outcome
     return set(reply.table["number"].to_pylist())

@@ -53,7 +53,7 @@ class DeltaRs:
         document: dict[str, Any] = json.loads(text)
         return document
 
-    def start(self, work: Path) -> None:
+    def start(self, work: Path) -> None:  # noqa: ARG002 - the contract gives it
         """Let pyarrow import what it imports with its first values (pandas, if it is there), once and for all."""
         to_arrow(Rows(struct(("id", LONG)), ((1,),)))
 

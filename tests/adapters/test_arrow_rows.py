@@ -1,0 +1,65 @@
+import math
+
+import pyarrow as pa
+import pytest
+
+from delta_adapters.arrow_rows import arrow_schema, to_arrow
+from delta_models.log.parquet import arrow_to_rows
+from delta_models.schema import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    VARIANT,
+    Array,
+    Field,
+    Map,
+    Struct,
+    struct,
+)
+from delta_models.values import Rows, same_key
+from tests.adapters.extremes import EXTREMES
+
+NESTED = struct(("day", DATE), ("at", TIMESTAMP), ("text", STRING))
+VALUES = {
+    **EXTREMES,
+    STRING: (*EXTREMES[STRING], "\x00"),
+    BINARY: (b"", b"\x00\xff", b"abc"),
+    NESTED: ((0, -1, "a"), (None, None, None), (2_932_896, 1, "")),
+    Array(NESTED): ((), ((0, -1, "a"), None), (None,)),
+    Array(Array(LONG)): ((), ((), None, (1, None))),
+    Map(STRING, TIMESTAMP_NTZ): ((), (("a", 5), ("b", None))),
+    Map(DATE, Struct((Field("x", BOOLEAN),))): (((0, (True,)), (1, None)),),
+}
+
+
+@pytest.mark.parametrize("data_type", tuple(VALUES), ids=str)
+def test_values_come_back_from_arrow_as_they_went_in(data_type):
+    values = (*VALUES[data_type], None)
+    schema = struct(("value", data_type))
+    rows = Rows(schema, tuple((each,) for each in values))
+    back = arrow_to_rows(to_arrow(rows), schema)
+    assert [same_key(schema, each) for each in back.rows] == [same_key(schema, each) for each in rows.rows]
+
+
+def test_negative_zero_keeps_its_sign():
+    schema = struct(("value", next(each for each in EXTREMES if str(each) == "double")))
+    column = to_arrow(Rows(schema, ((-0.0,), (0.0,))))["value"].to_pylist()
+    assert [math.copysign(1, each) for each in column] == [-1, 1]
+
+
+def test_no_rows_have_a_schema_all_the_same():
+    schema = Struct((Field("id", LONG, nullable=False), Field("at", TIMESTAMP)))
+    table = to_arrow(Rows(schema, ()))
+    assert table.num_rows == 0
+    assert table.schema == pa.schema(
+        [pa.field("id", pa.int64(), False), pa.field("at", pa.timestamp("us", "UTC"))]
+    )
+
+
+def test_a_type_that_arrow_lacks_is_refused():
+    with pytest.raises(TypeError, match="variant"):
+        arrow_schema(struct(("v", VARIANT)))
