@@ -9,30 +9,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from datetime import UTC, tzinfo
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
 
-from delta_models.log import deletion_vectors, paths
 from delta_models.log.actions import Add
 from delta_models.log.checkpoints import Checkpoint, read_checkpoint
 from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.errors import (
-    BadPartitionValue,
     CorruptLog,
     LogError,
     MissingVersion,
     NoTable,
     UnsupportedFeature,
-    VectorOutsideFile,
 )
 from delta_models.log.names import CheckpointName, Listing, commit_name, sort_names
-from delta_models.log.parquet import FileColumns, read_data_file
-from delta_models.log.parquet.data_files import physical_name
-from delta_models.log.partitions import parse_partition_value
+from delta_models.log.rows import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
 from delta_models.requirements.base import Breach
-from delta_models.schema import Struct
-from delta_models.values import Row, Rows, same_key
+from delta_models.values import Row, Rows
 
 READER_FEATURES = frozenset({
     "catalogManaged", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
@@ -41,10 +35,6 @@ READER_FEATURES = frozenset({
 })  # fmt: skip
 NEWEST_READER = 3
 _KEPT_SNAPSHOTS = 128
-_KEPT_ROWS = 3_000_000
-
-_NONE = object()
-
 Stamp = tuple[int, int, int]
 
 
@@ -63,11 +53,8 @@ class LogReader:
         self._stamps: dict[str, Stamp] = {}
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
-        self._rows: dict[object, tuple[Row, ...]] = {}
-        self._lengths: dict[str, int] = {}
         self._verdicts: dict[str, tuple[Stamp | None, list[Breach]]] = {}
-        self._disagreements: dict[str, list[tuple[str, str]]] = {}
-        self._kept_rows = 0
+        self.files = TableFiles(self.folder, self.zone)
 
     # The log
 
@@ -152,40 +139,11 @@ class LogReader:
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
         """The rows that one live file contributes to a state."""
-        where = (
-            *add.key,
-            snapshot.metadata.schema_string,
-            tuple(add.partition_values.items()),
-            mapping_mode(snapshot),
-        )
-        kept = self._rows.get(where)
-        if kept is None:
-            kept = self._read_rows(snapshot, add)
-            self._make_room(len(kept))
-            self._rows[where] = kept
-        return kept
+        return self.files.contribution(snapshot, add).rows
 
     def deleted(self, add: Add) -> frozenset[int]:
         """The positions that the deletion vector of a file takes out."""
-        if add.deletion_vector is None:
-            return frozenset()
-        return deletion_vectors.read(add.deletion_vector, self.folder)
-
-    def file_columns(self, snapshot: Snapshot, add: Add) -> FileColumns:
-        """The columns of a data file as they are stored, deleted rows and columns of partitions included."""
-        return read_data_file(paths.resolve(self.folder, add.path), snapshot.schema, mapping_mode(snapshot))
-
-    def file_length(self, snapshot: Snapshot, add: Add) -> int:
-        """How many rows a data file has, deleted ones included."""
-        if add.path not in self._lengths:
-            self.file_rows(snapshot, add)
-        return self._lengths[add.path]
-
-    def partition_disagreements(self, snapshot: Snapshot, add: Add) -> list[tuple[str, str]]:
-        """The partition columns whose values in the data file are not those of the log, with what is there."""
-        if add.path not in self._lengths:
-            self.file_rows(snapshot, add)
-        return self._disagreements.get(add.path, [])
+        return self.files.deleted(add)
 
     def changed_commits(self) -> list[str]:
         """The names of kept commits whose files have other bytes by now, or fewer: commits are immutable."""
@@ -197,42 +155,8 @@ class LogReader:
                 continue
             if self._read_commit(version, kept.name, path) != kept:
                 changed.append(kept.name)
+                self._snapshots.clear()
         return changed
-
-    def _read_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
-        schema = snapshot.schema
-        inside = self.file_columns(snapshot, add)
-        columns = list(inside.columns)
-        self._lengths[add.path] = inside.length
-        for position, value in partition_constants(snapshot, add, self.zone).items():
-            field = schema.fields[position]
-            if log_name(snapshot, field.name) in inside.names:
-                expected = same_key(field.type, value)
-                other = next(
-                    (each for each in columns[position] if same_key(field.type, each) != expected), _NONE
-                )
-                if other is not _NONE:
-                    detail = f"the log says {value!r}, the file {other!r}"
-                    self._disagreements.setdefault(add.path, []).append((field.name, detail))
-            columns[position] = [value] * inside.length
-        rows: Iterable[Row] = zip(*columns, strict=True) if len(schema) else [()] * inside.length
-        deleted = self.deleted(add)
-        if not deleted:
-            return tuple(rows)
-        if max(deleted) >= inside.length:
-            raise VectorOutsideFile(
-                f"{add.path}: its deletion vector names row {max(deleted)} of {inside.length}"
-            )
-        kept = bytearray(b"\1") * inside.length
-        for row in deleted:
-            kept[row] = 0
-        return tuple(compress(rows, kept))
-
-    def _make_room(self, rows: int) -> None:
-        self._kept_rows += rows
-        while self._kept_rows > _KEPT_ROWS and self._rows:
-            oldest = next(iter(self._rows))
-            self._kept_rows -= len(self._rows.pop(oldest))
 
     # Loading
 
@@ -320,42 +244,9 @@ def check_readable(snapshot: Snapshot) -> None:
         raise UnsupportedFeature(f"the table needs the reader features {', '.join(unknown)}")
 
 
-def mapping_mode(snapshot: Snapshot) -> str:
-    """How columns are found in files: none, name or id.
-
-    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for
-    writers only is a protocol that old writers left behind (a table of DAT has it); its files are mapped.
-    """
-    protocol = snapshot.protocol
-    named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
-    supported = protocol.min_reader == 2 or protocol.min_writer in {5, 6} or "columnMapping" in named
-    return snapshot.properties.get("delta.columnMapping.mode", "none") if supported else "none"
-
-
 def live_adds(snapshot: Snapshot) -> Iterable[Add]:
     """The live files of a state."""
     return snapshot.live.values()
-
-
-def log_name(snapshot: Snapshot, column: str) -> str:
-    """The name that a column has in partition values and statistics."""
-    if mapping_mode(snapshot) == "none":
-        return column
-    return physical_name(snapshot.schema[column])
-
-
-def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, object]:
-    """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
-    schema: Struct = snapshot.schema
-    found: dict[int, object] = {}
-    for column in snapshot.partition_by:
-        position = schema.index(column)
-        text = add.partition_values.get(log_name(snapshot, column))
-        try:
-            found[position] = parse_partition_value(schema.fields[position].type, text, zone)
-        except ValueError as error:
-            raise BadPartitionValue(f"{add.path}: partition column {column!r}: {error}") from error
-    return found
 
 
 def _unreachable(listing: Listing, target: int, gap: int) -> LogError:

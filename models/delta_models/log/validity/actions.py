@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from delta_models.log.actions import Add, Key, Metadata, Remove
+from delta_models.log.columns import log_name
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.partitions import parse_partition_value
-from delta_models.log.reader import log_name
 from delta_models.log.state import Snapshot
 from delta_models.requirements.base import Breach
 from delta_models.schema import Struct

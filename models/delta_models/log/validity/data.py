@@ -44,17 +44,16 @@ def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistic
             yield _broken_vector(error), str(error), ()
             return
     try:
-        rows = reader.file_rows(snapshot, add)
-        length = reader.file_length(snapshot, add)
+        inside = reader.files.contribution(snapshot, add)
     except BadPartitionValue:
         return  # reported with the commit
     except LogError as error:
         outside = isinstance(error, VectorOutsideFile)
         yield "dv.rows-in-file" if outside else "log.added-file-readable", str(error), ()
         return
-    for column, detail in reader.partition_disagreements(snapshot, add):
+    for column, detail in inside.disagreements:
         yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}", (column,)
-    yield from statistics.breaches(snapshot, add, rows, length, len(deleted))
+    yield from statistics.breaches(snapshot, add, inside.rows, inside.length, len(deleted))
 
 
 def _broken_vector(error: LogError) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from delta_models.log.actions import Add, spelling
+from delta_models.log.columns import mapping_mode
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
-from delta_models.log.reader import mapping_mode
 from delta_models.log.state import Snapshot
 from delta_models.schema import DataType, DecimalType, Field, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, parse_decimal, to_single

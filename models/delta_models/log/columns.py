@@ -1,0 +1,45 @@
+"""How the columns of a state are found in data files, in partition values and in statistics."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from delta_models.log.actions import Add
+from delta_models.log.errors import BadPartitionValue
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.log.partitions import parse_partition_value
+from delta_models.log.state import Snapshot
+from delta_models.values import Value
+
+
+def mapping_mode(snapshot: Snapshot) -> str:
+    """How columns are found in files: none, name or id.
+
+    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for
+    writers only is a protocol that old writers left behind (a table of DAT has it); its files are mapped.
+    """
+    protocol = snapshot.protocol
+    named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
+    supported = protocol.min_reader == 2 or protocol.min_writer in {5, 6} or "columnMapping" in named
+    return snapshot.properties.get("delta.columnMapping.mode", "none") if supported else "none"
+
+
+def log_name(snapshot: Snapshot, column: str) -> str:
+    """The name that a column has in partition values and statistics."""
+    if mapping_mode(snapshot) == "none":
+        return column
+    return physical_name(snapshot.schema[column])
+
+
+def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, Value]:
+    """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
+    schema = snapshot.schema
+    found: dict[int, Value] = {}
+    for column in snapshot.partition_by:
+        position = schema.index(column)
+        text = add.partition_values.get(log_name(snapshot, column))
+        try:
+            found[position] = parse_partition_value(schema.fields[position].type, text, zone)
+        except ValueError as error:
+            raise BadPartitionValue(f"{add.path}: partition column {column!r}: {error}") from error
+    return found
