@@ -6,10 +6,11 @@ system can store some values as the name of a partition's folder, so they are ne
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from delta_models.schema import STRING, TIMESTAMP, DataType, DecimalType
+from delta_models.schema import DOUBLE, STRING, TIMESTAMP, DataType, DecimalType
 from delta_models.values import Value
 
 LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the column's name needs some
@@ -41,7 +42,12 @@ def _microseconds(data_type: DataType, value: Value, partition: bool) -> bool:
     return not partition and data_type == TIMESTAMP and value % 1000 != 0
 
 
+def _nan(data_type: DataType, value: Value, _: bool) -> bool:
+    return data_type == DOUBLE and math.isnan(value)
+
+
 TRIGGERS = (
+    Trigger("nan", "statistics without NaN make a file look constant", _nan),
     Trigger(
         "empty-partition-text",
         "filters see an empty partition text as empty, not as null",
