@@ -1,0 +1,307 @@
+"""Assignment casts: what becomes of a value that is written to a column of another type, by ANSI's store assignment.
+
+Which pairs of types are allowed at all is a matter of the types alone (`can_assign`); whether one value fits is decided
+for each (`assigner` gives the function). A value is never wrapped around or silently cut: what does not fit is an
+`Overflow`. Text forms are the ones that Spark gives; the zone is UTC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from delta_models.schema import (
+    BYTE,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    INTEGRALS,
+    LONG,
+    SHORT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    VARIANT,
+    VOID,
+    Array,
+    DataType,
+    DecimalType,
+    Map,
+    Primitive,
+    Struct,
+)  # fmt: skip
+from delta_models.values import Decimal, Value, to_single
+
+BITS = {BYTE: 8, SHORT: 16, INTEGER: 32, LONG: 64}
+MICROS_A_DAY = 86_400_000_000
+EPOCH = date(1970, 1, 1)
+FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
+
+Cast = Callable[[Value], Value]
+
+
+class NotAssignable(TypeError):
+    """No value of the one type may be written to a column of the other."""
+
+
+class Overflow(ValueError):
+    """This value does not fit the type of the column."""
+
+
+def can_assign(source: DataType, target: DataType) -> bool:
+    """Whether values of a type may be written to a column of another."""
+    try:
+        assigner(source, target)
+    except NotAssignable:
+        return False
+    return True
+
+
+def assigner(source: DataType, target: DataType) -> Cast:
+    """The function that turns values of a type into what a column of another type stores; null stays null.
+
+    Raises NotAssignable for the types, the function Overflow for a value.
+    """
+    cast = _cast(source, target)
+    return lambda value: None if value is None else cast(value)
+
+
+def _cast(source: DataType, target: DataType) -> Cast:
+    match source, target:
+        case Struct(), Struct():
+            return _struct_cast(source, target)
+        case Array(), Array():
+            if source.contains_null and not target.contains_null:
+                raise _refusal(source, target)
+            element = assigner(source.element, target.element)
+            return lambda value: tuple(map(element, value))
+        case Map(), Map():
+            if source.value_contains_null and not target.value_contains_null:
+                raise _refusal(source, target)
+            key, part = assigner(source.key, target.key), assigner(source.value, target.value)
+            return lambda value: tuple((key(each), part(other)) for each, other in value)
+    if source in {target, VOID}:
+        return _same
+    if _is_number(source) and _is_number(target):
+        return _number_cast(source, target)
+    if target == STRING and isinstance(source, (Primitive, DecimalType)) and source != VARIANT:
+        return _text_cast(source)
+    if source == DATE and target in {TIMESTAMP, TIMESTAMP_NTZ}:
+        return lambda value: value * MICROS_A_DAY
+    if source in {TIMESTAMP, TIMESTAMP_NTZ} and target == DATE:
+        return lambda value: value // MICROS_A_DAY
+    if {source, target} == {TIMESTAMP, TIMESTAMP_NTZ}:
+        return _same
+    raise _refusal(source, target)
+
+
+def _refusal(source: DataType, target: DataType) -> NotAssignable:
+    return NotAssignable(f"{source} may not be written to a column of type {target}")
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+def _struct_cast(source: Struct, target: Struct) -> Cast:
+    """Fields by their position, as an assignment has them."""
+    if len(source) != len(target):
+        raise _refusal(source, target)
+    parts = []
+    for mine, theirs in zip(source, target, strict=True):
+        if mine.nullable and not theirs.nullable:
+            raise _refusal(source, target)
+        parts.append(assigner(mine.type, theirs.type))
+    return lambda value: tuple(cast(part) for cast, part in zip(parts, value, strict=True))
+
+
+# Numbers
+
+
+def _is_number(data_type: DataType) -> bool:
+    return data_type in {*INTEGRALS, FLOAT, DOUBLE} or isinstance(data_type, DecimalType)
+
+
+def _number_cast(source: DataType, target: DataType) -> Cast:
+    if isinstance(target, DecimalType):
+        exact = _as_decimal(source)
+        return lambda value: fit_decimal(exact(value), target)
+    if target in {FLOAT, DOUBLE}:
+        wide = _as_double(source)
+        return (lambda value: to_single(wide(value))) if target == FLOAT else wide
+    whole = _as_whole(source)
+    half = 1 << (BITS[_primitive(target)] - 1)
+
+    def cast(value: Value) -> int:
+        number = whole(value)
+        if not -half <= number < half:
+            message = f"{value} does not fit {target}"
+            raise Overflow(message)
+        return number
+
+    return cast
+
+
+def _primitive(data_type: DataType) -> Primitive:
+    assert isinstance(data_type, Primitive)  # noqa: S101 - narrows the type
+    return data_type
+
+
+def _as_whole(source: DataType) -> Callable[[Value], int]:
+    """The number without its fraction."""
+    if isinstance(source, DecimalType):
+        return lambda value: _towards_zero(value[0], 10 ** value[1])
+    if source in {FLOAT, DOUBLE}:
+        return _whole_of_double
+    return int
+
+
+def _whole_of_double(value: float) -> int:
+    if math.isnan(value) or math.isinf(value):
+        message = f"{value} is no whole number"
+        raise Overflow(message)
+    return int(value)
+
+
+def _as_double(source: DataType) -> Callable[[Value], float]:
+    if isinstance(source, DecimalType):
+        return lambda value: float(str(Decimal(*value)))
+    return float
+
+
+def _as_decimal(source: DataType) -> Callable[[Value], Decimal]:
+    if isinstance(source, DecimalType):
+        return lambda value: Decimal(*value)
+    if source in {FLOAT, DOUBLE}:
+        return lambda value: decimal_of_double(value, single=source == FLOAT)
+    return lambda value: Decimal(value, 0)
+
+
+def decimal_of_double(value: float, *, single: bool = False) -> Decimal:
+    """The decimal with the fewest digits that reads as the double."""
+    if math.isnan(value) or math.isinf(value):
+        message = f"{value} is no decimal"
+        raise Overflow(message)
+    digits, exponent = shortest_digits(value, single=single)
+    sign = -1 if math.copysign(1.0, value) < 0 else 1
+    number = sign * int(digits)
+    return Decimal(number * 10**exponent, 0) if exponent >= 0 else Decimal(number, -exponent)
+
+
+def fit_decimal(value: Decimal, target: DecimalType) -> Decimal:
+    """A decimal rounded half up to a type's scale; Overflow if it has too many digits then."""
+    number, scale = value
+    if scale > target.scale:
+        unit = 10 ** (scale - target.scale)
+        rounded, rest = divmod(abs(number), unit)
+        rounded += 2 * rest >= unit
+        number = -rounded if number < 0 else rounded
+    else:
+        number *= 10 ** (target.scale - scale)
+    if abs(number) >= 10**target.precision:
+        message = f"{value} does not fit {target}"
+        raise Overflow(message)
+    return Decimal(number, target.scale)
+
+
+def _towards_zero(number: int, unit: int) -> int:
+    return -(-number // unit) if number < 0 else number // unit
+
+
+# Texts
+
+
+def _text_cast(source: DataType) -> Cast:
+    match source:
+        case DecimalType():
+            return decimal_text
+        case Primitive("boolean"):
+            return lambda value: "true" if value else "false"
+        case Primitive("float"):
+            return lambda value: double_text(value, single=True)
+        case Primitive("double"):
+            return double_text
+        case Primitive("date"):
+            return date_text
+        case Primitive("timestamp" | "timestamp_ntz"):
+            return timestamp_text
+        case Primitive("binary"):
+            return lambda value: value.decode("utf-8", "surrogateescape")
+    return str
+
+
+def decimal_text(value: Value) -> str:
+    """A decimal as plain digits, or with an exponent where there would be many zeros after the point."""
+    number = Decimal(*value)
+    digits = str(abs(number.unscaled))
+    exponent = len(digits) - 1 - number.scale
+    if number.scale == 0 or exponent >= -6:
+        return str(number)
+    sign = "-" if number.unscaled < 0 else ""
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}E{exponent}"
+
+
+def double_text(value: float, *, single: bool = False) -> str:
+    """A double as the JVM writes it: plain between a thousandth and ten millions, else with an exponent."""
+    if math.isnan(value):
+        return "NaN"
+    sign = "-" if math.copysign(1.0, value) < 0 else ""
+    if math.isinf(value):
+        return f"{sign}Infinity"
+    if value == 0:
+        return f"{sign}0.0"
+    digits, exponent = shortest_digits(value, single=single)
+    if len(digits) == 1 and not single:  # the JVM gives two digits, and then the two that are nearest
+        mantissa, _, power = f"{abs(value):.1e}".partition("e")
+        digits, exponent = mantissa.replace(".", "").rstrip("0"), int(power)
+        exponent -= len(digits) - 1
+    point = len(digits) + exponent  # where the decimal point stands, counted from the first digit
+    if -3 < point <= 7:
+        if point <= 0:
+            return f"{sign}0.{'0' * -point}{digits}"
+        whole = digits[:point].ljust(point, "0")
+        return f"{sign}{whole}.{digits[point:] or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{point - 1}"
+
+
+def shortest_digits(value: float, *, single: bool = False) -> tuple[str, int]:
+    """The fewest significant digits that read as the value, without sign, and the power of ten of the last one."""
+    text = next(
+        form
+        for form in (f"{abs(value):.{places}e}" for places in range(18))
+        if (to_single(float(form)) if single else float(form)) == abs(value)
+    )
+    mantissa, _, power = text.partition("e")
+    digits = mantissa.replace(".", "")
+    stripped = digits.rstrip("0") or "0"
+    return stripped, int(power) - (len(stripped) - 1)
+
+
+def date_text(days: int) -> str:
+    """A date in ISO form; years beyond 9999 carry a sign, years before 1 count from 0."""
+    if FIRST_DAY <= days <= LAST_DAY:
+        return (EPOCH + timedelta(days=days)).isoformat()
+    year, month, day = civil(days)
+    sign = "+" if year > 9999 else "-" if year < 0 else ""
+    return f"{sign}{abs(year):04}-{month:02}-{day:02}"
+
+
+def timestamp_text(micros: int) -> str:
+    """A timestamp of the zone UTC, its fraction without trailing zeros."""
+    days, rest = divmod(micros, MICROS_A_DAY)
+    seconds, fraction = divmod(rest, 1_000_000)
+    text = f"{date_text(days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Year, month and day of a day in the proleptic Gregorian calendar, however far away."""
+    cycles, _ = divmod(days, 146_097)  # days in 400 years
+    moment = date(2000, 1, 1) + timedelta(
+        days=days - cycles * 146_097 - (date(2000, 1, 1) - EPOCH).days % 146_097
+    )
+    shift = (days - (moment - EPOCH).days) // 146_097
+    return moment.year + 400 * shift, moment.month, moment.day
