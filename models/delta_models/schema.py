@@ -7,6 +7,7 @@ section "Schema Serialization Format" of the protocol, and `parse(to_json(t)) ==
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -138,6 +139,9 @@ PRIMITIVES = {
         VARIANT, VOID,
     )
 }  # fmt: skip
+# Types that engines preview and the protocol does not list; values are months, microseconds, microseconds of a day.
+_INTERVAL_UNIT = "(year|month|day|hour|minute|second)"
+_PREVIEW = re.compile(rf"interval {_INTERVAL_UNIT}( to {_INTERVAL_UNIT})?|time\(\d\)")
 INTEGRALS = (BYTE, SHORT, INTEGER, LONG)
 MAX_DECIMAL_PRECISION = 38
 
@@ -224,8 +228,8 @@ def _parse_field(form: Json) -> Field:
 
 
 def _parse_name(name: str) -> DataType:
-    if name in PRIMITIVES:
-        return PRIMITIVES[name]
+    if name in PRIMITIVES or _PREVIEW.fullmatch(name):
+        return PRIMITIVES.get(name) or Primitive(name)
     if name == "decimal":
         return DecimalType(10, 0)
     if name.startswith("decimal(") and name.endswith(")"):

@@ -430,7 +430,7 @@ def _metadata(reader: Reader) -> Metadata:
         reader.report("log.required-field", "partitionColumns is missing")
     return Metadata(
         reader.text("id"),
-        reader.text("schemaString", fatal=True),
+        reader.text("schemaString"),
         columns or (),
         {key: value for key, value in reader.required_strings("configuration").items() if value is not None},
         reader.optional_text("name"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, date, datetime, tzinfo
+from fractions import Fraction
 
 from delta_models.schema import DataType, DecimalType, Primitive
 from delta_models.values import Decimal, Value, parse_decimal, to_single
@@ -14,6 +15,16 @@ MICROS_A_DAY = 86_400_000_000
 _DATE = re.compile(r"([+-]?\d{1,})-(\d{1,2})-(\d{1,2})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})")
+_INTERVAL = re.compile(r"INTERVAL\s+([+-]?)'([+-]?)([\d:. -]+)'\s+([A-Z]+(?: TO [A-Z]+)?)", re.IGNORECASE)
+_SIZES = (
+    ("YEAR", 12),
+    ("MONTH", 1),
+    ("DAY", MICROS_A_DAY),
+    ("HOUR", 3_600_000_000),
+    ("MINUTE", 60_000_000),
+    ("SECOND", 1_000_000),
+)
+_UNITS = [unit for unit, _ in _SIZES]
 _LIMITS = {"byte": 7, "short": 15, "integer": 31, "long": 63}
 _SPECIAL = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "inf": math.inf, "-inf": -math.inf}
 
@@ -46,6 +57,8 @@ def parse_partition_value(data_type: DataType, text: str | None, zone: tzinfo = 
             return _binary(text)
         case DecimalType():
             return _decimal(text, data_type)
+        case Primitive(name=name) if name.startswith("interval "):
+            return parse_interval(text)
     raise ValueError(f"a column of type {data_type} cannot partition a table")
 
 
@@ -82,6 +95,20 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> int:
     if offset is not None:
         return micros - offset
     return micros if zone is None else to_utc(micros, zone)
+
+
+def parse_interval(text: str) -> int:
+    """Months of `INTERVAL '1-6' YEAR TO MONTH`, microseconds of `INTERVAL '1 02:03:04.5' DAY TO SECOND`."""
+    match = _INTERVAL.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"not an interval: {text!r}")
+    sign = -1 if (match[1] == "-") != (match[2] == "-") else 1
+    numbers, units = re.split(r"[-: ]", match[3]), match[4].upper().split(" TO ")
+    first = _UNITS.index(units[0])
+    total = Fraction(0)
+    for number, (_, size) in zip(numbers, _SIZES[first:], strict=False):
+        total += Fraction(number) * size
+    return sign * int(total)
 
 
 def to_utc(micros: int, zone: tzinfo) -> int:

@@ -12,8 +12,11 @@ from datetime import UTC, tzinfo
 from itertools import chain
 from pathlib import Path
 
-from delta_models.log.actions import Add
+from delta_models.log import changes as change_feed
+from delta_models.log import clock
+from delta_models.log.actions import Add, Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, read_checkpoint
+from delta_models.log.checksums import Checksum, read_checksum
 from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.errors import (
     CorruptLog,
@@ -29,9 +32,9 @@ from delta_models.requirements.base import Breach
 from delta_models.values import Row, Rows
 
 READER_FEATURES = frozenset({
-    "catalogManaged", "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
-    "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview", "variantType",
-    "variantType-preview",
+    "catalogManaged", "columnMapping", "deletionVectors", "timeType-preview", "timestampNtz", "typeWidening",
+    "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck", "variantShredding", "variantShredding-preview",
+    "variantType", "variantType-preview",
 })  # fmt: skip
 NEWEST_READER = 3
 _KEPT_SNAPSHOTS = 128
@@ -39,9 +42,14 @@ Stamp = tuple[int, int, int]
 
 
 class LogReader:
-    """Reads one table. `zone` is where timestamps of partition values without an offset are at home."""
+    """Reads one table.
 
-    def __init__(self, folder: Path | str, *, zone: tzinfo = UTC) -> None:
+    `zone` is where timestamps of partition values without an offset are at home. A `copied` table has lost the
+    modification times of its commits; the times that commitInfo gives stand in for them.
+    """
+
+    def __init__(self, folder: Path | str, *, zone: tzinfo = UTC, copied: bool = False) -> None:
+        self.copied = copied
         self.folder = Path(folder)
         self.log = self.folder / "_delta_log"
         self.zone = zone
@@ -127,6 +135,34 @@ class LogReader:
         if kept is None or kept[0] != stamp:
             kept = self._verdicts[name] = (stamp, list(judge()))
         return kept[1]
+
+    def checksum(self, version: int) -> Checksum | None:
+        """The version checksum, if there is one. Raises CorruptLog if it cannot be understood."""
+        return read_checksum(self.log, version)
+
+    def describe(self, version: int | None = None) -> tuple[Protocol, Metadata]:
+        """Protocol and metadata of a version; from its checksum where the commits themselves cannot tell."""
+        try:
+            state = self.snapshot(version)
+        except CorruptLog:
+            wanted = self.latest_version() if version is None else version
+            said = None if wanted is None else self.checksum(wanted)
+            if said is None:
+                raise
+            return said.protocol, said.metadata
+        return state.protocol, state.metadata
+
+    def commit_times(self) -> dict[int, int]:
+        """When each version was committed, in milliseconds since the epoch."""
+        return clock.commit_times(self, from_info=self.copied)
+
+    def version_at(self, micros: int, *, beyond: bool = True) -> int:
+        """The version that a time means. Raises MissingVersion if none does; `beyond` as in `clock.version_at`."""
+        return clock.version_at(self, micros, from_info=self.copied, beyond=beyond)
+
+    def changes(self, first: int, last: int | None = None) -> Rows:
+        """The change feed of the versions `first` to `last`, both included."""
+        return change_feed.changes(self, first, last, from_info=self.copied)
 
     # The rows
 

@@ -119,6 +119,8 @@ def _values(  # noqa: PLR0912 - one branch a type
             if kinds.is_integer(arrow_type):
                 factor = 10**scale
                 return _mapped(lambda whole: Decimal(whole * factor, scale), _integers(array))
+        case Primitive(name=name) if name.startswith(("interval ", "time(")):
+            return _previewed(array)
         case Primitive(name="variant"):
             if kinds.is_struct(arrow_type):
                 return _variants(array)
@@ -213,6 +215,17 @@ def _timestamps(array: pa.Array) -> list[Value]:
     if factor == divisor:
         return values
     return _mapped(lambda ticks: ticks * factor // divisor, values)
+
+
+def _previewed(array: pa.Array) -> list[Value]:
+    """Intervals, which Spark stores as plain integers, and times of day in microseconds."""
+    if kinds.is_time(array.type):
+        factor, divisor = _UNITS[array.type.unit]
+        ticks = _fixed(array, "i" if kinds.is_time32(array.type) else "q")
+        return _mapped(lambda value: value * factor // divisor, ticks)
+    if kinds.is_integer(array.type):
+        return _integers(array)
+    raise ArrowMismatch(f"Arrow's {array.type} holds neither an interval nor a time of day")
 
 
 def _decimals(array: pa.Array, scale: int) -> list[Value]:

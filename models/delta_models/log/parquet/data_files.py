@@ -66,6 +66,8 @@ def _by_physical_name(candidates: Sequence[pa.Field], wanted: Field) -> int | No
 
 def _by_id(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     column = _column_id(wanted)
+    if column is None:  # no column of the table, but one of a change data file
+        return by_name(candidates, wanted)
     for index, each in enumerate(candidates):
         found = (each.metadata or {}).get(_FIELD_ID)
         if found is not None and int(found) == column:

@@ -25,7 +25,7 @@ from delta_models.requirements.log import STRENGTHS
 
 Strictness = Literal["protocol", "reference"]
 
-__all__ = ["Strictness", "breaches", "chain_breaches", "data_breaches", "folder_breaches"]
+__all__ = ["Strictness", "breaches", "chain_breaches", "data_breaches", "folder_breaches", "version_breaches"]
 
 
 def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol") -> list[Breach]:
@@ -63,6 +63,31 @@ def chain_breaches(
         except LogError:
             break
     return found
+
+
+def version_breaches(reader: LogReader, version: int, strictness: Strictness = "protocol") -> list[Breach]:
+    """What is wrong with all that a reader of one version relies on: its commits and checkpoints, and the files and
+    deletion vectors of its live rows (their statistics aside). Raises LogError where the state cannot be told."""
+    state = reader.snapshot(version)
+    first = min((each for each in reader.listing().commits if each <= version), default=version)
+    found = chain_breaches(reader, first, version, "reference") if _is_whole(reader, first) else []
+    found += (each for each in folder.breaches(reader, 0) if each.requirement not in _ABOUT_HINTS)
+    found += data.state_breaches(reader, state)
+    return _strict(found, strictness)
+
+
+_ABOUT_HINTS = {"checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts"}
+
+
+def _is_whole(reader: LogReader, first: int) -> bool:
+    """Whether the state before the oldest kept commit can be told."""
+    if first == 0:
+        return True
+    try:
+        reader.snapshot(first - 1)
+    except LogError:
+        return False
+    return True
 
 
 def _strict(found: Iterable[Breach], strictness: Strictness) -> list[Breach]:

@@ -28,6 +28,14 @@ def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[
             yield Breach(requirement, f"{add.path}: {detail}", commit.name, columns)
 
 
+def state_breaches(reader: LogReader, snapshot: Snapshot) -> Iterator[Breach]:
+    """Breaches of the rules on the files of a state, statistics left out."""
+    for add in snapshot.live.values():
+        for requirement, detail, columns in _file(reader, snapshot, add):
+            if not requirement.startswith("stats."):
+                yield Breach(requirement, f"{add.path}: {detail}", f"version {snapshot.version}", columns)
+
+
 def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistics.Finding]:
     try:
         size = os.stat(paths.resolve(reader.folder, add.path)).st_size  # noqa: PTH116 - resolved to a path already

@@ -1,0 +1,75 @@
+"""The checksum of a JSON document by its canonical form. Section "JSON checksum" of the protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+_CHECKSUM = "checksum"
+
+
+class DuplicateKey(ValueError):
+    """An object names a key twice, which makes the document invalid."""
+
+
+class _Verbatim(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def checksum(text: str | bytes) -> str:
+    """The MD5 digest of a document's canonical form, its own top-level `checksum` left out."""
+    return hashlib.md5(canonical(text).encode("utf-8"), usedforsecurity=False).hexdigest()
+
+
+def canonical(text: str | bytes) -> str:
+    """The canonical form: a path and a value for each leaf, in the order of the paths' bytes."""
+    document = json.loads(
+        text,
+        object_pairs_hook=_unique,
+        parse_int=_Verbatim,
+        parse_float=_Verbatim,
+        parse_constant=_Verbatim,
+    )
+    if isinstance(document, dict):
+        document = {key: value for key, value in document.items() if key != _CHECKSUM}
+    leaves = sorted(_leaves((), document), key=lambda leaf: leaf[0].encode("utf-8"))
+    return ",".join(f"{path}={value}" if path else value for path, value in leaves)
+
+
+def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[str, str]]:
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from _leaves((*path, _quoted(key)), part)
+        case list():
+            for position, part in enumerate(value):
+                yield from _leaves((*path, str(position)), part)
+        case _:
+            yield "+".join(path), _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    match value:
+        case _Verbatim():
+            return str(value)
+        case str():
+            return _quoted(value)
+        case bool():
+            return "true" if value else "false"
+    return "null"
+
+
+def _quoted(text: str) -> str:
+    return f'"{quote(text, safe="-._~")}"'
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise DuplicateKey("a key stands twice in one object")
+    return found
