@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -85,6 +87,14 @@ class Account:
                     tail = each.seat.host.stderr_tail()
                     how = breach.requirement.removeprefix("host.")
                     self._tell(EngineLost(each.seat.engine, how, breach.where, tail, restarted=True))
+
+    def harness_failed(self, desks: Iterable[Desk]) -> None:
+        """Something of ours raised while a step was played: the tables are not to be trusted any more."""
+        error = sys.exc_info()[1]
+        where = self._where(len(self.steps) - 1)
+        self._tell(HarnessFault(f"{where}: {type(error).__name__}: {error}", traceback.format_exc()))
+        for desk in desks:
+            desk.left = "the harness failed"
 
     def close(self, desks: Sequence[Desk]) -> None:
         """Tell what the history showed."""

@@ -70,7 +70,7 @@ def run_campaign(options: RunOptions, bus: Bus) -> None:
 
 
 def default_engines() -> tuple[str, ...]:
-    """The project's own engines, whether they can run here or not; the honest one is no evidence, and only asked for."""
+    """The project's own engines, whether they can run here or not; not the honest one, which is no evidence."""
     return tuple(each for each in engine_names() if each in KNOWN and KNOWN[each].counts)
 
 
@@ -85,8 +85,9 @@ def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:
 class Worker:
     """One worker process and the stream of its events."""
 
-    def __init__(self, number: int, settings: Settings, log: Path) -> None:
+    def __init__(self, number: int, settings: Settings, log: Path, *, heavy: bool) -> None:
         self.number = number
+        self.heavy = heavy
         self.chunk: Chunk | None = None
         self._log = log
         with log.open("wb") as stderr:
@@ -151,7 +152,9 @@ class Campaign:
         self._bus = bus
         self._work = work
         self._deadline = deadline
-        self._left = deque(plan.chunks)
+        dear = any(map(is_heavy, specs))
+        self._heavy = deque(each for each in plan.chunks if each.heavy and dear)
+        self._light = deque(each for each in plan.chunks if not (each.heavy and dear))
         self._done = 0
         self._told: set[str] = set()
         self._new: set[str] = set()
@@ -167,8 +170,11 @@ class Campaign:
     def workers(self) -> Iterator[None]:
         """Worker processes, none of which is left afterwards."""
         try:
-            for number in range(min(self._options.jobs, len(self._plan.chunks))):
-                self._workers.append(self._hire(number))
+            hands = min(self._options.jobs, len(self._plan.chunks))
+            for number in range(hands):
+                self._workers.append(
+                    self._hire(number, heavy=bool(self._heavy) and number < max(1, hands // 2))
+                )
             for each in self._workers:
                 self._selector.register(each.events, selectors.EVENT_READ, each)
             yield
@@ -193,24 +199,25 @@ class Campaign:
                 )
                 return
 
-    def _hire(self, number: int) -> Worker:
+    def _hire(self, number: int, *, heavy: bool) -> Worker:
+        """A worker; only half of them get to run a JVM, which needs more than one core to itself while it warms up."""
         work = self._work / f"worker-{number}"
         work.mkdir()
         settings = Settings(
             engines=tuple(str(each) for each in self._specs),
             folder=str(self._options.folder.absolute()),
             work=str(work),
-            heavy=any(each.heavy for each in self._plan.chunks) and any(map(is_heavy, self._specs)),
+            heavy=heavy,
             known=tuple(sorted(self._options.known)),
             deadline=self._deadline,
         )
-        return Worker(number, settings, work / "worker.log")
+        return Worker(number, settings, work / "worker.log", heavy=heavy)
 
     def _hear(self, worker: Worker, line: bytes) -> None:
         try:
             form = json.loads(line)
             if form.get("idle"):
-                worker.give(self._next())
+                worker.give(self._next(worker))
                 return
             event = from_json(form)
         except (ValueError, EventError, AttributeError) as error:
@@ -235,9 +242,11 @@ class Campaign:
         self._told.add(words)
         return not known
 
-    def _next(self) -> Chunk | None:
-        spent = self._deadline is not None and time.monotonic() >= self._deadline
-        return self._left.popleft() if self._left and not spent else None
+    def _next(self, worker: Worker) -> Chunk | None:
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return None
+        queues = (self._heavy, self._light) if worker.heavy else (self._light,)
+        return next((each.popleft() for each in queues if each), None)
 
     def _enough(self) -> bool:
         return self._options.max_findings is not None and len(self._new) >= self._options.max_findings

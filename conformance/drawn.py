@@ -8,6 +8,7 @@ from pathlib import Path
 from conformance import machine
 from conformance.accounts import Account, features_of
 from conformance.dealer import Dealer, seat_of
+from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import Engine, clear
 from conformance.plan import Chunk
@@ -28,6 +29,7 @@ class Drawn:
         self._folder = work
         self._desks: list[Desk] = []
         self._account: Account | None = None
+        self._failure: Exception | None = None
 
     @property
     def complete(self) -> bool:
@@ -35,12 +37,14 @@ class Drawn:
         return self._ended == self._chunk.histories
 
     def play_all(self) -> None:
-        """Have the machine draw, and play what it draws."""
+        """Have the machine draw, and play what it draws. Raises what makes it useless to go on: storage that fails."""
         machine.draw(self._chunk, self, shared=self._chunk.suite == SHARED)
+        if self._failure is not None:
+            raise self._failure
 
     def is_over(self) -> bool:
         """Whether nothing more is wanted."""
-        return self._dealer.is_over()
+        return self._failure is not None or self._dealer.is_over()
 
     def begin(self, history: int, shape: Shape) -> None:
         """Seat the engines that take part."""
@@ -74,9 +78,14 @@ class Drawn:
         if not playing:
             return
         engines = [seat.engine for desk in playing for seat in desk.seats if seat.plays]
-        for desk, judged in play(playing, step):
-            self._account.take(desk, (judged,))
-        self._account.played(engines)
+        try:
+            for desk, judged in play(playing, step):
+                self._account.take(desk, (judged,))
+            self._account.played(engines)
+        except (FindingError, OSError) as error:
+            self._failure = error  # not here: Hypothesis would play the history again
+        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines, and other histories go on
+            self._account.harness_failed(self._desks)
 
     def end(self) -> None:
         """Close the account, and clear the table away."""

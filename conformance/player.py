@@ -284,7 +284,7 @@ class Desk:
         version = self.versions.get(at.step)
         if version is None:
             return None
-        return replace(operation, at=AtVersion(version))  # type: ignore[call-arg]  # whatever has an `at` takes one
+        return replace(operation, at=AtVersion(version))  # type: ignore[arg-type]  # whatever has an `at` takes one
 
     # What happened
 
@@ -330,7 +330,10 @@ class Desk:
             return False
         if self.snapshot is None or not branch.table.exists:
             return self.snapshot is None and not branch.table.exists
-        rows = self.reader.rows(self.snapshot)
+        try:
+            rows = self.reader.rows(self.snapshot)
+        except LogError:
+            return False
         return rows.schema == branch.table.schema and bag(rows.schema, rows.rows) == branch.table.bag
 
     def _remember(self, number: int) -> None:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from conformance.accounts import Account
 from conformance.checks.text import difference
 from conformance.dealer import Dealer, seat_of
+from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import Engine, clear
 from conformance.observation import Observation
@@ -70,19 +71,27 @@ class WorkedExamples:
                 break
             account.begin_step(Step(Read() if isinstance(written.operation, Orphan) else written.operation))
             playing = [each for each in desks if each.plays]
-            for desk in playing:
-                desk.prepare(written)
-            for desk, judged in play(playing, account.steps[-1]):
-                account.take(desk, (judged,))
-                desk.see(judged)
-            for desk in playing:
-                account.take(desk, desk.compare(written))
-            if playing:
-                account.played(seat.engine for desk in playing for seat in desk.seats)
+            try:
+                self._step(account, playing, written)
+            except (FindingError, OSError):
+                raise
+            except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
+                account.harness_failed(desks)
         for desk in desks:
             account.take(desk, desk.compare_checkpoint())
         account.close(desks)
         clear(self._work / example.name)
+
+    @staticmethod
+    def _step(account: Account, playing: list[ExampleDesk], written: Written) -> None:
+        for desk in playing:
+            desk.prepare(written)
+        for where, judged in play(playing, account.steps[-1]):
+            account.take(where, (judged,))
+        for desk in playing:
+            account.take(desk, desk.compare(written))
+        if playing:
+            account.played(seat.engine for desk in playing for seat in desk.seats)
 
     def _players(self, number: int, example: Example) -> Iterator[Engine]:
         for engine in self._dealer.playing(self._chunk, number):
@@ -110,12 +119,14 @@ class ExampleDesk(Desk):
         if isinstance(written.operation, Orphan):
             pq.write_table(to_arrow(Rows(self._example.schema, written.operation.rows)), self.folder / ORPHAN)
 
-    def see(self, judged: Judged) -> None:
-        """Remember what was seen last, and which step added which files."""
-        self._seen = judged.seen
-        for commit in judged.seen.commits:
-            for add in commit.adds:
-                self._born.setdefault(add.path, judged.seen.step)
+    def play(self, step: Step) -> Iterator[Judged | None]:
+        """One step; what was seen last is remembered, and which step added which files."""
+        for judged in super().play(step):
+            if judged is not None:
+                self._seen = judged.seen
+                for add in (add for commit in judged.seen.commits for add in commit.adds):
+                    self._born.setdefault(add.path, judged.seen.step)
+            yield judged
 
     def compare(self, written: Written) -> Iterator[Judged]:
         """Hold the table to what is written down for the step that has just been played."""

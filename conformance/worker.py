@@ -47,7 +47,8 @@ class Settings:
     def from_line(cls, line: str) -> Settings:
         """The inverse of `to_line`."""
         form: dict[str, Any] = json.loads(line)
-        return cls(**{key: tuple(part) if isinstance(part, list) else part for key, part in form.items()})
+        form |= {key: tuple(part) for key, part in form.items() if isinstance(part, list)}
+        return cls(**form)
 
 
 class Campaign:
