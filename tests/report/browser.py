@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import itertools
 import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Self
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe whose ends are none of 3 and 4, which chromium wants to be its own."""
+    ends = os.pipe()
+    high = tuple(fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in ends)
+    for each in ends:
+        os.close(each)
+    return high[0], high[1]
 
 
 class Browser:
@@ -19,14 +37,14 @@ class Browser:
 
     def __init__(self, profile: Path, *, width: int = 1400, height: int = 1000) -> None:
         assert PROGRAM is not None
-        to_read, self._to_write = os.pipe()
-        self._from_read, from_write = os.pipe()
+        to_read, self._to_write = _pipe()
+        self._from_read, from_write = _pipe()
         command = [
             PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
             "--remote-debugging-pipe", f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank",
         ]  # fmt: skip
         self._process = subprocess.Popen(
-            ["sh", "-c", f'exec "$0" "$@" 3<&{to_read} 4>&{from_write}', *command],
+            [sys.executable, "-c", HAND_OVER, str(to_read), str(from_write), *command],
             pass_fds=(to_read, from_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(to_read)
