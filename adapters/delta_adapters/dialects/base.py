@@ -105,16 +105,22 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
 
 def _alike(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect) -> list[str]:
     """The operands, each brought to the type of the first column among them, so that no engine has to choose one."""
-    if schema is None:
-        return [render_sql(each, None, dialect) for each in operands]
-    types = [type_of(each, schema) for each in operands]
+    types = [_type_of(each, schema) for each in operands]
     wanted = next(
         (found for each, found in zip(operands, types, strict=True) if isinstance(each, Column)), types[0]
     )
     return [
-        text if found == wanted else f"CAST({text} AS {dialect.type_name(wanted)})"
+        text if wanted in {found, None} or found is None else f"CAST({text} AS {dialect.type_name(wanted)})"
         for text, found in zip((render_sql(each, schema, dialect) for each in operands), types, strict=True)
     ]
+
+
+def _type_of(expression: Expression, schema: Struct | None) -> DataType | None:
+    """Its type; None without a schema, and for a column that is not there, which is the engine's to refuse."""
+    try:
+        return None if schema is None else type_of(expression, schema)
+    except KeyError:
+        return None
 
 
 def _joined(
