@@ -13,7 +13,7 @@ JUDGES = tuple(each.id for each in catalogue.REQUIREMENTS if "checkpoint" in eac
 
 def look(seen: Observation, ledger: Ledger) -> None:
     """Judge the folder as the step left it."""
-    if not seen.wrote or seen.after is None or seen.log_error is not None:
+    if not seen.wrote or (seen.after is None and seen.log_error is None):
         return
     first = seen.before.version if seen.before is not None else 0
     ledger.count(folder_weights(seen.reader, seen.reader.listing(), first))

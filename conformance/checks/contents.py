@@ -8,16 +8,33 @@ from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
-from delta_models.log import LogError
-from delta_models.operations import Append, Overwrite
+from delta_models.log import CorruptLog, LogError, LogReader, Snapshot
+from delta_models.operations import (
+    Append,
+    Checkpoint,
+    CleanLog,
+    CompactLog,
+    Drop,
+    Optimize,
+    Overwrite,
+    Purge,
+    Read,
+    SetProperties,
+    UnsetProperties,
+    Vacuum,
+    ZOrder,
+)
 from delta_models.outcomes import Committed
 from delta_models.requirements import contents as catalogue
 from delta_models.schema import STRING, Struct, to_json
 from delta_models.values import Rows
 
 JUDGES = (
-    *(each.id for each in catalogue.REQUIREMENTS if "contents" in each.checks),
-    "write.rows",
+    *(
+        each.id
+        for each in catalogue.REQUIREMENTS
+        if "contents" in each.checks and not each.id.endswith("look-changes-nothing")
+    ),
     "write.schema",
     "write.partitioning",
     "write.properties",
@@ -26,57 +43,103 @@ JUDGES = (
     "write.states-stay",
 )
 FREE_METADATA = ("delta.columnMapping.", "parquet.field.", "delta.typeChanges")
+READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
 
 def look(seen: Observation, ledger: Ledger) -> None:
     """Judge the newest version against the model, and the old ones that were looked at."""
-    if not seen.wrote or seen.after is None or seen.log_error is not None:
+    if seen.log_error is not None:
+        return
+    if seen.wrote or isinstance(seen.operation, Read):
+        _old_states(seen, ledger)
+    if not seen.wrote:
+        return
+    if isinstance(seen.operation, Drop):
+        _dropped(seen, ledger)
+        return
+    if seen.after is None:
+        if seen.branch is not None and seen.model.exists:
+            ledger.judge(_rule(seen) or "write.data-files-readable", "there is no table")
         return
     try:
-        rows = seen.reader.rows(seen.after)
+        after, rows = _own_reading(seen, seen.after)
+    except CorruptLog as error:
+        ledger.judge("log.loads", f"read anew: {error}")
+        return
     except LogError as error:
         ledger.judge("write.data-files-readable", str(error))
         return
     ledger.judge("write.data-files-readable", None)
     _rearranged_only(seen, rows, ledger)
-    if seen.branch is None:
-        return
-    if not seen.model.exists:
-        return
-    _against_the_model(seen, rows, ledger)
-    _old_states(seen, ledger)
+    if seen.branch is not None and seen.model.exists:
+        _against_the_model(seen, after, rows, ledger)
 
 
-def _against_the_model(seen: Observation, rows: Rows, ledger: Ledger) -> None:
-    after, model = seen.after, seen.model
-    assert after is not None  # noqa: S101 - narrows the type; `look` returned otherwise
-    after_what = f"after {type(seen.operation).__name__} (version {after.version})"
+def _own_reading(seen: Observation, after: Snapshot) -> tuple[Snapshot, Rows]:
+    """The newest version as we read it: anew and from files alone, where upkeep may have replaced what we remember."""
+    if not isinstance(seen.operation, READ_COLD):
+        return after, seen.reader.rows(after)
+    reader = LogReader(seen.folder, zone=seen.reader.zone)
+    anew = reader.snapshot()
+    return anew, reader.rows(anew)
+
+
+def _against_the_model(seen: Observation, after: Snapshot, rows: Rows, ledger: Ledger) -> None:
+    model = seen.model
+    what = f"after {type(seen.operation).__name__} (version {after.version})"
     wrong = schema_difference(model.schema, after.schema)
-    same_columns = ledger.judge("write.schema", f"{after_what}: {wrong}" if wrong else None)
+    same_columns = ledger.judge("write.schema", f"{what}: {wrong}" if wrong else None)
     same = tuple(after.partition_by) == tuple(model.partition_by)
-    wrong = f"{after_what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
+    wrong = f"{what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
     ledger.judge("write.partitioning", None if same else wrong)
-    asked = dict(model.properties)
-    if asked:
-        found = dict(after.properties)
-        off = [
-            f"{key} is {found.get(key)!r} instead of {value!r}"
-            for key, value in asked.items()
-            if found.get(key) != value
-        ]
-        ledger.judge("write.properties", f"{after_what}: {'; '.join(off)}" if off else None)
-    if same_columns:
-        wrong_rows = difference(model.as_rows, rows)
-        wrong = f"{after_what}: {wrong_rows}" if wrong_rows else None
-        columns = differing_columns(model.as_rows, rows) if wrong_rows else ()
-        ledger.judge(_rule(seen), wrong, f"version {after.version}", columns)
-        _empty_texts(seen, rows, ledger)
+    off = _wrong_properties(seen, after)
+    if model.properties:
+        ledger.judge("write.properties", f"{what}: {off}" if off else None)
+    rule = _rule(seen)
+    if not same_columns or rule is None:
+        return
+    wrong_rows = difference(model.as_rows, rows)
+    columns = differing_columns(model.as_rows, rows) if wrong_rows else ()
+    if isinstance(seen.operation, SetProperties | UnsetProperties):
+        wrong_rows = wrong_rows or off
+    ledger.judge(rule, f"{what}: {wrong_rows}" if wrong_rows else None, f"version {after.version}", columns)
+    _empty_texts(seen, rows, ledger)
 
 
-def _rule(seen: Observation) -> str:
-    """What the operation means for rows has a rule of its own; a refusal's is that the rows stay."""
+def _wrong_properties(seen: Observation, after: Snapshot) -> str | None:
+    """Properties that were asked for and are not there, or taken away and still there; what writers add is theirs."""
+    found = dict(after.properties)
+    off = [
+        f"{key} is {found.get(key)!r} instead of {value!r}"
+        for key, value in seen.model.properties
+        if found.get(key) != value
+    ]
+    if isinstance(seen.operation, UnsetProperties):
+        off += [f"{key} is still {found[key]!r}" for key in seen.operation.keys if key in found]
+    return "; ".join(off) or None
+
+
+def _rule(seen: Observation) -> str | None:
+    """What the operation means for rows has a rule of its own; that a refusal changes nothing is judged by `outcomes`."""
     named = seen.branch.requirement if seen.branch is not None else ""
-    return named if named.startswith("contents.") else "write.rows"
+    return named if named.startswith("contents.") else None
+
+
+def _dropped(seen: Observation, ledger: Ledger) -> None:
+    """A managed table's files go with it, an external one's stay."""
+    rule = _rule(seen)
+    if rule is None:
+        return
+    if seen.model.exists:
+        kept = (
+            seen.after is not None and seen.before is not None and seen.after.version == seen.before.version
+        )
+        ledger.judge(rule, None if kept else "the table is no longer what it was")
+        return
+    left = (
+        sorted(each.name for each in seen.folder.rglob("*") if each.is_file()) if seen.folder.is_dir() else []
+    )
+    ledger.judge(rule, f"files are left: {', '.join(left[:5])}" if left else None)
 
 
 def _empty_texts(seen: Observation, rows: Rows, ledger: Ledger) -> None:

@@ -42,7 +42,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
 def chain(seen: Observation) -> Iterator[tuple[Snapshot | None, Commit, Snapshot | None]]:
     """Each commit of the step between the states before and after it (None: cannot be told)."""
     before = seen.before
-    for commit in seen.commits:
+    for commit in seen.commits or _unread(seen):
         if before is None and commit.version > 0:
             return
         try:
@@ -53,6 +53,14 @@ def chain(seen: Observation) -> Iterator[tuple[Snapshot | None, Commit, Snapshot
         if after is None:
             return
         before = after
+
+
+def _unread(seen: Observation) -> list[Commit]:
+    """The new commits of a log that gives no state: they are what may say why."""
+    if seen.log_error is None:
+        return []
+    first = seen.before.version + 1 if seen.before is not None else 0
+    return [seen.reader.commit(each) for each in seen.reader.listing().commits if each >= first]
 
 
 def data_breaches(seen: Observation, ledger: Ledger) -> list[Breach]:

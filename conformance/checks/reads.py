@@ -7,7 +7,7 @@ from conformance.checks.ledger import Check, Ledger
 from conformance.checks.outcomes import describe
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Look, Observation
-from delta_models.operations import AtState, AtVersion, Latest, Read
+from delta_models.operations import LOOKS, AtState, AtVersion, Latest, Read, Reopen
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
@@ -17,6 +17,7 @@ JUDGES = (
     "read.version",
     "read.succeeds",
     "read.refuses-what-is-not-there",
+    "contents.look-changes-nothing",
 )
 
 
@@ -27,6 +28,10 @@ def look(seen: Observation, ledger: Ledger) -> None:
     for each in seen.looks:
         if isinstance(each.operation, Read):
             _judge(seen, each, each.operation, ledger)
+    if isinstance(seen.operation, (*LOOKS, Reopen)) and seen.looks:
+        newest, known = seen.reader.latest_version(), seen.after.version if seen.after else None
+        wrong = None if newest == known else f"the newest version was {known} before and is {newest} after it"
+        ledger.judge("contents.look-changes-nothing", wrong)
 
 
 def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:

@@ -28,7 +28,7 @@ def small(**changes):
             "lockstep": {"chunks": 3, "heavy_histories": 2, "heavy_chunks": 2},
             "shared": {"chunks": 1},
         },
-        "core": [{"requirements": ["write.rows"], "engines": list(ENGINES), "suite": "lockstep"}],
+        "core": [{"requirements": ["write.schema"], "engines": list(ENGINES), "suite": "lockstep"}],
     }
     return parse_profile("small", {**form, **changes})
 
@@ -94,7 +94,7 @@ class TestPlans:
 
     def test_the_core_is_restricted_to_the_engines_and_suites_asked_for(self):
         assert make_plan(small(), 1, engines=("delta-rs",)).core == (
-            Floor("write.rows", "delta-rs", "lockstep"),
+            Floor("write.schema", "delta-rs", "lockstep"),
         )
         assert make_plan(small(), 1, engines=ENGINES, suites=("shared",)).core == ()
 

@@ -93,14 +93,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         ("outcomes",),
     ),
     Requirement(
-        "write.rows",
-        "The rows of the live files, deletion vectors applied, are those that the operation means.",
-        RECONCILIATION,
-        "must",
-        "writer",
-        ("contents",),
-    ),
-    Requirement(
         "write.schema",
         "The schema in the log is the one that the operations so far mean: names, order, types, nullability.",
         METADATA,
