@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from pathlib import Path
@@ -52,7 +53,8 @@ def text(results: Results) -> str:
 
 def escape(said: str, width: int = 300) -> str:
     """Text on one line, with nothing in it that Markdown or HTML could act on; `@` and `#` call nobody."""
-    return re.sub(r"([\\`*_{}\[\]<>()#+!|~&@$-])", r"\\\1", one_line(said, width)).replace("\\@", "@\u2060")
+    marked = re.sub(r"([\\`*_{}\[\]()#+!|~$-])", r"\\\1", one_line(said, width))
+    return html.escape(marked, quote=False).replace("@", "@\u2060")
 
 
 def code(said: str, width: int = 300) -> str:

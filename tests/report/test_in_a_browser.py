@@ -14,7 +14,7 @@ from tests.report.samples import big_run, results_of
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(PROGRAM is None, reason="there is no chromium on the PATH: apt install chromium"),
+    pytest.mark.skipif(PROGRAM is None, reason="chromium: not on the PATH; apt install chromium"),
 ]
 
 SHOWN = "document.querySelector('#shown').textContent"
