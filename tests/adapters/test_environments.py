@@ -1,0 +1,158 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from delta_adapters.environments import (
+    READY,
+    EnvironmentProblem,
+    _reason,
+    cache_folder,
+    ensure_environment,
+    host_archive,
+    launch_of,
+)
+from delta_adapters.registry import installed_version, parse_engine
+from delta_adapters.smoke import main, smoke
+from delta_adapters.supervisor import Host
+
+OLD = parse_engine("delta-rs@1.5.0")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "delta-conformance"
+
+
+def test_the_cache_stands_where_the_system_wants_it(cache):
+    assert cache_folder() == cache
+
+
+def test_the_installed_version_runs_in_this_interpreter():
+    launch = launch_of(parse_engine("delta-rs"))
+    assert launch.command == (sys.executable, "-P")
+    assert launch.environment["TZ"] == "UTC"
+
+
+def test_the_archive_for_a_foreign_interpreter_holds_host_adapter_and_vocabulary_only(cache):
+    with zipfile.ZipFile(host_archive(OLD)) as archive:
+        names = set(archive.namelist())
+    assert {
+        "delta_adapters/host.py",
+        "delta_adapters/delta_rs/capabilities.json",
+        "delta_models/codec.py",
+    } <= names
+    assert not any(
+        each.startswith(("conformance", "delta_adapters/delta_spark", "delta_models/log")) for each in names
+    )
+    assert "delta_adapters/supervisor.py" not in names
+
+
+def test_the_archive_is_made_once_for_the_same_files(cache):
+    first = host_archive(OLD)
+    made = first.stat().st_mtime_ns
+    assert (host_archive(OLD), first.stat().st_mtime_ns) == (first, made)
+
+
+def test_the_archive_alone_is_enough_to_load_the_adapter(cache, tmp_path):
+    program = (
+        "import sys; sys.path[:] = [each for each in sys.path if not each.startswith(sys.argv[2])];"
+        "sys.path.insert(0, sys.argv[1]); import delta_adapters.host as host;"
+        "adapter = host.load('delta_adapters.delta_rs:DeltaRs')();"
+        "print(adapter.capabilities['format'], host.__file__)"
+    )
+    checkout = str(Path(__file__).parents[2] / "adapters")
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", program, host_archive(OLD), checkout],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.startswith("1 ")
+    assert ".zip" in told.stdout
+
+
+def test_a_cache_that_can_not_be_written_is_told_with_the_way_out(cache):
+    cache.parent.joinpath("delta-conformance").write_text("a file where a folder should be")
+    with pytest.raises(EnvironmentProblem, match="XDG_CACHE_HOME moves it elsewhere"):
+        ensure_environment(OLD)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    (
+        (
+            "ERROR: No matching distribution found for deltalake==9.9.9",
+            "there is no deltalake 1.5.0 for this Python",
+        ),
+        (
+            "[Errno -3] Temporary failure in name resolution\nERROR: No matching distribution",
+            "can't be reached",
+        ),
+        ("error: externally-managed-environment", "externally-managed-environment"),
+    ),
+)
+def test_why_an_environment_could_not_be_made_is_told_in_plain_words(said, told):
+    assert told in _reason(said, OLD)
+
+
+def test_the_smoke_test_passes_delta_rs(capsys):
+    assert main(["delta-rs"]) == 0
+    assert capsys.readouterr().out == f"delta-rs@{installed_version('delta-rs')}: works\n"
+
+
+def test_the_smoke_test_tells_a_wrong_adapter(capsys):
+    bad = Path(__file__).parent / "hosts" / "bad.py"
+    assert main([f"{bad}:Honest"]) == 1
+    assert "tiny@1.0 fails its smoke test at: read back. Read(" in capsys.readouterr().err
+
+
+def test_the_smoke_test_tells_what_can_not_be_run(capsys):
+    assert main(["delta-rust"]) == 3
+    assert "no engine is called 'delta-rust'" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_two_versions_of_an_engine_stand_side_by_side(tmp_path):
+    specs = (OLD, parse_engine("delta-rs"))
+    hosts = [Host.start(each, tmp_path / str(each)) for each in specs]
+    try:
+        for number, host in enumerate(hosts):
+            smoke(host, tmp_path / f"table{number}")
+        assert [str(each.identity) for each in hosts] == [
+            "delta-rs@1.5.0",
+            f"delta-rs@{installed_version('delta-rs')}",
+        ]
+    finally:
+        for each in hosts:
+            each.kill()
+
+
+@pytest.mark.slow
+def test_a_half_made_environment_is_made_again(cache):
+    folder = ensure_environment(OLD).parents[1]
+    (folder / READY).unlink()
+    (folder / "bin" / "python").unlink()
+    (folder / "left-over").touch()
+    assert ensure_environment(OLD).exists()
+    assert not (folder / "left-over").exists()
+
+
+@pytest.mark.slow
+def test_a_version_that_does_not_exist_is_told(cache, capsys):
+    assert main(["delta-rs@9.9.9"]) == 3
+    assert "there is no deltalake 9.9.9 for this Python and machine" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_index_that_can_not_be_reached_is_told(cache, monkeypatch, tmp_path):
+    for each in ("PIP_FIND_LINKS", "UV_FIND_LINKS"):
+        monkeypatch.delenv(each, raising=False)
+    configuration = tmp_path / "pip.conf"
+    configuration.write_text("[global]\nindex-url = http://127.0.0.1:9/simple\nretries = 1\n")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(configuration))
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
+    with pytest.raises(EnvironmentProblem, match="the package index can't be reached"):
+        ensure_environment(OLD)
