@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -173,7 +174,7 @@ def to_json(schema: DataType) -> Json:
             return {"type": "struct", "fields": [_field_to_json(each) for each in schema.fields]}
 
 
-def parse(form: Json) -> DataType:
+def parse(form: Any) -> DataType:
     """The type that a JSON value in the serialization format means."""
     match form:
         case str():
@@ -215,7 +216,7 @@ def _field_to_json(each: Field) -> Json:
     }
 
 
-def _parse_field(form: Json) -> Field:
+def _parse_field(form: Any) -> Field:
     match form:
         case {"name": str(name), "type": type_form}:
             metadata = form.get("metadata") or {}

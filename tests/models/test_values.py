@@ -66,7 +66,8 @@ def test_a_value_survives_its_json_form(typed):
 
 @given(TYPED)
 def test_a_value_is_the_same_as_itself(typed):
-    assert same(*typed, typed[1])
+    data_type, value = typed
+    assert same(data_type, value, value)
 
 
 @pytest.mark.parametrize(
