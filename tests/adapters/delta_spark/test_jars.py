@@ -29,7 +29,7 @@ def spark(tmp_path, monkeypatch):
 
     def resolver(*lines: str) -> Path:
         script = home / "bin" / "spark-submit"
-        calls = tmp_path / "calls"
+        calls: Path = tmp_path / "calls"
         body = "\n".join(lines)
         script.write_text(
             "#!/bin/sh\n"
@@ -133,21 +133,18 @@ def test_of_two_processes_one_resolves_and_the_other_waits_for_it(spark, resolve
         "print(len(jars.resolve(java=java.Java(Path('/usr/bin/java'), 17, ''))))\n"
     )
     command = [sys.executable, "-c", script]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    first = subprocess.Popen(command, **pipes)
+    first = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert first.stderr is not None
     assert "fetching" in first.stderr.readline()
-    second = subprocess.Popen(command, **pipes)
+    second = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert second.stderr is not None
     assert "waiting for another process" in second.stderr.readline()
-    (tmp_path / "gate").write_text("") if (tmp_path / "gate").exists() else _wait_and_open(
-        tmp_path / "gate", first
-    )
+    _open(tmp_path / "gate", first)
     assert [each.communicate(timeout=60)[0].strip() for each in (first, second)] == ["2", "2"]
     assert len(calls.read_text().splitlines()) == 1
 
 
-def _wait_and_open(gate: Path, process: subprocess.Popen[str]) -> None:
+def _open(gate: Path, process: subprocess.Popen[str]) -> None:
     while not gate.exists():
         assert process.poll() is None
     gate.write_text("")

@@ -1,0 +1,204 @@
+"""Each literal form of delta-spark says exactly its value: a row with the value is found by it, and by nothing else.
+
+The tables keep no statistics, so that what is proved is the literal, and not the engine's data skipping.
+"""
+
+import pyarrow as pa
+import pytest
+
+from delta_adapters.dialects import Inexpressible, render_sql
+from delta_adapters.dialects.spark_sql import SparkSqlDialect
+from delta_models.expressions import (
+    And,
+    Between,
+    Call,
+    Column,
+    Compare,
+    Expression,
+    In,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
+from delta_models.operations import Append, Create, Delete, Merge, MergeClause, Read, Update
+from delta_models.outcomes import Committed
+from delta_models.schema import (
+    BINARY,
+    DATE,
+    LONG,
+    STRING,
+    TIMESTAMP_NTZ,
+    VARIANT,
+    Array,
+    DecimalType,
+    Map,
+    struct,
+)
+from delta_models.values import Decimal, Rows, same_key
+from tests.adapters.extremes import EXTREMES, LAST_DAY
+
+DIALECT = SparkSqlDialect()
+NO_STATISTICS = (("delta.dataSkippingNumIndexedCols", "0"),)
+VALUE, NUMBER = Column(("value",)), Column(("number",))
+WITH_BINARY = EXTREMES | {BINARY: (b"", b"\x00", b"'\\\xff\xfe", b"text")}
+
+
+def sql(expression: Expression) -> str:
+    return render_sql(expression, None, DIALECT)
+
+
+def _numbers(reply) -> set[int]:
+    assert isinstance(reply.table, pa.Table), reply.outcome
+    return set(reply.table["number"].to_pylist())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data_type", tuple(WITH_BINARY), ids=str)
+def test_a_literal_says_exactly_its_value(delta_spark, data_type):
+    values = (*WITH_BINARY[data_type], None)
+    schema = struct(("value", data_type), ("number", LONG))
+    assert delta_spark.execute(Create(schema, (), NO_STATISTICS)).outcome == Committed()
+    rows = Rows(schema, tuple((each, number) for number, each in enumerate(values)))
+    assert delta_spark.execute(Append(rows)).outcome == Committed()
+    null = len(values) - 1
+
+    # One read proves all: a row is kept if exactly the literal of its own number picks it.
+    own = Or(
+        tuple(
+            And((Compare("=", NUMBER, Literal(LONG, number)), Compare("=", VALUE, Literal(data_type, each))))
+            for number, each in enumerate(values[:-1])
+        )
+    )
+    assert _numbers(delta_spark.read(Read(where=own))) == set(range(null))
+    other = Or(
+        tuple(
+            And((Compare("!=", NUMBER, Literal(LONG, number)), Compare("=", VALUE, Literal(data_type, each))))
+            for number, each in enumerate(values[:-1])
+        )
+    )
+    assert _numbers(delta_spark.read(Read(where=other))) == set()
+    everything = tuple(Literal(data_type, each) for each in values)
+    assert _numbers(delta_spark.read(Read(where=In(VALUE, everything)))) == set(range(null))
+
+    # An update writes what the literal says; a delete finds it again.
+    wanted = values[null - 1]
+    alone = Compare("=", NUMBER, Literal(LONG, null))
+    assert delta_spark.execute(Update((("value", Literal(data_type, wanted)),), alone)).outcome == Committed()
+    equal = Compare("=", VALUE, Literal(data_type, wanted))
+    assert _numbers(delta_spark.read(Read(where=equal))) == {null - 1, null}
+    assert delta_spark.execute(Delete(equal)).outcome == Committed()
+    assert (
+        delta_spark.execute(Delete(Compare("=", VALUE, Literal(data_type, values[0])))).outcome == Committed()
+    )
+    assert _numbers(delta_spark.read(Read())) == set(range(1, null - 1))
+
+
+@pytest.mark.slow
+def test_a_zero_that_is_negative_is_written_as_such_and_found_by_either(delta_spark):
+    double = next(each for each in EXTREMES if str(each) == "double")
+    schema = struct(("value", double), ("number", LONG))
+    delta_spark.execute(Create(schema, (), NO_STATISTICS))
+    delta_spark.execute(Append(Rows(schema, ((-0.0, 0), (0.0, 1), (1.0, 2)))))
+    delta_spark.execute(Update((("value", Literal(double, -0.0)),), Compare("=", NUMBER, Literal(LONG, 2))))
+    table = delta_spark.read(Read()).table
+    found = {
+        number: same_key(double, value) for value, number in zip(*table.to_pydict().values(), strict=True)
+    }
+    assert found == {0: same_key(double, -0.0), 1: same_key(double, 0.0), 2: same_key(double, -0.0)}
+    for zero in (0.0, -0.0):
+        assert _numbers(delta_spark.read(Read(where=Compare("=", VALUE, Literal(double, zero))))) == {0, 1, 2}
+
+
+NAMES = ("Upper", "q`uote", "a.b", "select", "ünï", "it's", 'd"q', "#", "$x", "source", "target")
+
+
+@pytest.mark.slow
+def test_any_name_can_be_said(delta_spark):
+    schema = struct(*((each, LONG) for each in NAMES))
+    row = tuple(range(len(NAMES)))
+    assert delta_spark.execute(Create(schema)).outcome == Committed()
+    assert (
+        delta_spark.execute(Append(Rows(schema, (row, tuple(each + 100 for each in row))))).outcome
+        == Committed()
+    )
+    every = And(tuple(Compare("=", Column((name,)), Literal(LONG, n)) for n, name in enumerate(NAMES)))
+    assert (
+        delta_spark.execute(Update(tuple((each, Literal(LONG, 7)) for each in NAMES), every)).outcome
+        == Committed()
+    )
+    on = And(tuple(Compare("=", Column(("target", each)), Column(("source", each))) for each in NAMES))
+    clauses = (
+        MergeClause("matched", "update", tuple((each, Literal(LONG, 8)) for each in NAMES)),
+        MergeClause("not-matched", "insert", tuple((each, Column(("source", each))) for each in NAMES)),
+    )
+    source = Rows(schema, (tuple(7 for _ in row), tuple(9 for _ in row)))
+    assert delta_spark.execute(Merge(source, on, clauses)).outcome == Committed()
+    table = delta_spark.read(
+        Read(columns=NAMES, where=Compare("<", Column((NAMES[0],)), Literal(LONG, 100)))
+    ).table
+    assert sorted(zip(*table.to_pydict().values(), strict=True)) == [
+        tuple(8 for _ in row),
+        tuple(9 for _ in row),
+    ]
+
+
+def test_the_portable_core_reads_as_sql():
+    number, text = Column(("id",)), Column(("a`b",))
+    tree = Or(
+        (
+            And((Compare("!=", number, Literal(LONG, -1)), Not(IsNull(text)))),
+            In(text, (Literal(STRING, "it's ${x}\\"), Literal(STRING, None))),
+            Between(number, Literal(LONG, 1), Literal(LONG, 2)),
+            Compare("<=>", number, Literal(LONG, None)),
+            And(()),
+        )
+    )
+    assert sql(tree) == (
+        "(((`id` <> CAST('-1' AS BIGINT)) AND (NOT (`a``b` IS NULL)))"
+        r" OR (`a``b` IN ('it\u0027s \u0024{x}\u005C', CAST(NULL AS STRING)))"
+        " OR (`id` BETWEEN CAST('1' AS BIGINT) AND CAST('2' AS BIGINT))"
+        " OR (`id` <=> CAST(NULL AS BIGINT)) OR TRUE)"
+    )
+
+
+def test_calls_read_as_sql():
+    plus = Call("+", (Column(("id",)), Literal(LONG, 1)), LONG)
+    assert (
+        sql(Call("cast", (plus,), DecimalType(20, 0)))
+        == "CAST((`id` + CAST('1' AS BIGINT)) AS DECIMAL(20,0))"
+    )
+    assert sql(Call("upper", (Column(("source", "s")),), STRING)) == "upper(`source`.`s`)"
+    assert sql(Call("like", (Column(("s",)), Literal(STRING, "a%")), STRING)) == "(`s` LIKE 'a%')"
+    assert sql(Call("-", (Column(("id",)),), LONG)) == "(- `id`)"
+
+
+def test_nested_constants_read_as_sql():
+    nested = struct(("a", Array(LONG)), ("m", Map(STRING, DATE)))
+    assert DIALECT.literal(nested, ((1, None), (("k", 0),))) == (
+        "NAMED_STRUCT('a', CAST(ARRAY(CAST('1' AS BIGINT), CAST(NULL AS BIGINT)) AS ARRAY<BIGINT>), "
+        "'m', CAST(MAP('k', CAST('1970-01-01' AS DATE)) AS MAP<STRING, DATE>))"
+    )
+
+
+def test_a_string_that_is_no_utf8_is_made_from_its_bytes():
+    assert DIALECT.literal(STRING, "a\udcff") == "CAST(X'61ff' AS STRING)"
+
+
+def test_decimals_keep_every_digit():
+    assert DIALECT.literal(DecimalType(38, 10), Decimal(-1, 10)) == "CAST('-0.0000000001' AS DECIMAL(38,10))"
+
+
+@pytest.mark.parametrize(
+    "literal",
+    (
+        Literal(VARIANT, (b"", b"")),
+        Literal(TIMESTAMP_NTZ, (LAST_DAY + 1) * 86_400_000_000),
+        Call("drop table", (), LONG),
+        In(Literal(LONG, 1), ()),
+    ),
+    ids=("variant", "after 9999", "no function", "empty list"),
+)
+def test_what_has_no_words_is_said_to_be_inexpressible(literal):
+    with pytest.raises(Inexpressible):
+        sql(literal)
