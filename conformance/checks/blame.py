@@ -1,8 +1,8 @@
 """Who is to blame: the writer, the reader, or the harness.
 
-The log is invalid, or our own reading of it differs from the model: the writer. The log is valid, our own reading right,
-and the engine's differs: the reader. So each requirement has its side, and the checks keep the sides apart by measuring
-a reader against the log (`truth`). Our own reader fails on a log that no rule calls invalid: the harness.
+The log is invalid, or our own reading of it differs from the model: the writer. The log is valid, our own reading
+right, and the engine's differs: the reader. So each requirement has its side, and the checks keep the sides apart by
+measuring a reader against the log (`truth`). Our own reader fails on a log that no rule calls invalid: the harness.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does the log's folder tell one story: no gap, checkpoints and checksums equal to what the commits give, hints that lead?"""
+"""Does the log's folder tell one story: no gap, checkpoints and checksums equal to replay, hints that lead?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the log, by our own reading of it and of its data files, hold the model's table? A difference is the writer's."""
+"""Does the log, by our own reading of it and of the data files, hold the model's table? If not, the writer is wrong."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _wrong_properties(seen: Observation, after: Snapshot) -> str | None:
 
 
 def _rule(seen: Observation) -> str | None:
-    """What the operation means for rows has a rule of its own; that a refusal changes nothing is judged by `outcomes`."""
+    """What the operation means for rows has a rule of its own; that a refusal changes nothing is for `outcomes`."""
     named = seen.branch.requirement if seen.branch is not None else ""
     return named if named.startswith("contents.") else None
 

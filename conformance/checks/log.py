@@ -1,4 +1,4 @@
-"""Are the new commits valid by the rules of the protocol, among themselves and on top of the state before? See `validity`."""
+"""Are the new commits valid by the protocol, in themselves and on top of the state before? See `validity`."""
 
 from __future__ import annotations
 

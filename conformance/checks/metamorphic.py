@@ -9,7 +9,7 @@ from __future__ import annotations
 from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger
 from conformance.checks.text import difference
-from conformance.observation import Look, Observation
+from conformance.observation import Observation
 from delta_models.expressions import NotEvaluable, holds
 from delta_models.operations import (
     Checkpoint,
@@ -38,7 +38,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
     """Judge what can be compared in this step."""
     for each in seen.looks:
         if each.kind == "filter" and isinstance(each.operation, Read) and each.answer is not None:
-            _filter(seen, each, each.operation, each.answer, ledger)
+            _filter(seen, each.operation, each.answer, ledger)
     if seen.log_error is not None:
         return
     if seen.wrote and isinstance(seen.operation, Delete) and isinstance(seen.outcome, Committed):
@@ -47,7 +47,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
         _upkeep(seen, ledger)
 
 
-def _filter(seen: Observation, each: Look, read: Read, answer: Rows, ledger: Ledger) -> None:
+def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None:
     for other in seen.looks:
         unfiltered = isinstance(other.operation, Read) and other.operation.where is None
         whole = unfiltered and isinstance(other.operation, Read) and other.operation.columns is None

@@ -1,4 +1,4 @@
-"""Values, rows and differences between bags of rows as a person reads them: SQL literals, and no more than fit a message."""
+"""Values, rows and differences between bags of rows as people read them: SQL literals, and no more than fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def sql_text(data_type: DataType, value: Value) -> str:
+def sql_text(data_type: DataType, value: Value) -> str:  # noqa: PLR0912 - one case a type
     """One value as a SQL literal; what no literal can say is still unmistakable."""
     if value is None:
         return "NULL"
@@ -62,7 +62,7 @@ def rows_text(schema: Struct, rows: Sequence[Row]) -> str:
 
 
 def difference(expected: Rows, got: Rows) -> str | None:
-    """What one bag has that the other lacks, or None if they are the same. Both are read by the schema of `expected`."""
+    """What one bag has that the other lacks, None if they are the same. Both are read by `expected`'s schema."""
     schema = expected.schema
     if len(got.schema) != len(schema):
         return f"{len(got.schema)} columns ({', '.join(got.schema.names)}) instead of {len(schema)}"
@@ -83,7 +83,7 @@ def difference(expected: Rows, got: Rows) -> str | None:
 
 
 def differing_columns(expected: Rows, got: Rows) -> tuple[str, ...]:
-    """The columns whose values alone show the difference between two bags of equally many rows; else none can be named."""
+    """The columns whose values alone show the difference between two bags of equal size; else none is named."""
     if len(expected) != len(got) or len(expected.schema) != len(got.schema):
         return ()
     found = []
@@ -110,8 +110,7 @@ def timestamp_text(micros: int) -> str:
         moment = EPOCH + timedelta(microseconds=micros)
     except OverflowError:
         return f"1970-01-01 00:00:00 + {micros} microseconds"
-    text = moment.replace(tzinfo=None).isoformat(sep=" ")
-    return text
+    return moment.replace(tzinfo=None).isoformat(sep=" ")
 
 
 def _float_text(value: float) -> str:

@@ -1,4 +1,4 @@
-"""How often each rule of the log is really judged: once for each thing that could break it, never for what is not there."""
+"""How often each rule of the log is really judged: once for each thing that could break it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _EVERY_PROTOCOL = (
 )  # fmt: skip
 _EVERY_METADATA = ("log.schema-readable", "log.column-names-unique", "log.format-is-parquet")
 _EVERY_MAPPING = (
-    "schema.column-mapping-complete", "schema.column-ids-unique", "schema.physical-names-unique", "schema.max-column-id",
+    "schema.column-mapping-complete", "schema.column-ids-unique", "schema.physical-names-unique",
+    "schema.max-column-id",
 )  # fmt: skip
 _EVERY_VECTOR = (
     "dv.descriptor-well-formed",

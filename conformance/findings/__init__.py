@@ -1,4 +1,4 @@
-"""Findings: what makes two of them the same, the folder that keeps one, and scripts that show it without the harness."""
+"""Findings: what makes two the same, the folder that keeps one, and scripts that show it without the harness."""
 
 from __future__ import annotations
 

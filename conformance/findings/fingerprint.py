@@ -1,7 +1,8 @@
-"""What makes two findings the same: a key of what was broken, by whom, in what kind of step; never any words or numbers of a run.
+"""What makes two findings the same: what was broken, by whom, in what kind of step; no words or numbers of a run.
 
-requirement, engine, operation with its options, table features, types of the columns involved, class of the outcome. There
-are no wildcards. The fingerprint is the start of the key's hash; `Collision` guards the little chance that two keys share it.
+The key is requirement, engine, operation with its options, table features, types of the columns involved, class of the
+outcome. There are no wildcards. The fingerprint is the start of the key's hash; `Collision` guards the little chance
+that two keys share it.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ def options_of(operation: Operation) -> tuple[str, ...]:
 
 
 _FLAGS = (
-    "dynamic", "managed", "if_not_exists", "or_create", "replace", "shallow", "everything", "schema_evolution", "dry_run",
-    "lite", "truncate_history", "first",
+    "dynamic", "managed", "if_not_exists", "or_create", "replace", "shallow", "everything", "schema_evolution",
+    "dry_run", "lite", "truncate_history", "first",
 )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ def types_of(columns: Iterable[str], schema: Struct, partition_by: tuple[str, ..
 
 
 def features_of(seen: Observation) -> tuple[str, ...]:
-    """The table features of the protocol, by name, as they stood before the step (after it, where it made the table)."""
+    """The protocol's table features by name, as they stood before the step (after it, where it made the table)."""
     snapshot = seen.before or seen.after
     if snapshot is None:
         return ()

@@ -66,7 +66,8 @@ class Finding:
     """One breach of a requirement, with all that is needed to show it again.
 
     `step` is the number of the first divergent step, `action` that step in words, `detail` what was expected and what
-    was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if it was one. `versions` says what ran: harness, python, engines.
+    was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if
+    it was one. `versions` says what ran: harness, python, engines.
     """
 
     key: Key
@@ -162,7 +163,7 @@ def load_finding(path: Path) -> Finding:
         message = f"{path}: no such folder; a finding is a folder such as findings/9f3c21aa"
         raise NotAFinding(message)
     if not (folder / "finding.json").exists() and not (folder / "history.json").exists():
-        message = f"{path}: neither finding.json nor history.json in it; a finding is a folder such as findings/9f3c21aa"
+        message = f"{path}: neither finding.json nor history.json in it, so it is no finding"
         raise NotAFinding(message)
     form = _read_json(folder / "finding.json")
     if form.get("format") != FORMAT:
@@ -248,7 +249,7 @@ def _fill(
 
 
 def _put_in_place(making: Path, target: Path) -> None:
-    """Rename into place; a longer history that stands there is moved aside first, so that readers see one or the other."""
+    """Rename into place; a longer history there is moved aside first, so that readers see one or the other."""
     if target.exists():
         aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
         target.rename(aside / "old")
@@ -263,7 +264,7 @@ def _put_in_place(making: Path, target: Path) -> None:
 
 
 def copy_table(table: Path, version: int | None, target: Path) -> str:
-    """A copy of a table as it stood at a version: later files of the log are left out. Says what was kept, or why nothing.
+    """A copy of a table as of a version: later files of the log are left out. Says what was kept, or why nothing.
 
     Data files are never changed in place, so those that later versions added are only more than is needed.
     """

@@ -20,8 +20,10 @@ def readme_of(finding: Finding, scripts: Sequence[str]) -> str:
         f"{sentence}" if sentence else "",
         f"Source: {source}. Charged to the {finding.role}.",
         "",
-        f"Step {finding.step} of a `{finding.suite}` history (profile {finding.history.profile}, "
-        f"chunk {finding.history.chunk}, seed {finding.history.seed}): {finding.action}",
+        (
+            f"Step {finding.step} of a `{finding.suite}` history (profile {finding.history.profile}, "
+            f"chunk {finding.history.chunk}, seed {finding.history.seed}): {finding.action}"
+        ),
         "",
         f"    {finding.detail}",
     ]

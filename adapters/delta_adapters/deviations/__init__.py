@@ -1,4 +1,4 @@
-"""What released engines are known to do wrong: fingerprints with cause, versions and expiry, each with its smallest history.
+"""What released engines are known to do wrong: fingerprints, cause, versions, expiry, and the smallest history of each.
 
 A known deviation does not fail a run, and is shown as what it is. `guarded` keeps what triggers one out of half of the
 drawn histories, so that it hides nothing behind it.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 _TYPES = [
-    "byte", "short", "integer", "long", "float", "double", "decimal", "string", "binary", "boolean", "date", "timestamp",
+    "byte", "short", "integer", "long", "float", "double", "decimal", "string", "binary", "boolean", "date",
+    "timestamp",
 ]  # fmt: skip
 _WRITE = ["files", "schema-merge", "by-position"]
 

@@ -1,4 +1,4 @@
-"""Which files a filter need not read: by partition values and by statistics, for comparisons of a column with a literal.
+"""Which files a filter need not read, by partition values and statistics: for comparisons of a column with a literal.
 
 In doubt a file is read. A predicate picks a row only where it is true, so unknown counts as false here.
 """
@@ -128,5 +128,6 @@ def _compare(op: str, column: Column, value: Value, bounds: _Bounds) -> bool:
         return False  # a partition whose value is null
     least, wanted, most = (order_key(data_type, each) for each in (low, value, high))
     return bool({
-        "=": least <= wanted <= most, "<": least < wanted, "<=": least <= wanted, ">": most > wanted, ">=": most >= wanted,
+        "=": least <= wanted <= most, "<": least < wanted, "<=": least <= wanted,
+        ">": most > wanted, ">=": most >= wanted,
     }[op])  # fmt: skip

@@ -1,7 +1,7 @@
 """Stand-alone scripts: a history as a program for one engine alone, to run and to paste into an issue.
 
-A script says what it does, repeats the history with the engine's public API, and ends with 1 if the deviation shows, 0 if
-it does not, 2 if a person has to judge, 3 if an earlier step did not do what it should.
+A script says what it does, repeats the history with the engine's public API, and ends with 1 if the deviation shows,
+0 if it does not, 2 if a person has to judge, 3 if an earlier step did not do what it should.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
             [
                 f"added = versions[{finding.step}] - (versions.get({finding.step - 1}) if {finding.step} else -1)",
                 f"allowed = {ranges!r}",
-                'ended(not any(low <= added <= high for low, high in allowed), f"{added} versions added, allowed {allowed}")',
+                "shows = not any(low <= added <= high for low, high in allowed)",
+                'ended(shows, f"{added} versions added, allowed {allowed}")',
             ]
         )
     allowed = sorted({name for each in expectation.branches for name in _names(each)})
@@ -156,7 +157,7 @@ def _title(finding: Finding, printer: ModuleType) -> str:
         f"    pip install {packages}",
         f"    python script_{printer.NAME.replace('-', '_')}.py",
         "",
-        "It ends with 1 if the deviation shows, 0 if it does not, 2 if a person has to judge, 3 if an earlier step failed.",
+        "It ends with 1 if the deviation shows, 0 if not, 2 if a person has to judge, 3 if an earlier step failed.",
         '"""',
     ]
     return "\n".join(lines)

@@ -28,7 +28,7 @@ print("deltalake", deltalake.__version__)
 DIALECT = DeltaRsDialect()
 
 
-def statements(operation: ops.Operation, schema: Struct) -> list[str]:
+def statements(operation: ops.Operation, schema: Struct) -> list[str]:  # noqa: PLR0912 - one case an operation
     """The lines of a function that performs an operation on a table of this schema."""
     match operation:
         case ops.Create(name=None, managed=False, cluster_by=()):

@@ -1,4 +1,4 @@
-"""What every stand-alone script is made of: rows as pyarrow literals, the frame around the steps, and the final question."""
+"""What every stand-alone script is made of: rows as pyarrow literals, the frame of the steps, the final question."""
 
 from __future__ import annotations
 
@@ -143,9 +143,9 @@ REOPEN = dedent('''
 ''').strip()
 
 COMPARE = dedent("""
-    found = bag(answer.select(expected.column_names)) if set(expected.column_names) == set(answer.column_names) else None
-    if found is None:
+    if sorted(expected.column_names) != sorted(answer.column_names):
         ended(True, f"the answer has the columns {answer.column_names}")
+    found = bag(answer.select(expected.column_names))
     missing, extra = bag(expected) - found, found - bag(expected)
     for row in missing.elements():
         print("   missing:", row)

@@ -1,4 +1,4 @@
-"""The last part of a script where the deviation is in the log: code that looks at it with nothing but json and pyarrow."""
+"""The end of a script where the deviation is in the log: code that looks with nothing but json and pyarrow."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rules about how an engine behaves as a program: its host, what it reports, what it reads, and answers that must agree.
+"""Rules about an engine as a program: its host, what it reports, what it reads, and answers that must agree.
 
-`outcome.*` is about what an operation reports, `write.*` about what the log then holds (the writer), `read.*` about what
-the engine itself then answers (the reader), `metamorphic.*` about answers of one engine that must agree with each other
-whatever the table holds, `host.*` about the process.
+`outcome.*` is about what an operation reports, `write.*` about what the log then holds (the writer), `read.*` about
+what the engine itself then answers (the reader), `metamorphic.*` about answers of one engine that must agree with each
+other whatever the table holds, `host.*` about the process.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     Requirement(
         "write.data-files-readable",
-        "Every live data file is there, is Parquet, and holds the columns of the schema in types that can be read as them.",
+        "Every live data file is there, is Parquet, and holds the schema's columns in types that can be read as them.",
         ADD,
         "must",
         "writer",
@@ -214,7 +214,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     Requirement(
         "metamorphic.filter-picks",
-        "The rows that a predicate lets through as a filter are those of the engine's own unfiltered rows that satisfy it.",
+        "The rows that a predicate lets through as a filter are those of the engine's own rows that satisfy it.",
         DESIGN_PREDICATES,
         "must",
         "reader",
