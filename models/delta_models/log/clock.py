@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from delta_models.log.reader import LogReader
     from delta_models.log.state import Snapshot
 
+# The time in commitInfo is taken before the commit file is written, so the file's own was later.
+_COPIED_SLACK = 1_000
+
 ENABLED = "delta.enableInCommitTimestamps"
 ENABLEMENT_VERSION = "delta.inCommitTimestampEnablementVersion"
 ENABLEMENT_TIMESTAMP = "delta.inCommitTimestampEnablementTimestamp"
@@ -57,7 +60,8 @@ def version_at(reader: LogReader, micros: int, *, from_info: bool = False, beyon
     if not found:
         raise MissingVersion("the time is before the oldest version that can be loaded")
     version = max(found)
-    if not beyond and version == max(times) and times[version] * 1000 < micros:
+    slack = _COPIED_SLACK if from_info else 0
+    if not beyond and version == max(times) and (times[version] + slack) * 1000 < micros:
         raise MissingVersion("the time is after the newest version")
     return version
 

@@ -7,7 +7,7 @@ file that a kept state ends with is still the same, and starts over if not.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, tzinfo
 from itertools import chain
 from pathlib import Path
@@ -25,7 +25,7 @@ from delta_models.log.errors import (
     NoTable,
     UnsupportedFeature,
 )
-from delta_models.log.names import CheckpointName, Listing, commit_name, sort_names
+from delta_models.log.names import CheckpointName, Compaction, Listing, commit_name, sort_names
 from delta_models.log.rows import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
 from delta_models.requirements.base import Breach
@@ -115,14 +115,46 @@ class LogReader:
         self._keep(found)
         return found
 
-    def replayed(self, version: int, start: CheckpointName | None) -> Snapshot:
-        """The state at a version from one named checkpoint, or from the commits alone; nothing kept is used."""
+    def replayed(
+        self, version: int, start: CheckpointName | None, compactions: tuple[Compaction, ...] = ()
+    ) -> Snapshot:
+        """The state at a version from one named checkpoint, or from the commits alone; no kept state is used.
+
+        Log compactions stand in for the commits that they cover.
+        """
         base = None if start is None else self.checkpoint(start).snapshot()
         first = 0 if start is None else start.version + 1
-        found = replay(base, (self.commit(each) for each in range(first, version + 1)))
+        found = replay(base, self._chain(first, version, compactions))
         if found is None:
             raise MissingVersion(f"there is no version {version}")
         return found
+
+    def ways(self, version: int) -> tuple[tuple[CheckpointName | None, tuple[Compaction, ...]], ...]:
+        """Every way to load a version: from each checkpoint or none (None), with each compaction or none."""
+        listing = self.listing()
+        found: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
+        for start in self._starts(listing, version):
+            first = 0 if start is None else start.version + 1
+            found.append((start, ()))
+            found += [
+                (start, (each,))
+                for each in listing.compactions
+                if first <= each.first and each.last <= version
+            ]
+        return tuple(found)
+
+    def _chain(self, first: int, last: int, compactions: tuple[Compaction, ...]) -> Iterator[Commit]:
+        by_first = {each.first: each for each in compactions}
+        version = first
+        while version <= last:
+            compaction = by_first.get(version)
+            if compaction is None or compaction.last > last:
+                yield self.commit(version)
+                version += 1
+            else:
+                data = (self.log / compaction.name).read_bytes()
+                yield parse_commit(compaction.last, compaction.name, data)
+                version = compaction.last + 1
 
     def starts(self, version: int) -> tuple[CheckpointName | None, ...]:
         """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""

@@ -25,6 +25,8 @@ _OF_THE_FOLDER = {
     "log.versions-contiguous",
     "log.commit-never-changes",
     "log.oldest-version-has-checkpoint",
+    "log.compaction-readable",
+    "log.compaction-equals-replay",
 }
 
 
@@ -301,6 +303,80 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "checksum.agrees-with-state",
         "A version checksum agrees with the state of its version.",
         "Version Checksum File",
+    ),
+    _rule("log.compaction-readable", "A log compaction can be read as a commit can.", "Log Compaction Files"),
+    _rule(
+        "log.compaction-equals-replay",
+        "A log compaction gives the state that its commits give, tombstones included.",
+        "Log Compaction Files",
+    ),
+    _rule(
+        "checkpoint.keeps-tombstones", "A checkpoint holds every tombstone that has not expired.", CHECKPOINTS
+    ),
+    _rule(
+        "checkpoint.keeps-stats",
+        "A checkpoint keeps statistics as JSON unless the table says otherwise.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.sidecar-size",
+        "A sidecar has the size that the checkpoint says.",
+        "Sidecar File Information",
+    ),
+    _rule("checkpoint.no-parts-with-v2", "With v2Checkpoint no checkpoint is written in parts.", CHECKPOINTS),
+    _rule(
+        "checkpoint.v2-needs-feature",
+        "V2 checkpoints are written only with the feature v2Checkpoint.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.hint-checksum",
+        "The checksum in _last_checkpoint is that of its canonical form.",
+        "JSON checksum",
+    ),
+    _rule("checkpoint.hint-add-files", "_last_checkpoint says how many files the checkpoint holds.", HINT),
+    _rule(
+        "checksum.after-commit", "A version checksum is written after its commit.", "Version Checksum File"
+    ),
+    _rule(
+        "checksum.metadata",
+        "The metadata in a version checksum is that of its version.",
+        "Version Checksum File",
+    ),
+    _rule(
+        "checksum.protocol",
+        "The protocol in a version checksum is that of its version.",
+        "Version Checksum File",
+    ),
+    _rule(
+        "checksum.in-commit-timestamp",
+        "A version checksum has the in-commit timestamp exactly if they are enabled.",
+        "Version Checksum File Schema",
+    ),
+    _rule(
+        "checksum.transactions",
+        "The transactions in a version checksum are those of its version.",
+        "Version Checksum File Schema",
+    ),
+    _rule(
+        "checksum.domains",
+        "The domains in a version checksum are those of its version, without removed ones.",
+        "Version Checksum File Schema",
+    ),
+    _rule(
+        "checksum.all-files",
+        "allFiles in a version checksum are the live files.",
+        "Version Checksum File Schema",
+    ),
+    _rule(
+        "checksum.histograms",
+        "Histograms in a version checksum are those of the live files.",
+        "Version Checksum File Schema",
+    ),
+    _rule(
+        "checksum.deletion-vectors",
+        "Counts of deletion vectors in a version checksum are those of its version.",
+        "Version Checksum File Schema",
     ),
 )
 

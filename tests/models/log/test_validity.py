@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from delta_models.log.canonical import checksum
 from delta_models.log.deletion_vectors import inline
 from delta_models.requirements.log import REQUIREMENTS
 
@@ -139,6 +140,7 @@ def test_every_damage_belongs_to_a_requirement():
     assert sorted(DAMAGES) == sorted(each.id for each in REQUIREMENTS if each.unobservable is None)
 
 
+FAR_AHEAD = 10**14
 PROTOCOL: dict[str, Any] = {
     "minReaderVersion": 3,
     "minWriterVersion": 7,
@@ -656,3 +658,151 @@ def checksum_damage(requirement: str, **changes: Any) -> None:
 
 checksum_damage("checksum.agrees-with-state", numFiles=2)
 checksum_damage("checksum.well-formed", numFiles=None)
+
+
+@damage("checkpoint.keeps-tombstones")
+def _tombstone_forgotten(table):
+    inside = held(table)
+    second = table.add("b.parquet")
+    table.write(second)
+    table.write(table.remove(second, deletionTimestamp=FAR_AHEAD))
+    table.checkpoint(*inside)
+
+
+@damage("checkpoint.keeps-stats")
+def _stats_forgotten(table):
+    inside = held(table)
+    inside[2]["add"].pop("stats")
+    table.checkpoint(*inside)
+
+
+@damage("checkpoint.sidecar-size")
+def _sidecar_of_another_size(table):
+    inside, action = held_v2(table)
+    table.checkpoint(action, name="_sidecars/x.parquet")
+    sidecar = {"sidecar": {"path": "x.parquet", "sizeInBytes": 1, "modificationTime": 1}}
+    table.checkpoint(*inside, sidecar, {"checkpointMetadata": {"version": 1}}, name=NAMED)
+
+
+@damage("checkpoint.no-parts-with-v2")
+def _parts_beside_v2(table):
+    inside, action = held_v2(table)
+    table.checkpoint(*inside, name=f"{1:020d}.checkpoint.{1:010d}.{2:010d}.parquet")
+    table.checkpoint(action, name=f"{1:020d}.checkpoint.{2:010d}.{2:010d}.parquet")
+
+
+@damage("checkpoint.v2-needs-feature")
+def _v2_without_feature(table):
+    table.checkpoint(*held(table), {"checkpointMetadata": {"version": 1}}, name=NAMED)
+
+
+hint_damage("checkpoint.hint-checksum", version=1, size=4, checksum="0" * 32)
+hint_damage("checkpoint.hint-add-files", version=1, size=4, numOfAddFiles=2)
+
+# Version checksums
+
+checksum_damage(
+    "checksum.metadata", metadata={"id": "x", "format": {}, "schemaString": "{}", "configuration": {}}
+)
+checksum_damage("checksum.protocol", protocol={"minReaderVersion": 1, "minWriterVersion": 2})
+checksum_damage("checksum.in-commit-timestamp", inCommitTimestampOpt=5)
+checksum_damage("checksum.transactions", setTransactions=[])
+checksum_damage("checksum.domains", domainMetadata=[DOMAIN["domainMetadata"]])
+checksum_damage("checksum.all-files", allFiles=[])
+checksum_damage(
+    "checksum.histograms",
+    fileSizeHistogram={"sortedBinBoundaries": [0], "fileCounts": [2], "totalBytes": [2]},
+)
+checksum_damage("checksum.deletion-vectors", numDeletionVectorsOpt=1)
+
+
+@damage("checksum.after-commit")
+def _checksum_ahead(table):
+    held(table)
+    state = {
+        "metadata": table.metadata()["metaData"],
+        "protocol": PROTOCOL,
+        "numMetadata": 1,
+        "numProtocol": 1,
+    }
+    table.checksum(2, tableSizeBytes=0, numFiles=0, **state)
+
+
+# Log compactions
+
+
+def compacted(table: Any, *actions: dict[str, Any]) -> None:
+    lines = "".join(json.dumps(action) + "\n" for action in actions)
+    (table.log / f"{1:020d}.{2:020d}.compacted.json").write_text(lines)
+
+
+def two_commits(table: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    table.create()
+    first, second = table.add("a.parquet"), table.add("b.parquet")
+    table.write(first)
+    table.write(second, table.remove(first))
+    return first, second
+
+
+def test_an_honest_compaction_breaks_nothing(table):
+    first, second = two_commits(table)
+    compacted(table, second, table.remove(first))
+    assert table.breaches() == []
+
+
+@damage("log.compaction-equals-replay")
+def _compaction_without_tombstone(table):
+    _, second = two_commits(table)
+    compacted(table, second)
+
+
+@damage("log.compaction-readable")
+def _compaction_torn(table):
+    first, second = two_commits(table)
+    compacted(table, second, table.remove(first))
+    path = table.log / f"{1:020d}.{2:020d}.compacted.json"
+    path.write_text(path.read_text()[:-9])
+
+
+def test_an_honest_checksum_with_all_its_fields_breaks_nothing(table):
+    action = held(table)[2]
+    vector = table.vector([1, 2])
+    second = table.add("b.parquet", deletionVector=vector, stats={"tightBounds": False})
+    table.write(second, DOMAIN)
+    size, other = action["add"]["size"], second["add"]["size"]
+    table.checksum(
+        2,
+        tableSizeBytes=size + other,
+        numFiles=2,
+        numMetadata=1,
+        numProtocol=1,
+        metadata=table.metadata()["metaData"],
+        protocol=PROTOCOL,
+        setTransactions=[TXN["txn"]],
+        domainMetadata=[DOMAIN["domainMetadata"]],
+        allFiles=[action["add"], second["add"]],
+        numDeletedRecordsOpt=2,
+        numDeletionVectorsOpt=1,
+        fileSizeHistogram={
+            "sortedBinBoundaries": [0, 1_000_000],
+            "fileCounts": [2, 0],
+            "totalBytes": [size + other, 0],
+        },
+        deletedRecordCountsHistogramOpt={"deletedRecordCounts": [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]},
+    )
+    assert table.breaches() == []
+
+
+def test_an_honest_hint_with_its_checksum_breaks_nothing(table):
+    table.checkpoint(*held(table))
+    text = json.dumps({"version": 1, "size": 4, "numOfAddFiles": 1, "tags": {"a b": "ü"}})
+    table.hint(**json.loads(text), checksum=checksum(text))
+    assert table.breaches() == []
+
+
+def test_an_honest_v2_checkpoint_with_sidecars_breaks_nothing(table):
+    inside, action = held_v2(table)
+    path = table.checkpoint(action, name="_sidecars/x y.parquet")
+    sidecar = {"path": "x%20y.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
+    table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
+    assert table.breaches() == []

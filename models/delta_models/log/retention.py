@@ -1,0 +1,84 @@
+"""How long tombstones are kept, and which files of a log a clean-up may delete."""
+
+from __future__ import annotations
+
+import re
+
+from delta_models.log.actions import Remove
+from delta_models.log.names import CheckpointName, Listing
+from delta_models.log.state import Snapshot
+
+DELETED_FILES = "delta.deletedFileRetentionDuration"
+LOG = "delta.logRetentionDuration"
+WEEK = 7 * 86_400_000
+MONTH = 30 * 86_400_000
+_PART = re.compile(r"([+-]?\d+)\s+([a-z]+?)s?(?=\s|$)")
+_UNITS = {
+    "week": 7 * 86_400_000,
+    "day": 86_400_000,
+    "hour": 3_600_000,
+    "minute": 60_000,
+    "second": 1_000,
+    "millisecond": 1,
+}
+
+
+def parse_duration(text: str) -> int:
+    """Milliseconds of `interval 1 week` or `2 days 3 hours`. Raises ValueError for what is no fixed time."""
+    stripped = text.strip().lower().removeprefix("interval").strip()
+    total, end = 0, 0
+    for match in _PART.finditer(stripped):
+        if stripped[end : match.start()].strip() or match[2] not in _UNITS:
+            raise ValueError(f"not a duration: {text!r}")
+        total += int(match[1]) * _UNITS[match[2]]
+        end = match.end()
+    if end == 0 or stripped[end:].strip():
+        raise ValueError(f"not a duration: {text!r}")
+    return total
+
+
+def retention(snapshot: Snapshot, name: str, default: int) -> int:
+    """A retention of the table in milliseconds; what cannot be understood counts as the default."""
+    text = snapshot.properties.get(name)
+    if text is None:
+        return default
+    try:
+        return parse_duration(text)
+    except ValueError:
+        return default
+
+
+def expired(snapshot: Snapshot, remove: Remove, now: int) -> bool:
+    """Whether a tombstone may be forgotten at a time in milliseconds. One without a timestamp always may."""
+    kept = retention(snapshot, DELETED_FILES, WEEK)
+    return remove.deletion_timestamp is None or now > remove.deletion_timestamp + kept
+
+
+def cleanable(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
+    """The files that a clean-up may delete when `newest_expired` is the newest version past the log's retention.
+
+    Section "Metadata Cleanup": without a checkpoint at or below it nothing goes; the newest such checkpoint, the
+    commit of its version and all later files stay.
+    """
+    if newest_expired is None:
+        return ()
+    covering = [
+        each.version for each in listing.checkpoints if each.complete and each.version <= newest_expired
+    ]
+    if not covering:
+        return ()
+    floor = max(covering)
+    names = [name for version, name in listing.commits.items() if version < floor]
+    names += [name for version, name in listing.checksums.items() if version < floor]
+    names += [name for each in listing.checkpoints if each.version < floor for name in each.files]
+    names += [each.name for each in listing.compactions if each.first <= floor]
+    return tuple(sorted(names))
+
+
+def oldest_kept(listing: Listing) -> CheckpointName | None:
+    """The checkpoint that covers what a clean-up deleted; None if nothing is gone or nothing covers it."""
+    if not listing.commits or min(listing.commits) == 0:
+        return None
+    first = min(listing.commits)
+    covering = [each for each in listing.checkpoints if each.complete and each.version >= first - 1]
+    return covering[0] if covering else None

@@ -1,0 +1,150 @@
+"""Rules for checkpoints and log compactions: well formed, and of the same state as the commits that they stand for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from delta_models.log import retention
+from delta_models.log.checkpoints import Checkpoint, sidecar_file
+from delta_models.log.errors import CorruptLog, LogError
+from delta_models.log.names import CheckpointName, Compaction, Listing
+from delta_models.log.reader import LogReader
+from delta_models.log.state import Snapshot
+from delta_models.log.validity.agreement import differences, some
+from delta_models.log.validity.protocol import supports
+from delta_models.requirements.base import Breach
+
+STATS_AS_JSON = "delta.checkpoint.writeStatsAsJson"
+
+
+def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Breach]:
+    """Breaches of the rules on one complete checkpoint."""
+    where = name.files[0]
+    if listing.commits and name.version > max(listing.commits):
+        yield Breach("checkpoint.after-commit", f"the newest commit is {max(listing.commits)}", where)
+    try:
+        checkpoint = reader.checkpoint(name)
+    except LogError as error:
+        yield Breach("checkpoint.readable", str(error), where)
+        return
+    yield from _contents(checkpoint, where)
+    yield from _sidecars(reader, checkpoint, where)
+    try:
+        held = checkpoint.snapshot()
+    except CorruptLog:
+        return  # reported above as a count of actions
+    yield from _kind(checkpoint, held, where)
+    replayed = _replayed_without(reader, name)
+    if replayed is None:
+        return
+    for detail in differences(held, replayed):
+        yield Breach("checkpoint.equals-replay", detail, where)
+    yield from _tombstones(reader, name, held, replayed)
+    yield from _statistics(held, replayed, where)
+
+
+def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[Breach]:
+    """Breaches of the rules on one log compaction."""
+    try:
+        starts = [
+            each
+            for each in reversed(reader.starts(compaction.last))
+            if each is None or each.version < compaction.first
+        ]
+        if not starts:
+            return
+        by_commits = reader.replayed(compaction.last, starts[0])
+        compacted = reader.replayed(compaction.last, starts[0], (compaction,))
+    except LogError as error:
+        yield Breach("log.compaction-readable", str(error), compaction.name)
+        return
+    for detail in differences(compacted, by_commits):
+        yield Breach("log.compaction-equals-replay", detail, compaction.name)
+    lost = [key for key in by_commits.tombstones if key not in compacted.tombstones]
+    if lost:
+        detail = f"tombstones are missing: {some(lost)}"
+        yield Breach("log.compaction-equals-replay", detail, compaction.name)
+
+
+def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
+    for problem in checkpoint.problems:
+        yield Breach("checkpoint.actions-well-formed", problem.detail, where)
+    for kind in sorted({*checkpoint.foreign} & {"commitInfo", "cdc"}):
+        yield Breach("checkpoint.no-provenance", f"it holds {kind} actions", where)
+    if len(checkpoint.protocols) != 1:
+        yield Breach("checkpoint.one-protocol", f"{len(checkpoint.protocols)} protocol actions", where)
+    if len(checkpoint.metadatas) != 1:
+        yield Breach("checkpoint.one-metadata", f"{len(checkpoint.metadatas)} metaData actions", where)
+    if any(each.removed for each in checkpoint.domains):
+        yield Breach("checkpoint.no-removed-domains", "it holds a removed domain", where)
+    keys = [key for part in checkpoint.adds for key in list(part.keys())]
+    twice = [key for key, times in Counter(keys).items() if times > 1] if len(keys) != len(set(keys)) else []
+    if twice:
+        yield Breach("checkpoint.adds-once", f"more than once: {some(twice)}", where)
+    for remove in checkpoint.removes:
+        if remove.stats is not None or remove.tags is not None:
+            yield Breach("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
+            break
+    markers = len(checkpoint.checkpoint_metadatas)
+    if markers > 1 or (checkpoint.name.kind == "named" and not markers):
+        yield Breach("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
+
+
+def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
+    if checkpoint.sidecars and checkpoint.top_level_file_actions:
+        yield Breach("checkpoint.file-actions-in-one-place", "file actions beside sidecars", where)
+    for sidecar in checkpoint.sidecars:
+        size = sidecar_file(reader.log, sidecar).stat().st_size
+        if size != sidecar.size:
+            detail = f"{sidecar.path} has {size} bytes, the checkpoint says {sidecar.size}"
+            yield Breach("checkpoint.sidecar-size", detail, where)
+
+
+def _kind(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breach]:
+    v2 = supports(held.protocol, "v2Checkpoint")
+    if checkpoint.name.kind == "parts" and v2:
+        yield Breach("checkpoint.no-parts-with-v2", "a checkpoint in parts beside v2Checkpoint", where)
+    if (checkpoint.name.kind == "named" or checkpoint.checkpoint_metadatas) and not v2:
+        yield Breach("checkpoint.v2-needs-feature", "a V2 checkpoint without v2Checkpoint", where)
+
+
+def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | None:
+    """The state at a checkpoint's version without that checkpoint; None if there is no other way to it.
+
+    The commits alone are preferred, then the oldest checkpoint: what depends least on other checkpoints.
+    """
+    try:
+        starts = [each for each in reader.starts(name.version) if each is None or each.version < name.version]
+    except LogError:
+        return None
+    for start in reversed(starts):
+        try:
+            return reader.replayed(name.version, start)
+        except LogError:
+            continue
+    return None
+
+
+def _tombstones(
+    reader: LogReader, name: CheckpointName, held: Snapshot, replayed: Snapshot
+) -> Iterator[Breach]:
+    written = (reader.log / name.files[-1]).stat().st_mtime_ns // 1_000_000
+    lost = [
+        key
+        for key, remove in replayed.tombstones.items()
+        if key not in held.tombstones and not retention.expired(replayed, remove, written)
+    ]
+    if lost:
+        detail = f"unexpired tombstones are missing: {some(lost)}"
+        yield Breach("checkpoint.keeps-tombstones", detail, name.files[0])
+
+
+def _statistics(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Breach]:
+    if held.properties.get(STATS_AS_JSON, "true").lower() != "true":
+        return
+    for key, add in held.live.items():
+        other = replayed.live.get(key)
+        if add.stats is None and other is not None and other.stats is not None:
+            yield Breach("checkpoint.keeps-stats", f"{key[0]} has lost its stats", where)
+            return
