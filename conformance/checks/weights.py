@@ -133,19 +133,16 @@ def _stats_rules(after: Snapshot, add: Add) -> list[str]:
         found.append("stats.min-values")
     if high:
         found.append("stats.max-values")
-        found += _cut_rules(after, high)
+        found += _cut_rules(high)
     if (low or high) and stats.get("tightBounds") is not False:
         found.append("stats.tight-bounds")
     return found
 
 
-def _cut_rules(after: Snapshot, high: Mapping[str, Any]) -> list[str]:
+def _cut_rules(high: Mapping[str, Any]) -> list[str]:
     found = []
     if any(isinstance(each, str) and len(each) >= CUT_LENGTH for each in high.values()):
         found.append("stats.max-string-not-below")
-    times = {each.name for each in after.schema if str(each.type) in {"timestamp", "timestamp_ntz"}}
-    if times & set(high):
-        found.append("stats.max-timestamp-not-below")
     return found
 
 
@@ -183,10 +180,39 @@ def folder_weights(reader: LogReader, listing: Listing, first: int) -> Weights:
         found.update(
             ("checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts")
         )
+    for compaction in listing.compactions:
+        if compaction.last >= first:
+            found.update(("log.compaction-readable", "log.compaction-equals-replay"))
     for version in listing.checksums:
         if version >= first:
-            found.update(("checksum.well-formed", "checksum.agrees-with-state"))
+            found.update(_checksum_rules(reader, version))
     return found
+
+
+def _checksum_rules(reader: LogReader, version: int) -> list[str]:
+    found = ["checksum.well-formed", "checksum.after-commit"]
+    try:
+        said = reader.checksum(version)
+    except LogError:
+        return found
+    if said is None:
+        return []
+    found += [
+        "checksum.agrees-with-state",
+        "checksum.metadata",
+        "checksum.protocol",
+        "checksum.in-commit-timestamp",
+    ]
+    optional = {
+        "checksum.transactions": ("setTransactions",),
+        "checksum.domains": ("domainMetadata",),
+        "checksum.all-files": ("allFiles",),
+        "checksum.histograms": ("fileSizeHistogram", "deletedRecordCountsHistogramOpt"),
+        "checksum.deletion-vectors": ("numDeletionVectorsOpt", "numDeletedRecordsOpt"),
+    }
+    return found + [
+        rule for rule, keys in optional.items() if any(said.form.get(key) is not None for key in keys)
+    ]
 
 
 def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
@@ -194,7 +220,7 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
     try:
         checkpoint = reader.checkpoint(name)
         if any(each is None or each.version < name.version for each in reader.starts(name.version)):
-            found.append("checkpoint.equals-replay")
+            found += ["checkpoint.equals-replay", "checkpoint.keeps-tombstones", "checkpoint.keeps-stats"]
     except LogError:
         return found
     if checkpoint.domains:
@@ -202,7 +228,9 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
     if checkpoint.removes:
         found.append("checkpoint.removes-without-stats")
     if name.kind == "named" or checkpoint.checkpoint_metadatas:
-        found.append("checkpoint.one-checkpoint-metadata")
+        found += ["checkpoint.one-checkpoint-metadata", "checkpoint.v2-needs-feature"]
     if checkpoint.sidecars:
-        found.append("checkpoint.file-actions-in-one-place")
+        found += ["checkpoint.file-actions-in-one-place", "checkpoint.sidecar-size"]
+    if name.kind == "parts":
+        found.append("checkpoint.no-parts-with-v2")
     return found

@@ -247,12 +247,6 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _rule(
-        "stats.max-timestamp-not-below",
-        "A maximum that was cut to milliseconds is not below the real one.",
-        STATS,
-        "reference",
-    ),
-    _rule(
         "stats.max-covers-nan",
         "The maximum of a column that holds NaN is NaN, or there is none.",
         STATS,

@@ -520,14 +520,6 @@ stats_damage("stats.max-string-not-below", maxValues={"name": "t"})
 stats_damage("stats.well-formed", maxValues={"id": "four"})
 
 
-@damage("stats.max-timestamp-not-below")
-def _timestamp_cut(table):
-    table.create()
-    table.write(
-        table.add(rows=[(1, "a", 1.0, 1_000_999)], stats={"maxValues": {"at": "1970-01-01T00:00:01.000Z"}})
-    )
-
-
 @damage("stats.max-covers-nan")
 def _nan_forgotten(table):
     table.create()

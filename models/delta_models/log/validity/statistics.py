@@ -207,7 +207,7 @@ def _judge(data_type: DataType, extreme: Value, bound: Value, *, low: bool) -> s
     if bound >= extreme:
         return None
     if name in {"timestamp", "timestamp_ntz"} and bound >= extreme // _MILLI * _MILLI:
-        return "stats.max-timestamp-not-below"
+        return None  # the protocol has timestamps truncated down, the maximum as well
     return "stats.max-values"
 
 
