@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Protocol
 
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Outcome
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CONTRACT_VERSION = 1
 

@@ -17,14 +17,15 @@ import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from delta_adapters.contract import CONTRACT_VERSION, Adapter, Answer, Identity
 from delta_adapters.wire import PROTOCOL, Channel, Closed
 from delta_models.codec import decode, encode
 from delta_models.outcomes import REJECTIONS, Outcome, Rejected
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST_MESSAGE = 4000
 Parts = tuple[memoryview, ...]
@@ -139,7 +140,8 @@ class Host:
         seconds = time.perf_counter() - start
         if not isinstance(answer, Answer):
             return {"seconds": seconds, "outcome": _outcome(answer, "read")}, ()
-        if not isinstance(answer.table, pa.Table):
+        arrow = sys.modules.get("pyarrow")  # not imported here: whoever made a table has imported it
+        if arrow is None or not isinstance(answer.table, arrow.Table):
             raise AdapterMisbehaved(
                 f"read answered a {type(answer.table).__name__}, a pyarrow.Table was expected"
             )
@@ -152,6 +154,8 @@ class Host:
 
 def to_ipc(table: pa.Table) -> memoryview:
     """A table in Arrow's stream format."""
+    import pyarrow as pa  # noqa: PLC0415 - as long as the whole rest of a host's start
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

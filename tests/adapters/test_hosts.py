@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from delta_adapters import warden
 from delta_adapters.registry import parse_engine
 from delta_adapters.supervisor import AdapterBug, Host, HostDied, HostGarbage, HostHung
 from delta_adapters.warden import descendants
@@ -204,6 +205,39 @@ sys.stdin.read()
     finally:
         for each in watched:
             os.close(each)
+
+
+@pytest.mark.skipif(not LINUX, reason="only Linux kills with the parent")
+def test_a_host_goes_with_its_supervisor(start):
+    host = start("Honest").ready()
+    child = descendants(host.supervisor_pid)
+    assert len(child) == 1
+    watched = os.pidfd_open(child[0])
+    try:
+        os.kill(host.supervisor_pid, signal.SIGKILL)
+        assert select.select([watched], [], [], 20)[0]
+    finally:
+        os.close(watched)
+    with pytest.raises(HostDied, match=r"died \(killed\)"):
+        host.read(Read())
+
+
+def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere.py"
+    elsewhere.write_text(warden_source().replace('sys.platform.startswith("linux")', "False"))
+    monkeypatch.setattr("delta_adapters.supervisor.warden.__file__", str(elsewhere))
+    hanging, honest = start("Hangs"), start("Honest")
+    with pytest.raises(HostHung):
+        hanging.execute(APPEND, timeout=1)
+    honest.ready().close()
+    assert (hanging.ended.containment, hanging.ended.asked) == ("process group", True)
+    assert (honest.ended.containment, honest.ended.exit) == ("process group", 0)
+
+
+def warden_source() -> str:
+    source = Path(warden.__file__).read_text()
+    assert 'sys.platform.startswith("linux")' in source
+    return source
 
 
 def _pids(host: Host) -> list[int]:

@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from delta_adapters.contract import Answer, Identity
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Committed, Outcome
+
+
+def table(*ids: int) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import, and few of these tests read
+
+    return pa.table({"id": pa.array(ids)})
 
 
 class Honest:
@@ -38,7 +42,7 @@ class Honest:
         return Committed()
 
     def read(self, read: Read) -> Answer | Outcome:
-        return Answer(pa.table({"id": [1, 2]}), 7)
+        return Answer(table(1, 2), 7)
 
     def stop(self) -> None:
         (self.work / "stopped").touch()
@@ -117,7 +121,7 @@ class Raises(Honest):
         return outcomes["the adapter's own slip"]
 
     def read(self, read: Read) -> Answer | Outcome:
-        return Answer(pa.table({"id": [1]}))
+        return Answer(table(1))
 
 
 class WrongTypes(Honest):
