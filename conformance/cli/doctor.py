@@ -110,7 +110,7 @@ def _compiler() -> Finding:
     if program:
         return Finding("C compiler", OK, program)
     return Finding(
-        "C compiler", NOTE, "no cc on the PATH; the suites crashes and races need one",
+        "C compiler", NOTE, "no cc on the PATH; tests of crashes and races will need one",
         "Debian, Ubuntu: sudo apt install gcc libc6-dev; Fedora: sudo dnf install gcc; macOS: xcode-select --install",
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from conformance.cli.errors import UsageError
+from conformance.report.text import harmless
 
 HELP = """\
 Usage: conformance replay FINDING...
@@ -27,17 +28,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Replay each; the worst counts."""
-    from conformance.findings.replay import FIXED, replay  # noqa: PLC0415 - loads the engines
+    from conformance.findings import NotAFinding  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
+    from conformance.findings.replay import COULD_NOT_RUN, FAILS, FIXED, replay  # noqa: PLC0415 - the same
 
-    for each in arguments.findings:
-        if not each.exists():
-            raise UsageError(
-                f"{each}: no finding there",
-                "Give the folder of a finding: conformance-results/latest/findings/...",
-            )
     worst = FIXED
     for each in arguments.findings:
-        result = replay(each)
-        sys.stdout.write(f"{result.text}\n")
-        worst = max(worst, result.exit, key=(0, 3, 1).index)
+        try:
+            result = replay(each)
+        except NotAFinding as error:
+            raise UsageError(
+                str(error), "The last lines of a run, and its report, name the folders."
+            ) from error
+        sys.stdout.write(f"{harmless(result.text)}\n")
+        sys.stdout.flush()
+        worst = max(worst, result.exit, key=(FIXED, COULD_NOT_RUN, FAILS).index)
     return worst

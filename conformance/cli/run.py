@@ -25,6 +25,7 @@ from conformance.report.terminal.closing import closing_lines
 from conformance.report.writing import CannotWrite
 
 DEFAULT_OUT = Path("conformance-results")
+MOST_JOBS = 4  # each may hold a JVM
 
 HELP = """\
 Usage: conformance run [OPTIONS]
@@ -34,8 +35,8 @@ Plays drawn histories on engines, judges every step, and writes a report.
 What is tested:
   --engine NAME[@VERSION]   an engine; again for more. Default: all that can run here, and if
                             one of the default ones can't, the run is inconclusive
-  --suite NAME              lockstep, shared, crashes, races or examples; again for more.
-                            Default: all of the profile
+  --suite NAME              lockstep, shared or examples; again for more. Default: all of the
+                            profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
                             judged. Default: ci
   --storage NAME            where the tables are: local
@@ -52,10 +53,10 @@ How much:
 Where it goes:
   --out DIR                 the run makes a new folder in it, and the link `latest` points at
                             that. Default: conformance-results
-  --format NAME             pretty (the default on a terminal), plain, or json: one event a line
+  --format NAME             pretty (the default on a terminal), plain, or json: an event a line
 
-Exit: 0 all of the core holds, 1 a requirement is violated, 2 the harness or what was asked is
-at fault, 3 inconclusive, 130 stopped by Ctrl-C.
+Exit: 0 all of the core holds, 1 a requirement is violated, 2 the harness or what was asked
+is at fault, 3 inconclusive, 130 stopped by Ctrl-C.
 """
 
 
@@ -70,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", type=positive)
     parser.add_argument("--steps", type=positive)
     parser.add_argument("--max-findings", type=positive)
-    parser.add_argument("--jobs", type=positive, default=min(len(os.sched_getaffinity(0)), 4))
+    parser.add_argument("--jobs", type=positive, default=min(_processors(), MOST_JOBS))
     parser.add_argument("--seed", type=seed)
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
     parser.add_argument("--format", type=one_of("format", FORMATS))
@@ -109,7 +110,7 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
     try:
         engines = tuple(dict.fromkeys(str(parse_engine(each)) for each in arguments.engines))
     except UnknownEngine as error:
-        raise UsageError(str(error), "`conformance engines` lists them.") from error
+        raise UsageError(str(error), "See: conformance engines") from error
     try:
         known = summary.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
     except summary.SummaryError as error:
@@ -153,6 +154,11 @@ def play(options: RunOptions, recorder: Recorder) -> None:
         if not recorder.began:
             raise
         recorder.bus.emit(HarnessFault(f"{type(error).__name__}: {error}", traceback.format_exc()))
+
+
+def _processors() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

@@ -1,0 +1,161 @@
+"""What `report`, `explain`, `engines` and `doctor` do when all is well, and what they find when it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import doctor
+from conformance.events import RunEnded
+from delta_adapters.deviations import all_deviations
+from delta_adapters.registry import engine_names
+from delta_models.requirements import CATALOGUE
+from tests.cli.conversation import Conversation, path_without, run_command
+from tests.report.samples import FINDING, keep, record, small_run
+
+END = RunEnded("holds", 0, 12.5)
+
+
+def test_the_reports_of_a_run_are_written_into_its_folder(talk):
+    record(talk.folder / "run", *small_run(), END)
+    talk.ask("report", "run")
+    written = {each.name for each in (talk.folder / "run").iterdir()}
+    assert written == {"events.jsonl", "summary.json", "report.html", "report.md", "junit.xml"}
+    talk.matches("report")
+
+
+def test_only_what_was_asked_for_is_written_and_several_runs_become_one(talk):
+    record(talk.folder / "one", *small_run(), END)
+    record(talk.folder / "two", *small_run(seed=2), END)
+    assert talk.ask("report", "one", "two", "--summary", "both.json", "--markdown", "both.md").exit == 0
+    found = json.loads((talk.folder / "both.json").read_text())
+    assert found["runs"] == 2
+    assert found["seconds"] == 25.0
+    assert {each["requirement"]: each["evidence"]["checks"] for each in found["claims"]}[
+        "contents.rows"
+    ] == 600
+    assert {each.name for each in talk.folder.iterdir()} == {"one", "two", "both.json", "both.md"}
+
+
+def test_a_report_over_a_violation_is_written_and_ends_with_0(talk):
+    record(talk.folder / "run", *small_run(FINDING), RunEnded("violated", 1, 1.0))
+    answer = talk.ask("report", "run")
+    assert answer.exit == 0
+    assert "VIOLATED" in answer.out
+
+
+def test_an_incomplete_run_is_reported_and_called_incomplete_everywhere(talk):
+    file = record(talk.folder / "run", *small_run()) / "events.jsonl"
+    file.write_bytes(file.read_bytes()[:-5])
+    answer = talk.ask("report", "run")
+    assert answer.exit == 0
+    assert "INCONCLUSIVE" in answer.out
+    for name in ("report.html", "report.md", "junit.xml"):
+        text = (talk.folder / "run" / name).read_text()
+        assert "incomplete" in text or "torn" in text, name
+    found = json.loads((talk.folder / "run" / "summary.json").read_text())
+    assert len(found["incomplete"]) == 2
+    assert found["exit"] == 3
+
+
+def test_a_recording_is_reported_alike_by_its_folder_its_file_and_a_link_to_it(talk):
+    record(talk.folder / "run", *small_run(), END)
+    (talk.folder / "latest").symlink_to("run")
+    for number, place in enumerate(("run", "run/events.jsonl", "latest")):
+        assert talk.ask("report", place, "--summary", f"{number}.json").exit == 0
+    first, *others = [(talk.folder / f"{number}.json").read_text() for number in range(3)]
+    assert others == [first, first]
+
+
+@pytest.mark.parametrize("requirement", CATALOGUE, ids=lambda each: each.id)
+def test_every_requirement_can_be_explained(talk, requirement):
+    answer = talk.ask("explain", requirement.id)
+    assert answer.exit == 0
+    first, *rest = answer.out.splitlines()
+    assert first == requirement.id
+    assert " ".join(requirement.sentence.split()) in " ".join(" ".join(rest).split())
+    assert requirement.section in answer.out
+
+
+def test_an_area_is_explained_rule_by_rule(talk):
+    lines = talk.ask("explain", "log").out.splitlines()
+    assert [each.split()[0] for each in lines] == [
+        each.id for each in CATALOGUE if each.id.startswith("log.")
+    ]
+
+
+def test_a_finding_is_explained_by_its_fingerprint_and_by_its_folder(talk):
+    finding = keep(
+        talk.folder / "conformance-results" / "run",
+        "contents.delete",
+        "delta-rs@1.6.6",
+        detail="3 rows, not 2",
+    )
+    by_print = talk.ask("explain", finding.fingerprint)
+    assert by_print == talk.ask("explain", f"conformance-results/run/findings/{finding.fingerprint}")
+    assert by_print.exit == 0
+    assert "3 rows, not 2" in by_print.out
+    assert ">   2. [A] Delete where id = 1" in by_print.out
+    assert f"conformance replay conformance-results/run/findings/{finding.fingerprint}" in by_print.out
+    assert "\x1b" not in by_print.out
+
+
+def test_a_known_deviation_is_explained_with_its_cause(talk):
+    for deviation in all_deviations():
+        answer = talk.ask("explain", deviation.fingerprints[0])
+        assert answer.exit == 0
+        assert deviation.name in answer.out
+        assert " ".join(deviation.cause.split()) in " ".join(answer.out.split())
+
+
+def test_engines_are_listed_with_what_they_declare(talk):
+    answer = talk.ask("engines", "--format", "json")
+    assert answer.exit == 0
+    found = {each["name"]: each for each in json.loads(answer.out)["engines"]}
+    assert tuple(found) == engine_names()
+    assert found["delta-rs"]["available"] is True
+    assert found["delta-rs"]["version"] == "1.6.6"
+    assert "Append" in found["delta-rs"]["capabilities"]["operations"]
+    assert found["delta-spark"]["compatible_with"] == ["delta-spark"]
+
+
+@pytest.mark.slow
+def test_without_java_engines_and_doctor_say_what_to_type(tmp_path):
+    bare = {"PATH": path_without("java", folder=tmp_path / "bin"), "JAVA_HOME": ""}
+    engines = run_command(["engines"], tmp_path, env=bare)
+    assert engines.returncode == 0
+    assert "delta-spark@4.4.0  can't run here: Java 17 or newer is needed" in engines.stdout
+    assert "sudo apt install openjdk-17-jre-headless" in engines.stdout
+    examined = run_command(["doctor"], tmp_path, env=bare)
+    assert examined.returncode == 3
+    assert "MISSING  Java " in examined.stdout
+    assert examined.stderr == ""
+
+
+def test_doctor_tells_machines_the_same_as_people(talk: Conversation):
+    found = json.loads(talk.ask("doctor", "--format", "json").out)["findings"]
+    told = talk.ask("doctor").out
+    assert {"Python", "Java", "C compiler", "delta-rs", "results", "cache"} <= {
+        each["name"] for each in found
+    }
+    for each in found:
+        assert each["name"] in told
+        assert each["seen"] in told
+
+
+def test_doctor_names_a_folder_that_can_not_be_written_and_a_disk_without_room(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    found = doctor._folder("results", tmp_path / "file", 0.1, "Give another.")
+    assert (found.state, found.cure) == ("impossible", "Give another.")
+    assert doctor._folder("results", tmp_path, 10_000_000.0, "Free some.").state == "impossible"
+    assert doctor._folder("results", tmp_path / "not" / "yet", 0.0, "").state == "ok"
+
+
+@pytest.mark.slow
+def test_doctor_drives_engines_through_a_few_steps_when_asked(tmp_path):
+    answer = run_command(["doctor", "--smoke"], tmp_path, timeout=280)
+    assert answer.returncode == 0, answer.stdout
+    assert "delta-rs, started" in answer.stdout
+    assert "delta-spark, started" in answer.stdout

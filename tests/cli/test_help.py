@@ -1,0 +1,58 @@
+"""What the command line says of itself."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import time
+
+import pytest
+
+from conformance.cli.entry import COMMANDS, HELP
+from conformance.version import harness_version
+from tests.cli.conversation import run_command
+
+
+def test_the_help_of_every_command_is_the_text_that_was_agreed(talk):
+    talk.ask("--help")
+    for command in COMMANDS:
+        talk.ask(command, "--help")
+    talk.matches("help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_help_names_exactly_the_options_that_there_are(command):
+    module = importlib.import_module(f"conformance.cli.{command}")
+    parser = argparse.ArgumentParser(add_help=False)
+    module.add_arguments(parser)
+    options = {each for action in parser._actions for each in action.option_strings}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", module.HELP)) - {"--engine"} == options - {"--engine"}
+    assert all(len(line) <= 95 for line in module.HELP.splitlines())
+
+
+def test_only_commands_that_exist_are_listed():
+    listed = re.findall(r"^  (\w+)  +", HELP, re.MULTILINE)
+    assert tuple(listed) == COMMANDS
+
+
+def test_help_about_a_command_is_the_commands_own(talk):
+    assert talk.ask("help", "run").out == talk.ask("run", "--help").out
+
+
+def test_without_a_command_the_help_is_shown_and_the_exit_says_that_nothing_was_done(talk):
+    answer = talk.ask()
+    assert (answer.err, answer.exit) == (HELP, 2)
+
+
+def test_the_module_is_the_command(tmp_path):
+    answer = run_command(["--version"], tmp_path)
+    assert (answer.stdout, answer.returncode) == (f"conformance {harness_version()}\n", 0)
+
+
+def test_help_waits_for_no_engine(tmp_path):
+    """Neither Hypothesis nor pyarrow is loaded for it: a tenth of a second, given generously."""
+    started = time.monotonic()
+    answer = run_command(["run", "--help"], tmp_path)
+    assert answer.returncode == 0
+    assert time.monotonic() - started < 5

@@ -1,0 +1,289 @@
+"""`conformance run` from the outside, on a real engine: its files, its exit codes, and all the ways in which it is disturbed."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.report.journal import read
+from tests.cli.conversation import path_without, run_command
+
+pytestmark = pytest.mark.slow
+
+SHORT = (
+    "run",
+    "--engine",
+    "delta-rs",
+    "--suite",
+    "lockstep",
+    "--examples",
+    "2",
+    "--steps",
+    "4",
+    "--seed",
+    "7",
+    "--jobs",
+    "1",
+)
+LONG = (
+    "run",
+    "--engine",
+    "delta-rs",
+    "--profile",
+    "nightly",
+    "--seed",
+    "7",
+    "--jobs",
+    "2",
+    "--format",
+    "json",
+)
+FILES = {"events.jsonl", "summary.json", "report.html", "report.md", "junit.xml"}
+
+
+def summary_of(folder: Path) -> dict[str, Any]:
+    """The summary of the newest run of a folder of results."""
+    found: dict[str, Any] = json.loads((folder / "latest" / "summary.json").read_text())
+    return found
+
+
+def start(words: Sequence[str], cwd: Path) -> subprocess.Popen[str]:
+    """A run that goes on while the test does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "conformance", *words],
+        cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "CONFORMANCE_TEST_MARK": str(cwd)},
+    )  # fmt: skip
+
+
+def left_over(mark: Path) -> list[str]:
+    """The processes that a run has started and left."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"CONFORMANCE_TEST_MARK={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
+    answer = run_command([*SHORT, "--out", "out"], tmp_path)
+    assert answer.returncode in {0, 1, 3}, answer.stderr
+    assert answer.stderr == ""
+    folder = (tmp_path / "out" / "latest").resolve()
+    assert {each.name for each in folder.iterdir()} - {"findings"} == FILES
+    recording = read(folder)
+    assert recording.complete
+    assert recording.header.seed == 7
+    assert recording.header.command[:2] == ("conformance", "run")
+    found = summary_of(tmp_path / "out")
+    assert found["exit"] == answer.returncode
+    assert found["engines"][0]["version"] == "1.6.6"
+    assert f"Report: out/{folder.name}/report.html" in answer.stdout
+    again = run_command(["report", "out/latest", "--summary", "again.json"], tmp_path)
+    assert again.returncode == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == found, (
+        "the recording says all that the run knew"
+    )
+
+
+def test_the_same_seed_plays_the_same_histories(tmp_path):
+    for name in ("a", "b"):
+        run_command([*SHORT, "--out", name], tmp_path)
+    one, two = (summary_of(tmp_path / name) for name in ("a", "b"))
+    assert [each["evidence"] for each in one["claims"]] == [each["evidence"] for each in two["claims"]]
+
+
+def test_two_runs_at_once_on_one_folder_leave_two_whole_runs(tmp_path):
+    runs = [start([*SHORT, "--out", "out"], tmp_path) for _ in range(2)]
+    for each in runs:
+        _, errors = each.communicate(timeout=120)
+        assert errors == ""
+    folders = [each for each in (tmp_path / "out").iterdir() if not each.is_symlink()]
+    assert len(folders) == 2
+    assert all(read(each).complete for each in folders)
+    assert (tmp_path / "out" / "latest").resolve() in folders
+
+
+@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM), ids=("ctrl-c", "terminated"))
+def test_a_run_that_is_stopped_writes_its_footer_and_leaves_no_process(tmp_path, how):
+    process = start([*LONG, "--out", "out"], tmp_path)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if '"HistoryEnded"' in line:
+            break
+    process.send_signal(how)
+    rest, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == ""
+    assert '"event":"Interrupted"' in rest
+    recording = read(tmp_path / "out" / "latest")
+    assert recording.complete
+    found = summary_of(tmp_path / "out")
+    assert (found["exit"], found["verdict"]) == (130, "interrupted")
+    assert found["suites"][0]["histories"] >= 1
+    assert left_over(tmp_path) == []
+
+
+def test_a_second_ctrl_c_does_not_tear_the_report(tmp_path):
+    process = start([*LONG, "--out", "out"], tmp_path)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if '"HistoryEnded"' in line:
+            break
+    process.send_signal(signal.SIGINT)
+    for line in process.stdout:
+        if '"Interrupted"' in line:
+            break
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert read(tmp_path / "out" / "latest").complete
+    assert left_over(tmp_path) == []
+
+
+def test_a_budget_that_ends_early_is_inconclusive_and_every_suite_got_its_turn(tmp_path):
+    answer = run_command(
+        [
+            "run",
+            "--engine",
+            "delta-rs",
+            "--profile",
+            "nightly",
+            "--seed",
+            "7",
+            "--budget",
+            "25s",
+            "--out",
+            "out",
+        ],
+        tmp_path,
+    )
+    found = summary_of(tmp_path / "out")
+    assert found["exit"] == answer.returncode
+    assert answer.returncode in {1, 3}
+    assert "the budget was spent before the plan was done" in found["reasons"]
+    assert {each["name"] for each in found["suites"] if each["steps"]} == {"examples", "lockstep", "shared"}
+    assert not all(each["complete"] for each in found["suites"])
+
+
+def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_reported(tmp_path):
+    """A limit on the size of files stands in for the disk: the kernel refuses the write in the same way."""
+
+    def small_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    answer = subprocess.run(
+        [sys.executable, "-m", "conformance", *SHORT, "--out", "out"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, preexec_fn=small_files,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    assert answer.stderr.startswith("conformance: can't write out/")
+    assert answer.stderr.count("\n") == 1
+    (folder,) = (each for each in (tmp_path / "out").iterdir() if not each.is_symlink())
+    reported = run_command(["report", folder], tmp_path)
+    assert reported.returncode == 0, reported.stderr
+    assert "INCONCLUSIVE" in reported.stdout or "VIOLATED" in reported.stdout
+
+
+def test_without_java_the_run_goes_on_with_the_others_and_is_inconclusive(tmp_path):
+    bare = {"PATH": path_without("java", folder=tmp_path / "bin"), "JAVA_HOME": ""}
+    words = [
+        "run",
+        "--profile",
+        "dev",
+        "--suite",
+        "lockstep",
+        "--examples",
+        "2",
+        "--steps",
+        "4",
+        "--out",
+        "out",
+        "--seed",
+        "7",
+    ]
+    answer = run_command(words, tmp_path, env=bare)
+    found = summary_of(tmp_path / "out")
+    status = {each["name"]: each["status"] for each in found["engines"]}
+    assert status["delta-spark"] == "unavailable"
+    assert status["delta-rs"] == "tested"
+    assert answer.returncode in {1, 3}
+    assert "delta-spark can't run here: Java 17 or newer is needed" in answer.stdout
+    assert "sudo apt install openjdk-17-jre-headless" in answer.stdout
+
+
+def test_a_baseline_makes_known_what_an_earlier_run_found(tmp_path):
+    words = (
+        "run",
+        "--engine",
+        "delta-rs",
+        "--suite",
+        "shared",
+        "--examples",
+        "12",
+        "--steps",
+        "12",
+        "--seed",
+        "1",
+    )
+    run_command([*words, "--out", "before"], tmp_path)
+    before = summary_of(tmp_path / "before")
+    run_command([*words, "--out", "after", "--baseline", "before/latest/summary.json"], tmp_path)
+    after = summary_of(tmp_path / "after")
+    assert {each["fingerprint"] for each in after["findings"]} == {
+        each["fingerprint"] for each in before["findings"]
+    }
+    assert all(each["known"] for each in after["findings"])
+    assert after["exit"] != 1
+
+
+def test_events_on_the_output_are_those_of_the_file(tmp_path):
+    answer = run_command([*SHORT, "--out", "out", "--format", "json"], tmp_path)
+    printed = [json.loads(line) for line in answer.stdout.splitlines()]
+    kept = [
+        json.loads(line) for line in (tmp_path / "out" / "latest" / "events.jsonl").read_text().splitlines()
+    ]
+    assert [each["event"] for each in printed if each["event"] != "Progress"] == [
+        each["event"] for each in kept
+    ]
+
+
+def test_on_a_terminal_a_panel_is_drawn_and_taken_away(tmp_path):
+    """`script` gives the command a terminal, as a person has one."""
+    command = f"{sys.executable} -m conformance {' '.join(SHORT)} --out out"
+    answer = subprocess.run(
+        ["script", "-qec", command, "/dev/null"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+    )  # fmt: skip
+    assert answer.returncode in {0, 1, 3}
+    assert "\x1b[" in answer.stdout
+    assert "steps" in answer.stdout
+    assert "Report: out/" in answer.stdout
+    assert answer.stdout.count("\x1b[?25h") == answer.stdout.count("\x1b[?25l") > 0, (
+        "the cursor is given back"
+    )
+
+
+def test_the_first_word_is_said_within_seconds(tmp_path):
+    process = start([*SHORT, "--out", "out"], tmp_path)
+    started = time.monotonic()
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("conformance 0.1.0, profile ci, seed 7")
+    assert time.monotonic() - started < 15
+    process.communicate(timeout=120)
