@@ -311,8 +311,8 @@ class TestUpkeep:
         assert ends.match(Committed(), 1) is None
 
     def test_what_is_not_modelled_is_named(self) -> None:
-        with pytest.raises(NotModelled, match="Cluster"):
-            world().expect(ops.Cluster(("id",)))
+        with pytest.raises(NotModelled, match="Interleave"):
+            world().expect(ops.Interleave((), ()))
 
 
 class TestLooks:

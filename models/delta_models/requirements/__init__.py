@@ -6,10 +6,15 @@ A check never asserts; it reports a `Breach` of a requirement. One module here a
 
 from __future__ import annotations
 
-from delta_models.requirements import contents, engine, log
+from delta_models.requirements import contents, definition, engine, log
 from delta_models.requirements.base import Breach, Requirement, Strength
 
-CATALOGUE: tuple[Requirement, ...] = (*contents.REQUIREMENTS, *engine.REQUIREMENTS, *log.REQUIREMENTS)
+CATALOGUE: tuple[Requirement, ...] = (
+    *contents.REQUIREMENTS,
+    *definition.REQUIREMENTS,
+    *engine.REQUIREMENTS,
+    *log.REQUIREMENTS,
+)
 BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}
 
 __all__ = ["BY_ID", "CATALOGUE", "Breach", "Requirement", "Strength"]

@@ -34,7 +34,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _contents("create-if-not-exists", "Creating a table only if there is none leaves an existing one alone."),
     _contents("drop-managed", "Dropping a table that the catalogue manages takes its files away."),
-    _contents("drop-external", "Dropping an external table leaves its files, and the table can be read by its path."),
+    _contents(
+        "drop-external", "Dropping an external table leaves its files, and the table can be read by its path."
+    ),
     _contents("append", "An append adds exactly its rows, duplicates included, and keeps every other row."),
     _contents("append-nothing", "An append of no rows changes no row; it may add a version or not."),
     _contents("overwrite", "An overwrite leaves exactly the new rows."),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import itemgetter
 
+from delta_models import casts
 from delta_models.expressions import compiled, type_of
 from delta_models.operations import Assignments, Delete, Update
-from delta_models.schema import Struct
-from delta_models.table.expectation import Expectation, changed, refused, rewritten, unchanged
+from delta_models.schema import DataType, Struct
+from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
 from delta_models.table.fit import BrokenRule, Misfit, bare, check_rules
 from delta_models.table.state import Table
 from delta_models.values import Row, Value
@@ -46,11 +48,14 @@ def update(table: Table, operation: Update) -> Expectation:
         return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
     kept: list[Row] = []
     picked: list[Row] = []
-    for row in table.rows:
-        if picks is None or picks(row) is True:
-            picked.append(assign(row, row))
-        else:
-            kept.append(row)
+    try:
+        for row in table.rows:
+            if picks is None or picks(row) is True:
+                picked.append(assign.assign(row, row))
+            else:
+                kept.append(row)
+    except casts.Overflow:
+        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     if not picked:
         return unchanged(table, "contents.update-nothing")
     new = table.stored(picked)
@@ -58,27 +63,36 @@ def update(table: Table, operation: Update) -> Expectation:
         check_rules(table, new)
     except BrokenRule:
         return refused(table, "constraint", "outcome.broken-rule-refused")
-    return rewritten(table, table.with_rows((*kept, *new)), "contents.update")
+    ends = rewritten(table, table.with_rows((*kept, *new)), "contents.update")
+    return or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
 
 
-def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Callable[[Row, Row], Row]:
-    """A function that gives a row of `schema` its new values, computed from a row of `scope`."""
+@dataclass(frozen=True, slots=True)
+class Assigner:
+    """Gives a row its new values, computed from a row of a scope; `casts`: a value changes its type on the way."""
+
+    assign: Callable[[Row, Row], Row]
+    casts: bool
+
+
+def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigner:
+    """How rows of `schema` take the values that the assignments compute from rows of `scope`."""
     targets: list[tuple[int, Callable[[Row], Value]]] = []
+    changes_type = False
     for name, expression in assignments:
         position = schema.index(name)
         found, wanted = type_of(expression, scope), schema.fields[position].type
+        value = compiled(expression, scope)
         if bare(found) != bare(wanted):
-            message = f"{name} is {wanted}, not {found}"
-            raise Misfit(message)
-        targets.append((position, compiled(expression, scope)))
+            changes_type = True
+            value = _cast(value, found, wanted)
+        targets.append((position, value))
     if len({position for position, _ in targets}) != len(targets):
         message = "a column is assigned twice"
         raise Misfit(message)
-    if not targets:
-        return lambda row, _: row
     if len(targets) == len(schema):
         in_order = [value for _, value in sorted(targets, key=itemgetter(0))]
-        return lambda _, context: tuple(value(context) for value in in_order)
+        return Assigner(lambda _, context: tuple(value(context) for value in in_order), changes_type)
 
     def assign(row: Row, context: Row) -> Row:
         parts = list(row)
@@ -86,4 +100,12 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Callabl
             parts[position] = value(context)
         return tuple(parts)
 
-    return assign
+    return Assigner(assign, changes_type)
+
+
+def _cast(value: Callable[[Row], Value], found: DataType, wanted: DataType) -> Callable[[Row], Value]:
+    try:
+        cast = casts.assigner(found, wanted)
+    except casts.NotAssignable as error:
+        raise Misfit(str(error)) from error
+    return lambda row: cast(value(row))

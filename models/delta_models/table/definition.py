@@ -1,12 +1,15 @@
-"""What creating and dropping a table mean."""
+"""What creating, replacing, cloning, converting and dropping a table mean."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from delta_models.operations import Create, Drop
-from delta_models.table.expectation import Expectation, changed, refused, unchanged
+from delta_models.operations import CloneTo, ConvertFromParquet, Create, CreateAs, Drop, Replace
+from delta_models.outcomes import Committed
+from delta_models.table.expectation import Expectation, changed, or_refused, refused, unchanged
+from delta_models.table.fit import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
+from delta_models.values import Rows
 
 
 def create(table: Table, operation: Create) -> Expectation:
@@ -15,22 +18,84 @@ def create(table: Table, operation: Create) -> Expectation:
         if operation.if_not_exists:
             return unchanged(table, "contents.create-if-not-exists")
         return refused(table, "table-exists", "outcome.existing-table-refused")
+    return _defined(table, operation, "contents.create")
+
+
+def replace_table(table: Table, operation: Replace) -> Expectation:
+    """A new definition, and no rows, in place of the old ones."""
+    if not table.exists and not operation.or_create:
+        return refused(table, "missing-table", "outcome.missing-table-refused")
+    return _defined(table, operation, "contents.replace")
+
+
+def create_as(table: Table, operation: CreateAs) -> Expectation:
+    """A new table with rows."""
+    if table.exists and not operation.replace:
+        return refused(table, "table-exists", "outcome.existing-table-refused")
+    shape = Create(operation.rows.schema, operation.partition_by, operation.properties)
+    ends = _defined(table, shape, "contents.create-as")
+    return _filled(table, ends, operation.rows)
+
+
+def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
+    """A folder of Parquet files becomes a table with their rows."""
+    if table.exists:
+        return or_refused(
+            unchanged(table, "contents.convert-again"),
+            table,
+            ("table-exists",),
+            "outcome.existing-table-refused",
+        )
+    ends = _defined(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
+    return _filled(table, ends, operation.rows)
+
+
+def clone(table: Table, _: CloneTo) -> Expectation:
+    """The clone is a table of its own; this one is only read."""
+    return changed(table, "contents.clone-leaves-source", commits=(0, 0))
+
+
+def _filled(table: Table, ends: Expectation, rows: Rows) -> Expectation:
+    """The same ends, with rows in the new table."""
+    fresh = ends.ordinary.table
+    if not isinstance(ends.ordinary.outcome, Committed):
+        return ends
+    stored = fresh.stored(rows.rows)
+    try:
+        check_rules(fresh, stored)
+    except BrokenRule:
+        return refused(table, "constraint", "outcome.broken-rule-refused")
+    return Expectation((replace(ends.ordinary, table=fresh.with_rows(stored)),))
+
+
+def _defined(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
     if not operation.schema.fields:
         message = "a table without columns"
         raise NotModelled(message)
     names = {each.casefold() for each in operation.schema.names}
-    partitioning = {each.casefold() for each in operation.partition_by}
-    if len(names) != len(operation.schema) or not partitioning < names:
+    partitioning = [each.casefold() for each in operation.partition_by]
+    clustering = {each.casefold() for each in operation.cluster_by}
+    wrong = (
+        len(names) != len(operation.schema)
+        or len(set(partitioning)) != len(partitioning)
+        or not set(partitioning) < names
+        or not clustering <= names
+        or (partitioning and clustering)
+    )
+    if wrong:
         return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    properties = tuple(sorted(operation.properties))
     fresh = Table(
         exists=True,
         schema=operation.schema,
         partition_by=operation.partition_by,
-        properties=tuple(sorted(operation.properties)),
-        name=operation.name,
-        managed=operation.managed,
+        properties=properties,
+        name=operation.name if isinstance(operation, Create) else table.name,
+        managed=operation.managed if isinstance(operation, Create) else table.managed,
+        cluster_by=operation.cluster_by,
+        transactions=table.transactions,
     )
-    return changed(fresh, "contents.create")
+    return changed(fresh, requirement)
 
 
 def drop(table: Table, _: Drop) -> Expectation:

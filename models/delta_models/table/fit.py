@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from delta_models.casts import NotAssignable, Overflow, assigner
+from delta_models.expressions import compiled
 from delta_models.schema import Array, DataType, Field, Map, Struct
+from delta_models.table.expectation import Expectation, or_refused, refused
 from delta_models.table.state import NotModelled, Table
-from delta_models.values import Row, Rows
+from delta_models.values import Row, Rows, Value
 
 SCHEMA_MODES = ("none", "merge", "overwrite")
+SOURCES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
 
 
 class Misfit(ValueError):
@@ -21,19 +26,69 @@ class BrokenRule(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Rows in the order of `table`'s schema; `table` has the schema after the write, and `lenient` says that the
-    write may as well be refused because it leaves out columns."""
+    """Rows in the order of `table`'s schema, which is the schema after the write.
+
+    `liberties` are keys of SOURCES: what makes that an engine may refuse the write as well.
+    """
 
     table: Table
     rows: tuple[Row, ...]
-    lenient: bool = False
+    liberties: tuple[str, ...] = ()
+
+
+def write(
+    table: Table,
+    incoming: Rows,
+    schema_mode: str,
+    *,
+    by_name: bool,
+    finish: Callable[[tuple[Row, ...], Fitted], Expectation],
+) -> Expectation:
+    """How a write ends: `finish` says it for the old rows, under the new schema, and the incoming ones that fit."""
+    try:
+        fitted = fit(table, incoming, schema_mode, by_name=by_name)
+    except Overflow:
+        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    except Misfit:
+        return refused(table, "schema", "outcome.misfit-refused")
+    except BrokenRule:
+        return refused(table, "constraint", "outcome.broken-rule-refused")
+    old = table.rows if fitted.table.schema is table.schema else under(fitted.table.schema, table)
+    try:
+        expectation = finish(old, fitted)
+    except KeyError:
+        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    for liberty in fitted.liberties:
+        expectation = or_refused(expectation, table, ("schema",), SOURCES[liberty])
+    return expectation
+
+
+def fit(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> Fitted:
+    """The incoming rows as rows of the table, or Misfit, or BrokenRule, or Overflow."""
+    if schema_mode not in SCHEMA_MODES:
+        message = f"schema mode {schema_mode!r}"
+        raise NotModelled(message)
+    target = evolved(table, incoming.schema, schema_mode)
+    sources = (
+        _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
+    )
+    casts = _casts(target.schema, incoming.schema, sources)
+    if casts is None and sources == tuple(range(len(incoming.schema))):
+        rows = incoming.rows
+    else:
+        values = [_value_of(target, at, source, casts) for at, source in enumerate(sources)]
+        rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
+    rows = target.stored(rows)
+    check_rules(target, rows)
+    missing = ("missing",) if None in sources and schema_mode == "none" else ()
+    return Fitted(target, rows, missing + (("cast",) if casts else ()))
 
 
 def bare(data_type: DataType) -> DataType:
-    """A type without nullability and field metadata: what must agree for values to fit."""
+    """A type without nullability and field metadata: what must agree for values to fit as they are."""
     match data_type:
         case Struct(fields=fields):
-            return Struct(tuple(Field(each.name, bare(each.type)) for each in fields))
+            return Struct(tuple(Field(each.name.casefold(), bare(each.type)) for each in fields))
         case Array(element=element):
             return Array(bare(element))
         case Map(key=key, value=value):
@@ -41,46 +96,116 @@ def bare(data_type: DataType) -> DataType:
     return data_type
 
 
-def fit(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> Fitted:
-    """The incoming rows as rows of the table, or Misfit, or BrokenRule."""
-    if schema_mode not in SCHEMA_MODES:
-        message = f"schema mode {schema_mode!r}"
-        raise NotModelled(message)
-    target = evolved(table, incoming.schema, schema_mode)
-    positions = (
-        _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
-    )
-    if positions == tuple(range(len(incoming.schema))):
-        rows = incoming.rows
-    else:
-        rows = tuple(tuple(None if at is None else row[at] for at in positions) for row in incoming.rows)
-    rows = target.stored(rows)
-    check_rules(target, rows)
-    return Fitted(target, rows, lenient=None in positions and schema_mode == "none")
-
-
 def evolved(table: Table, incoming: Struct, schema_mode: str) -> Table:
     """The table with the schema that a write leaves behind."""
     if schema_mode == "overwrite":
-        if any(
-            name.casefold() not in {each.casefold() for each in incoming.names} for name in table.partition_by
-        ):
+        known = {each.casefold() for each in incoming.names}
+        if any(name.casefold() not in known for name in table.partition_by):
             message = "a partition column is missing from the new schema"
             raise Misfit(message)
         return replace(table, schema=incoming)
     if schema_mode == "merge":
-        known = {name.casefold() for name in table.schema.names}
-        extra = tuple(replace(each, nullable=True) for each in incoming if each.name.casefold() not in known)
-        return replace(table, schema=Struct(table.schema.fields + extra)) if extra else table
+        merged = merge_schemas(table.schema, incoming)
+        return table if merged == table.schema else replace(table, schema=merged)
     return table
 
 
-def check_rules(table: Table, rows: tuple[Row, ...]) -> None:
-    """Raise BrokenRule if a row breaks NOT NULL."""
-    for at, each in enumerate(table.schema.fields):
-        if not each.nullable and any(row[at] is None for row in rows):
-            message = f"{each.name} is NOT NULL"
+def merge_schemas(mine: Struct, theirs: Struct) -> Struct:
+    """The columns of one schema, and behind them what only the other has, nullable; inside structs likewise."""
+    places = {each.name.casefold(): at for at, each in enumerate(mine.fields)}
+    fields = list(mine.fields)
+    for each in theirs:
+        at = places.get(each.name.casefold())
+        if at is None:
+            fields.append(replace(each, nullable=True))
+        else:
+            fields[at] = replace(fields[at], type=_merge_types(fields[at].type, each.type))
+    return Struct(tuple(fields))
+
+
+def _merge_types(mine: DataType, theirs: DataType) -> DataType:
+    match mine, theirs:
+        case Struct(), Struct():
+            return merge_schemas(mine, theirs)
+        case Array(), Array():
+            return replace(mine, element=_merge_types(mine.element, theirs.element))
+        case Map(), Map():
+            return replace(
+                mine, key=_merge_types(mine.key, theirs.key), value=_merge_types(mine.value, theirs.value)
+            )
+    return mine
+
+
+def under(schema: Struct, table: Table) -> tuple[Row, ...]:
+    """The table's rows under another schema: what they lack is null, what it lacks is left out, inside structs too."""
+    convert = converter(table.schema, schema)
+    return tuple(map(convert, table.rows))
+
+
+def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
+    """Turns values of a type into those of its later form, by the names of fields."""
+    match old, new:
+        case Struct(), Struct():
+            places = {each.name.casefold(): at for at, each in enumerate(old.fields)}
+            parts = [(places.get(each.name.casefold()), each.type) for each in new]
+            casts = [None if at is None else converter(old.fields[at].type, kind) for at, kind in parts]
+
+            def convert(value: Value) -> Value:
+                if value is None:
+                    return None
+                return tuple(
+                    None if at is None or cast is None else cast(value[at])
+                    for (at, _), cast in zip(parts, casts, strict=True)
+                )
+
+            return convert
+        case Array(), Array():
+            element = converter(old.element, new.element)
+            return lambda value: None if value is None else tuple(map(element, value))
+        case Map(), Map():
+            key, part = converter(old.key, new.key), converter(old.value, new.value)
+            return lambda value: (
+                None if value is None else tuple((key(each), part(other)) for each, other in value)
+            )
+    return (lambda value: value) if old == new else assigner(old, new)
+
+
+def check_rules(table: Table, rows: Iterable[Row]) -> None:
+    """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a CHECK constraint, or a generated column's rule."""
+    rows = tuple(rows)
+    if has_forbidden_null := _forbidden_null(table.schema):
+        for row in rows:
+            if name := has_forbidden_null(row):
+                message = f"{name} is NOT NULL"
+                raise BrokenRule(message)
+    for name, check in table.constraints:
+        holds = compiled(check, table.schema)
+        if any(holds(row) is not True for row in rows):
+            message = f"a row breaks {name}"
             raise BrokenRule(message)
+
+
+def _forbidden_null(schema: Struct) -> Callable[[Value], str | None] | None:
+    """A function that names the field that is null and must not be; None where every field may be."""
+    watched: list[tuple[int, Field, Callable[[Value], str | None] | None]] = []
+    for at, each in enumerate(schema.fields):
+        inner = _forbidden_null(each.type) if isinstance(each.type, Struct) else None
+        if not each.nullable or inner is not None:
+            watched.append((at, each, inner))
+    if not watched:
+        return None
+
+    def find(value: Value) -> str | None:
+        for at, each, inner in watched:
+            part = value[at]
+            if part is None:
+                if not each.nullable:
+                    return each.name
+            elif inner is not None and (found := inner(part)):
+                return f"{each.name}.{found}"
+        return None
+
+    return find
 
 
 def _by_name(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
@@ -88,31 +213,54 @@ def _by_name(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
     if len(places) != len(incoming):
         message = "two columns of one name"
         raise Misfit(message)
-    positions: list[int | None] = []
-    for each in target:
-        at = places.pop(each.name.casefold(), None)
-        if at is None and not each.nullable:
-            message = f"{each.name} is NOT NULL and missing"
-            raise BrokenRule(message)
-        if at is not None:
-            _same_type(each, incoming.fields[at])
-        positions.append(at)
+    sources = tuple(places.pop(each.name.casefold(), None) for each in target)
     if places:
         message = f"the table has no column {min(places)}"
         raise Misfit(message)
-    return tuple(positions)
+    return sources
 
 
 def _by_position(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
     if len(target) != len(incoming):
         message = f"{len(incoming)} columns for {len(target)}"
         raise Misfit(message)
-    for mine, theirs in zip(target, incoming, strict=True):
-        _same_type(mine, theirs)
     return tuple(range(len(target)))
 
 
-def _same_type(mine: Field, theirs: Field) -> None:
-    if bare(mine.type) != bare(theirs.type):
-        message = f"{mine.name} is {mine.type}, not {theirs.type}"
-        raise Misfit(message)
+def _casts(
+    target: Struct, incoming: Struct, sources: tuple[int | None, ...]
+) -> list[Callable[[Value], Value] | None] | None:
+    """A cast for each column that needs one; None if no column does."""
+    casts: list[Callable[[Value], Value] | None] = []
+    for mine, source in zip(target, sources, strict=True):
+        theirs = None if source is None else incoming.fields[source]
+        if theirs is None or bare(theirs.type) == bare(mine.type):
+            casts.append(None)
+            continue
+        try:
+            casts.append(assigner(theirs.type, mine.type))
+        except NotAssignable as error:
+            message = f"{mine.name}: {error}"
+            raise Misfit(message) from error
+    return casts if any(casts) else None
+
+
+def _value_of(
+    target: Table, at: int, source: int | None, casts: list[Callable[[Value], Value] | None] | None
+) -> Callable[[Row], Value]:
+    if source is None:
+        return default_of(target, target.schema.fields[at].name)
+    cast = casts[at] if casts else None
+    if cast is None:
+        return lambda row: row[source]
+    return lambda row: cast(row[source])
+
+
+def default_of(table: Table, name: str) -> Callable[[Row], Value]:
+    """What a column takes in a row that does not name it: its default, or null."""
+    expression = dict(table.defaults).get(name)
+    if expression is None:
+        return lambda _: None
+    constant = compiled(expression, table.schema)
+    blank = (None,) * len(table.schema)
+    return lambda _: constant(blank)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from delta_models.casts import Overflow
 from delta_models.expressions import And, Column, Compare, Expression, compiled
 from delta_models.operations import Assignments, Merge, MergeClause
-from delta_models.outcomes import Rejected
+from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import Field, Struct
 from delta_models.table.change import assigner
-from delta_models.table.expectation import Branch, Expectation, refused, rewritten, unchanged
-from delta_models.table.fit import BrokenRule, Misfit, check_rules
-from delta_models.table.state import NotModelled, Table
+from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
+from delta_models.table.fit import BrokenRule, Misfit, check_rules, default_of, merge_schemas, under
+from delta_models.table.state import Table
 from delta_models.values import Key, Row, sql_keyer
 
 MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not-matched", "not-matched-by-source"
@@ -23,71 +24,98 @@ Pair = tuple[Row | None, Row | None]  # (source, target), as the scope of a merg
 Results = Callable[[Row, Pair], tuple[Row, ...]]
 
 
+class Ambiguous(ValueError):
+    """Several source rows would change one target row."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Clause:
     applies: Callable[[Pair], bool]
     results: Results
+    casts: bool = False
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
     """The table after a merge, or why it must be refused."""
-    if operation.schema_evolution:
-        message = "merge with schema evolution"
-        raise NotModelled(message)
     try:
-        scope = _scope(table.schema, operation.source.schema)
-        clauses = {when: _prepare(operation, when, table, scope) for when in ACTIONS}
-        matches = _matches(operation, table, scope)
+        target = _evolved(table, operation) if operation.schema_evolution else table
+        scope = _scope(target.schema, operation.source.schema)
+        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
+        matches = _matches(operation, target, scope)
     except KeyError:
         return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     except Misfit:
         return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
     if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
         return refused(table, "append-only", "outcome.append-only")
-    return _outcome(table, operation, clauses, matches)
+    try:
+        kept, new, deleted_twice = _acted(target, operation, clauses, matches)
+        stored = target.stored(new)
+        check_rules(target, stored)
+    except Ambiguous:
+        return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
+    except Overflow:
+        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    except BrokenRule:
+        return refused(table, "constraint", "outcome.broken-rule-refused")
+    if len(kept) == len(target.rows) and not new:
+        ends = _nothing(table, target)
+    else:
+        ends = rewritten(table, target.with_rows((*kept, *stored)), "contents.merge")
+    if any(each.casts for each in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
+        ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
+    return _or_ambiguous(table, ends) if deleted_twice else ends
 
 
-def _outcome(
+def _acted(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
-) -> Expectation:
+) -> tuple[list[Row], list[Row], bool]:
+    """The target rows that no clause touches, the new ones, and whether a row was deleted by several source rows."""
     source = operation.source.rows
     kept: list[Row] = []
     new: list[Row] = []
-    acted = deleted_twice = False
+    deleted_twice = False
     for row, partners in zip(table.rows, matches, strict=True):
         pairs: list[Pair] = [(source[at], row) for at in partners]
         pairs = [pair for pair in pairs if _first(clauses[MATCHED], pair)] if partners else [(None, row)]
         if len(pairs) > 1:
             if not _one_unconditional_delete(operation):
-                return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
+                raise Ambiguous
             deleted_twice = True
         clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
         if clause is None:
             kept.append(row)
         else:
-            acted = True
             new.extend(clause.results(row, pairs[0]))
     if clauses[NOT_MATCHED]:
-        blank: Row = (None,) * len(table.schema)
+        blank = tuple(default_of(table, name)(()) for name in table.schema.names)
         partnered = {at for partners in matches for at in partners}
         for pair in ((row, None) for at, row in enumerate(source) if at not in partnered):
             clause = _first(clauses[NOT_MATCHED], pair)
             if clause is not None:
-                acted = True
                 new.extend(clause.results(blank, pair))
-    if not acted:
-        return unchanged(table, "contents.merge-nothing")
-    ends = _stored(table, kept, new)
-    return _or_ambiguous(table, ends) if deleted_twice else ends
+    return kept, new, deleted_twice
 
 
-def _stored(table: Table, kept: list[Row], new: list[Row]) -> Expectation:
-    stored = table.stored(new)
-    try:
-        check_rules(table, stored)
-    except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
-    return rewritten(table, table.with_rows((*kept, *stored)), "contents.merge")
+def _nothing(table: Table, target: Table) -> Expectation:
+    """No clause acts. An engine that was asked to let the schema grow may have let it."""
+    ends = unchanged(table, "contents.merge-nothing")
+    if target.schema == table.schema:
+        return ends
+    grown = Branch(Committed(), (1, 1), target, "contents.merge-nothing")
+    return Expectation((grown, *ends.branches))
+
+
+def _evolved(table: Table, operation: Merge) -> Table:
+    """The table with the source's columns that it lacks, as far as a clause writes to them."""
+    source = operation.source.schema
+    if any(each.everything for each in operation.clauses):
+        wanted = source
+    else:
+        assigned = {name.casefold() for each in operation.clauses for name, _ in each.assignments}
+        wanted = Struct(tuple(each for each in source if each.name.casefold() in assigned))
+    schema = merge_schemas(table.schema, wanted)
+    return table if schema == table.schema else replace(table, schema=schema, rows=under(schema, table))
 
 
 def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
@@ -108,7 +136,7 @@ def _prepare(operation: Merge, when: str, table: Table, scope: Struct) -> list[_
             message = f"{each.action} when {each.when}"
             raise Misfit(message)
         if each.when == when:
-            prepared.append(_Clause(_condition(each, scope), _results(each, operation, table, scope)))
+            prepared.append(_clause(each, operation, table, scope))
     return prepared
 
 
@@ -119,19 +147,28 @@ def _condition(clause: MergeClause, scope: Struct) -> Callable[[Pair], bool]:
     return lambda pair: condition(pair) is True
 
 
-def _results(clause: MergeClause, operation: Merge, table: Table, scope: Struct) -> Results:
+def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) -> _Clause:
+    applies = _condition(clause, scope)
     if clause.action == "delete":
-        return lambda _row, _pair: ()
+        return _Clause(applies, lambda _row, _pair: ())
     assignments: Assignments = clause.assignments
     if clause.everything:
-        if clause.when == BY_SOURCE:
-            message = "there is no source row to take everything from"
-            raise Misfit(message)
-        assignments = tuple((name, Column(("source", name))) for name in table.schema.names)
-        for name in table.schema.names:
-            operation.source.schema.index(name)
-    assign = assigner(assignments, table.schema, scope)
-    return lambda row, pair: (assign(row, pair),)
+        assignments = _everything(clause, operation, table)
+    given = assigner(assignments, table.schema, scope)
+    return _Clause(applies, lambda row, pair: (given.assign(row, pair),), given.casts)
+
+
+def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
+    """`*`: each target column from the source column of its name; where schemas may grow, as far as there is one."""
+    if clause.when == BY_SOURCE:
+        message = "there is no source row to take everything from"
+        raise Misfit(message)
+    source = {each.casefold() for each in operation.source.schema.names}
+    names = [name for name in table.schema.names if name.casefold() in source]
+    if len(names) < len(table.schema) and not operation.schema_evolution:
+        message = "the source lacks a column of the table"
+        raise KeyError(message)
+    return tuple((name, Column(("source", name))) for name in names)
 
 
 def _first(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:

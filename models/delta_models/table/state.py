@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from delta_models.operations import Properties
+from delta_models.operations import Assignments, Properties
 from delta_models.schema import STRING, Struct
 from delta_models.values import Key, Row, Rows, bag
 
@@ -34,11 +34,31 @@ class Table:
     rows: tuple[Row, ...] = ()
     name: str | None = None
     managed: bool = False
+    features: tuple[str, ...] = ()
+    constraints: Assignments = ()
+    defaults: Assignments = ()
+    cluster_by: tuple[str, ...] = ()
+    transactions: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def bag(self) -> Counter[Key]:
         """How often each distinct row occurs."""
         return bag(self.schema, self.rows)
+
+    @property
+    def definition(self) -> tuple[object, ...]:
+        """All but the rows."""
+        return (
+            self.exists, self.schema, self.partition_by, self.properties, self.features, self.constraints,
+            self.defaults, self.cluster_by, self.transactions,
+        )  # fmt: skip
+
+    def supports(self, feature: str) -> bool:
+        """Whether a table feature was asked for, by name or by its property."""
+        return feature in self.features or self.property(f"delta.feature.{feature}") in {
+            "supported",
+            "enabled",
+        }
 
     @property
     def as_rows(self) -> Rows:
@@ -51,9 +71,7 @@ class Table:
 
     def same_contents(self, other: Table) -> bool:
         """Whether both are the same table to every reader: definition and bag of rows."""
-        if (self.exists, self.schema, self.partition_by, self.properties) != (
-            other.exists, other.schema, other.partition_by, other.properties,
-        ):  # fmt: skip
+        if self.definition != other.definition:  # fmt: skip
             return False
         return self.rows is other.rows or (len(self.rows) == len(other.rows) and self.bag == other.bag)
 

@@ -3,70 +3,88 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from delta_models import operations as ops
 from delta_models.expressions import columns_of, compiled
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
+from delta_models.table import alter, rules
 from delta_models.table.change import delete, update
-from delta_models.table.definition import create, drop
+from delta_models.table.definition import clone, convert, create, create_as, drop, replace_table
 from delta_models.table.expectation import (
     ANY_NUMBER,
     Branch,
     Expectation,
     LookExpectation,
+    changed,
     or_refused,
     refused,
     rewritten,
     unchanged,
 )
 from delta_models.table.merge import merge
-from delta_models.table.properties import set_properties, unset_properties
+from delta_models.table.retention import file_retention, log_retention
 from delta_models.table.state import NotModelled, Table
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
 
-DEFAULT_RETENTION_HOURS = 168.0
-
+_ANYWHERE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
+    ops.Create: create,
+    ops.Replace: replace_table,
+    ops.CreateAs: create_as,
+    ops.ConvertFromParquet: convert,
+}
 _ON_A_TABLE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
     ops.Drop: drop,
+    ops.CloneTo: clone,
     ops.Append: append,
     ops.Overwrite: overwrite,
     ops.Delete: delete,
     ops.Update: update,
     ops.Merge: merge,
-    ops.SetProperties: set_properties,
-    ops.UnsetProperties: unset_properties,
+    ops.AddColumn: alter.add_column,
+    ops.DropColumn: alter.drop_column,
+    ops.RenameColumn: alter.rename_column,
+    ops.ReorderColumn: alter.reorder_column,
+    ops.WidenColumn: alter.widen_column,
+    ops.SetNullable: alter.set_nullable,
+    ops.SetDefault: alter.set_default,
+    ops.SetProperties: rules.set_properties,
+    ops.UnsetProperties: rules.unset_properties,
+    ops.AddConstraint: rules.add_constraint,
+    ops.DropConstraint: rules.drop_constraint,
+    ops.EnableFeature: rules.enable_feature,
+    ops.DropFeature: rules.drop_feature,
 }
-_KEEPS_FILES = (
-    ops.Create,
-    ops.Append,
-    ops.Checkpoint,
-    ops.CompactLog,
-    ops.SetProperties,
-    ops.UnsetProperties,
-)
-_TOUCHES_NOTHING = (*ops.LOOKS, ops.Reopen, ops.SwitchActor, ops.SetZone)
+_MAY_REMOVE_FILES = (
+    ops.Replace, ops.CreateAs, ops.Restore, ops.Overwrite, ops.Delete, ops.Update, ops.Merge,
+    ops.DropFeature, ops.Optimize, ops.ZOrder, ops.Purge, ops.Interleave,
+)  # fmt: skip
+_TOUCHES_NOTHING = (*ops.LOOKS, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.AdvanceClock)
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What one step left: the table, how many versions it added at least and at most, and whether it may have taken
-    files out of the table."""
+    """What one step left: the table, how many versions it added at least and at most, whether it may have taken files
+    out of the table, and at what hour of the history it ended."""
 
     table: Table
     commits: tuple[int, int]
     may_remove: bool
+    operation: ops.Operation | None = None
+    hour: int = 0
 
 
 @dataclass(frozen=True)
 class World:
-    """All states so far. `fragile` counts the earliest states whose files a vacuum may have deleted."""
+    """All states so far. `fragile` counts the earliest states that may be gone: a vacuum may have deleted their files,
+    or the log's clean-up their versions. `hours` have been let pass since the beginning."""
 
     states: tuple[State, ...] = ()
     fragile: int = 0
+    hours: int = 0
 
     @property
     def table(self) -> Table:
@@ -89,30 +107,15 @@ class World:
     def expect(self, operation: ops.Operation) -> Expectation:
         """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
         table = self.table
-        if isinstance(operation, ops.Create):
-            return create(table, operation)
         if isinstance(operation, _TOUCHES_NOTHING):
             return unchanged(table, "contents.look-changes-nothing", most=0)
+        handler = _ANYWHERE.get(type(operation))
+        if handler is not None:
+            return handler(table, operation)
         if not table.exists:
             return refused(table, "missing-table", "outcome.missing-table-refused")
-        match operation:
-            case ops.Restore(at=ops.AtState(step=step)):
-                return self._restore(step)
-            case ops.Optimize(where=where):
-                return _optimize(table, where)
-            case ops.ZOrder(where=where):
-                return _optimize(table, where)
-            case ops.Vacuum():
-                ends = unchanged(table, "contents.vacuum", most=2)
-                if _hours(operation) >= DEFAULT_RETENTION_HOURS:
-                    return ends
-                return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
-            case ops.Checkpoint() | ops.CompactLog() | ops.CleanLog():
-                return unchanged(table, "contents.checkpoint", most=0)
         handler = _ON_A_TABLE.get(type(operation))
-        if handler is None:
-            raise NotModelled(type(operation).__name__)
-        return handler(table, operation)
+        return handler(table, operation) if handler is not None else self._keep(table, operation)
 
     def after(self, operation: ops.Operation, branch: Branch | None = None) -> World:
         """The history with one more step; without a branch the operation's ordinary end."""
@@ -122,9 +125,10 @@ class World:
             commits = (min(each.commits[0] for each in branches), max(each.commits[1] for each in branches))
         else:
             commits = branch.commits
-        may_remove = commits[1] > 0 and not isinstance(operation, (*_KEEPS_FILES, ops.Vacuum))
-        states = (*self.states, State(branch.table, commits, may_remove))
-        return World(states, self._fragile_after(operation, states))
+        hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
+        may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
+        state = State(branch.table, commits, may_remove, operation, hours)
+        return _forgetting(World((*self.states, state), self.fragile, hours), operation)
 
     def look(self, read: ops.Read) -> LookExpectation:
         """What a read must return."""
@@ -134,7 +138,7 @@ class World:
                 table = self.table
                 if not table.exists:
                     return LookExpectation(None, ("missing-table",))
-            case ops.AtState(step=step):
+            case ops.AtState(step=step) | ops.AtTime(step=step):
                 table = self.state(step)
                 if step < self.fragile:
                     refusals = ("missing-file", "missing-version")
@@ -147,10 +151,34 @@ class World:
         except KeyError:
             return LookExpectation(None, ("schema", "bad-argument"))
 
+    def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
+        """Upkeep, after which the rows are the same, and going back."""
+        match operation:
+            case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
+                return self._restore(step)
+            case ops.Optimize(where=where) | ops.ZOrder(where=where):
+                return _optimize(table, where)
+            case ops.Purge():
+                return _optimize(table, None)
+            case ops.Cluster(columns=columns):
+                return _cluster(table, columns)
+            case ops.Vacuum(retention_hours=hours):
+                ends = unchanged(table, "contents.vacuum", most=2)
+                if hours is None or hours >= file_retention(table):
+                    return ends
+                return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
+            case ops.Checkpoint() | ops.CompactLog() | ops.CleanLog():
+                return unchanged(table, "contents.checkpoint", most=0)
+        raise NotModelled(type(operation).__name__)
+
     def _restore(self, step: int) -> Expectation:
         now, goal = self.table, self.state(step)
         if not goal.exists:
             return refused(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
+        features = tuple(sorted({*now.features, *goal.features}))
+        goal = replace(
+            goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
+        )
         ends = rewritten(now, goal, "contents.restore")
         if all(each.commits[0] == 0 for each in self.states[step + 1 :]):
             ends = or_refused(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
@@ -160,21 +188,34 @@ class World:
             )
         return ends
 
-    def _fragile_after(self, operation: ops.Operation, states: tuple[State, ...]) -> int:
-        if not states[-1].table.exists:
-            return len(states)
-        if (
-            not isinstance(operation, ops.Vacuum)
-            or operation.dry_run
-            or _hours(operation) >= DEFAULT_RETENTION_HOURS
-        ):
-            return self.fragile
-        removing = [at for at, each in enumerate(states) if each.may_remove]
-        return max(self.fragile, removing[-1]) if removing else self.fragile
+
+def _forgetting(world: World, operation: ops.Operation) -> World:
+    """The same history with the states marked that the newest step may have made unreadable."""
+    if not world.table.exists:
+        return replace(world, fragile=len(world.states))
+    fragile = world.fragile
+    if isinstance(operation, ops.Vacuum) and not operation.dry_run:
+        fragile = max(fragile, _vacuumed(world, operation.retention_hours))
+    if world.hours:
+        fragile = max(fragile, _expired(world))
+    return world if fragile == world.fragile else replace(world, fragile=fragile)
 
 
-def _hours(operation: ops.Vacuum) -> float:
-    return DEFAULT_RETENTION_HOURS if operation.retention_hours is None else operation.retention_hours
+def _vacuumed(world: World, retention: float | None) -> int:
+    """How many of the earliest states may miss files: those before the last step that removed some long enough ago."""
+    kept = file_retention(world.table) if retention is None else retention
+    removing = [
+        at for at, each in enumerate(world.states) if each.may_remove and world.hours - each.hour >= kept
+    ]
+    return removing[-1] if removing else 0
+
+
+def _expired(world: World) -> int:
+    """How many of the earliest states are older than the log is kept, and followed by a newer version."""
+    kept = log_retention(world.table)
+    last = max((at for at, each in enumerate(world.states) if each.commits[1] > 0), default=0)
+    old = [at for at in range(last) if world.hours - world.states[at].hour >= kept]
+    return old[-1] + 1 if old else 0
 
 
 def _optimize(table: Table, where: Any) -> Expectation:
@@ -187,6 +228,17 @@ def _optimize(table: Table, where: Any) -> Expectation:
             Branch(NoChange(), (0, 0), table, "contents.optimize"),
         )
     )
+
+
+def _cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
+    known = {each.casefold() for each in table.schema.names}
+    if table.partition_by or any(each.casefold() not in known for each in columns):
+        return refused(
+            table, ("bad-argument", "schema", "unsupported-feature"), "outcome.bad-clustering-refused"
+        )
+    if columns == table.cluster_by:
+        return unchanged(table, "contents.cluster")
+    return changed(replace(table, cluster_by=columns), "contents.cluster")
 
 
 def _select(table: Table, read: ops.Read) -> Rows:

@@ -1,0 +1,271 @@
+"""What changes of the schema mean: columns that come, go, move, change their names, types, nullability and defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from delta_models.expressions import Expression, columns_of, type_of
+from delta_models.operations import (
+    AddColumn,
+    Assignments,
+    DropColumn,
+    RenameColumn,
+    ReorderColumn,
+    SetDefault,
+    SetNullable,
+    WidenColumn,
+)  # fmt: skip
+from delta_models.schema import (
+    BYTE,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    LONG,
+    SHORT,
+    TIMESTAMP_NTZ,
+    Array,
+    DataType,
+    DecimalType,
+    Field,
+    Map,
+    Primitive,
+    Struct,
+)  # fmt: skip
+from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
+from delta_models.table.fit import BrokenRule, Misfit, bare, check_rules, under
+from delta_models.table.state import Table
+from delta_models.values import Row
+
+REFUSALS = ("schema", "bad-argument", "unsupported-feature")
+DIGITS = {
+    BYTE: 10,
+    SHORT: 10,
+    INTEGER: 10,
+    LONG: 20,
+}  # the least whole digits of a decimal that an integer may become
+WIDER: dict[DataType, tuple[Primitive, ...]] = {
+    BYTE: (SHORT, INTEGER, LONG, DOUBLE),
+    SHORT: (INTEGER, LONG, DOUBLE),
+    INTEGER: (LONG, DOUBLE),
+    FLOAT: (DOUBLE,),
+    DATE: (TIMESTAMP_NTZ,),
+}
+
+Edit = Callable[[Struct], Struct]
+
+
+def add_column(table: Table, operation: AddColumn) -> Expectation:
+    """A new column, null in every row that there is."""
+
+    def edit(parent: Struct) -> Struct:
+        if operation.field.name.casefold() in _folded(parent.names):
+            message = f"there is a column {operation.field.name}"
+            raise Misfit(message)
+        return _placed(parent, operation.field, operation.after, first=operation.first)
+
+    if not operation.field.nullable:
+        return refused(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
+    return _edited(table, operation.parent, edit, "contents.add-column")
+
+
+def drop_column(table: Table, operation: DropColumn) -> Expectation:
+    """A column goes, and its values with it."""
+
+    def edit(parent: Struct) -> Struct:
+        at = parent.index(operation.path[-1])
+        if len(parent) == 1:
+            message = "the last column can't go"
+            raise Misfit(message)
+        return Struct(parent.fields[:at] + parent.fields[at + 1 :])
+
+    if not _is_mapped(table):
+        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+    if _is_used(table, operation.path, also=table.partition_by):
+        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+    ends = _edited(table, operation.path[:-1], edit, "contents.drop-column")
+    defaults = _without(table.defaults, operation.path)
+    return _with(ends, lambda each: replace(each, defaults=defaults))
+
+
+def rename_column(table: Table, operation: RenameColumn) -> Expectation:
+    """A column takes another name; its values stay."""
+    old = operation.path[-1]
+
+    def edit(parent: Struct) -> Struct:
+        at = parent.index(old)
+        if operation.name.casefold() in _folded(parent.names) - {old.casefold()}:
+            message = f"there is a column {operation.name}"
+            raise Misfit(message)
+        return _with_field(parent, at, replace(parent.fields[at], name=operation.name))
+
+    def renamed(names: Iterable[str]) -> tuple[str, ...]:
+        if len(operation.path) > 1:
+            return tuple(names)
+        return tuple(operation.name if each.casefold() == old.casefold() else each for each in names)
+
+    if not _is_mapped(table):
+        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+    if _is_used(table, operation.path):
+        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+    try:
+        schema = edit_struct(table.schema, operation.path[:-1], edit)
+    except (KeyError, Misfit):
+        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+    defaults = tuple(
+        zip(renamed(name for name, _ in table.defaults), (each for _, each in table.defaults), strict=True)
+    )
+    after = replace(
+        table,
+        schema=schema,
+        partition_by=renamed(table.partition_by),
+        cluster_by=renamed(table.cluster_by),
+        defaults=defaults,
+    )
+    return rewritten(table, after, "contents.rename-column")
+
+
+def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
+    """A column moves; every value stays with its name."""
+
+    def edit(parent: Struct) -> Struct:
+        at = parent.index(operation.path[-1])
+        rest = Struct(parent.fields[:at] + parent.fields[at + 1 :])
+        return _placed(rest, parent.fields[at], operation.after, first=operation.after is None)
+
+    return _edited(table, operation.path[:-1], edit, "contents.reorder-column")
+
+
+def widen_column(table: Table, operation: WidenColumn) -> Expectation:
+    """A column takes a wider type; every value stays the same number, or the same day."""
+
+    def edit(parent: Struct) -> Struct:
+        at = parent.index(operation.path[-1])
+        each = parent.fields[at]
+        if each.type != operation.type and not can_widen(each.type, operation.type):
+            message = f"{each.type} does not widen to {operation.type}"
+            raise Misfit(message)
+        return _with_field(parent, at, replace(each, type=operation.type))
+
+    if table.property("delta.enableTypeWidening") != "true":
+        return refused(table, REFUSALS, "outcome.type-widening-needed")
+    return _edited(table, operation.path[:-1], edit, "contents.widen-column")
+
+
+def set_nullable(table: Table, operation: SetNullable) -> Expectation:
+    """A column may be null from now on, or never again, which rows with nulls forbid."""
+
+    def edit(parent: Struct) -> Struct:
+        at = parent.index(operation.path[-1])
+        return _with_field(parent, at, replace(parent.fields[at], nullable=operation.nullable))
+
+    ends = _edited(table, operation.path[:-1], edit, "contents.set-nullable")
+    after = ends.ordinary.table
+    if operation.nullable or after.schema == table.schema:
+        return ends
+    refusals = (*REFUSALS, "constraint")
+    try:
+        check_rules(after, after.rows)
+    except BrokenRule:
+        return refused(table, refusals, "outcome.broken-rule-refused")
+    return or_refused(ends, table, refusals, "outcome.not-null-later-may-be-refused")
+
+
+def set_default(table: Table, operation: SetDefault) -> Expectation:
+    """Rows that do not name the column take this value from now on; rows that there are do not change."""
+    if not table.supports("allowColumnDefaults"):
+        return refused(table, REFUSALS, "outcome.column-defaults-needed")
+    try:
+        field = table.schema[operation.column]
+        fits = operation.value is None or bare(type_of(operation.value, table.schema)) == bare(field.type)
+    except KeyError:
+        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+    if not fits or (operation.value is not None and columns_of(operation.value)):
+        return refused(table, REFUSALS, "outcome.misfit-refused")
+    defaults = _without(table.defaults, (operation.column,))
+    if operation.value is not None:
+        defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda each: each[0]))
+    return rewritten(table, replace(table, defaults=defaults), "contents.set-default")
+
+
+def can_widen(old: DataType, new: DataType) -> bool:
+    """Whether the protocol lists the change of type (Type Widening)."""
+    if isinstance(new, DecimalType):
+        whole = new.precision - new.scale
+        if isinstance(old, DecimalType):
+            return old != new and new.scale >= old.scale and whole >= old.precision - old.scale
+        return isinstance(old, Primitive) and whole >= DIGITS.get(old, whole + 1)
+    return new in WIDER.get(old, ())
+
+
+def edit_struct(schema: Struct, path: tuple[str, ...], edit: Edit) -> Struct:
+    """The schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
+    if not path:
+        return edit(schema)
+    at = schema.index(path[0])
+    inner = _edit_type(schema.fields[at].type, path[1:], edit)
+    return _with_field(schema, at, replace(schema.fields[at], type=inner))
+
+
+def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataType:
+    match data_type, path:
+        case Struct(), _:
+            return edit_struct(data_type, path, edit)
+        case Array(), ("element", *rest):
+            return replace(data_type, element=_edit_type(data_type.element, tuple(rest), edit))
+        case Map(), ("key", *rest):
+            return replace(data_type, key=_edit_type(data_type.key, tuple(rest), edit))
+        case Map(), ("value", *rest):
+            return replace(data_type, value=_edit_type(data_type.value, tuple(rest), edit))
+    message = f"{data_type} has no fields"
+    raise KeyError(message)
+
+
+def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
+    try:
+        schema = edit_struct(table.schema, parent, edit)
+    except (KeyError, Misfit):
+        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+    if schema == table.schema:
+        return unchanged(table, requirement)
+    rows: tuple[Row, ...] = under(schema, table)
+    return changed(replace(table, schema=schema, rows=rows), requirement)
+
+
+def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
+    """The same ends, where the operation succeeds with the table edited."""
+    branches = (
+        each if each.outcome.__class__.__name__ == "Rejected" else replace(each, table=edit(each.table))
+        for each in ends.branches
+    )
+    return Expectation(tuple(branches))
+
+
+def _placed(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
+    if first:
+        return Struct((new, *parent.fields))
+    at = len(parent) if after is None else parent.index(after) + 1
+    return Struct((*parent.fields[:at], new, *parent.fields[at:]))
+
+
+def _with_field(parent: Struct, at: int, new: Field) -> Struct:
+    return Struct((*parent.fields[:at], new, *parent.fields[at + 1 :]))
+
+
+def _folded(names: Iterable[str]) -> set[str]:
+    return {each.casefold() for each in names}
+
+
+def _is_mapped(table: Table) -> bool:
+    return table.property("delta.columnMapping.mode") in {"name", "id"}
+
+
+def _is_used(table: Table, path: tuple[str, ...], also: tuple[str, ...] = ()) -> bool:
+    """Whether a constraint, or one of some columns, hangs on the column at a path."""
+    used = {column.path[0].casefold() for _, check in table.constraints for column in columns_of(check)}
+    return path[0].casefold() in used | _folded(also)
+
+
+def _without(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
+    return tuple(each for each in defaults if len(path) > 1 or each[0].casefold() != path[0].casefold())

@@ -1,0 +1,42 @@
+"""How long a table keeps removed files and old versions, in hours, as its properties say."""
+
+from __future__ import annotations
+
+import re
+
+from delta_models.table.state import Table
+
+FILES = ("delta.deletedFileRetentionDuration", 168.0)
+LOG = ("delta.logRetentionDuration", 720.0)
+HOURS = {
+    "week": 168.0,
+    "day": 24.0,
+    "hour": 1.0,
+    "minute": 1 / 60,
+    "second": 1 / 3600,
+    "millisecond": 1 / 3_600_000,
+}
+_PART = re.compile(r"(\d+)\s+([a-z]+?)s?\b")
+
+
+def file_retention(table: Table) -> float:
+    """How long a vacuum spares removed files unless it is told otherwise."""
+    return _hours(table, *FILES)
+
+
+def log_retention(table: Table) -> float:
+    """How old a version must be before the log's clean-up may take it."""
+    return _hours(table, *LOG)
+
+
+def parse_interval(text: str) -> float | None:
+    """Hours of `interval 1 week` and the like; None for what is no such interval."""
+    parts = _PART.findall(text.lower().removeprefix("interval"))
+    if not parts or any(unit not in HOURS for _, unit in parts):
+        return None
+    return sum(int(number) * HOURS[unit] for number, unit in parts)
+
+
+def _hours(table: Table, key: str, default: float) -> float:
+    said = parse_interval(table.property(key))
+    return default if said is None else said

@@ -1,0 +1,109 @@
+"""What setting properties, constraints and features means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from delta_models.expressions import columns_of
+from delta_models.operations import (
+    AddConstraint,
+    DropConstraint,
+    DropFeature,
+    EnableFeature,
+    SetProperties,
+    UnsetProperties,
+)  # fmt: skip
+from delta_models.table.expectation import (
+    ANY_NUMBER,
+    Expectation,
+    changed,
+    or_refused,
+    refused,
+    rewritten,
+    unchanged,
+)
+from delta_models.table.fit import BrokenRule, check_rules
+from delta_models.table.state import Table
+
+FEATURES = frozenset({
+    "appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns", "allowColumnDefaults",
+    "identityColumns", "columnMapping", "deletionVectors", "timestampNtz", "domainMetadata", "v2Checkpoint",
+    "rowTracking", "clustering", "inCommitTimestamp", "vacuumProtocolCheck", "typeWidening", "variantType",
+    "variantShredding", "icebergCompatV1", "icebergCompatV2",
+})  # fmt: skip
+
+
+def set_properties(table: Table, operation: SetProperties) -> Expectation:
+    """Properties get these values, the others stay."""
+    properties = tuple(sorted({**dict(table.properties), **dict(operation.properties)}.items()))
+    return rewritten(table, replace(table, properties=properties), "contents.set-properties")
+
+
+def unset_properties(table: Table, operation: UnsetProperties) -> Expectation:
+    """Properties lose their values; those that have none are ignored."""
+    properties = tuple(each for each in table.properties if each[0] not in operation.keys)
+    return rewritten(table, replace(table, properties=properties), "contents.unset-properties")
+
+
+def add_constraint(table: Table, operation: AddConstraint) -> Expectation:
+    """A rule that every row must meet, those that there are included."""
+    if any(name.casefold() == operation.name.casefold() for name, _ in table.constraints):
+        return refused(table, ("bad-argument", "constraint", "schema"), "outcome.constraint-exists")
+    try:
+        for column in columns_of(operation.check):
+            table.schema.index(column.path[0])
+        after = replace(table, constraints=(*table.constraints, (operation.name, operation.check)))
+        check_rules(after, after.rows)
+    except KeyError:
+        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    except BrokenRule:
+        return refused(table, "constraint", "outcome.broken-rule-refused")
+    return changed(after, "contents.add-constraint")
+
+
+def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
+    """A rule goes."""
+    left = tuple(each for each in table.constraints if each[0].casefold() != operation.name.casefold())
+    if len(left) == len(table.constraints):
+        if operation.if_exists:
+            return unchanged(table, "contents.drop-constraint")
+        return refused(table, ("bad-argument", "constraint", "schema"), "outcome.missing-constraint-refused")
+    return changed(replace(table, constraints=left), "contents.drop-constraint")
+
+
+def enable_feature(table: Table, operation: EnableFeature) -> Expectation:
+    """The protocol names a feature from now on."""
+    if operation.feature not in FEATURES:
+        return refused(table, ("unsupported-feature", "bad-argument"), "outcome.unknown-feature-refused")
+    if table.supports(operation.feature):
+        return unchanged(table, "contents.enable-feature")
+    after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
+    return or_refused(
+        changed(after, "contents.enable-feature"),
+        table,
+        ("unsupported-feature",),
+        "outcome.feature-may-be-unknown",
+    )
+
+
+def drop_feature(table: Table, operation: DropFeature) -> Expectation:
+    """The protocol no longer names a feature, in as many versions as removing its traces takes; or it is refused."""
+    if not table.supports(operation.feature):
+        return or_refused(
+            unchanged(table, "contents.drop-feature"),
+            table,
+            ("bad-argument", "unsupported-feature"),
+            "outcome.feature-may-be-kept",
+        )
+    name = f"delta.feature.{operation.feature}"
+    after = replace(
+        table,
+        features=tuple(each for each in table.features if each != operation.feature),
+        properties=tuple(each for each in table.properties if each[0] != name),
+    )
+    return or_refused(
+        changed(after, "contents.drop-feature", commits=(1, ANY_NUMBER)),
+        table,
+        ("bad-argument", "unsupported-feature"),
+        "outcome.feature-may-be-kept",
+    )
