@@ -10,6 +10,7 @@ from conformance.checks import checkpoint, contents, log, metamorphic, outcomes,
 from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
 from conformance.observation import Observation
+from delta_models.log import CorruptLog
 from delta_models.requirements import Breach
 
 CHECKS: tuple[Check, ...] = (
@@ -41,13 +42,17 @@ class Judgement:
 def judge(observation: Observation, checks: Sequence[Check] = CHECKS) -> Judgement:
     """Ask every check. None of them raises: what goes wrong inside one is a fault of the harness, not of the engine."""
     ledger = Ledger()
-    own = our_own_fault(observation)
-    faults = [own] if own is not None else []
+    faults = []
     for each in checks:
         try:
             each.look(observation, ledger)
+        except CorruptLog as error:
+            ledger.judge("log.loads", str(error))  # a state can be there whose schema says nothing
         except Exception:  # noqa: BLE001 - whatever a check raises says nothing of the engine, and must not end the run
             faults.append(
                 f"check {each.name} failed at step {observation.step}:\n{traceback.format_exc(limit=8)}"
             )
+    own = our_own_fault(observation)
+    if own is not None and not ledger.breaches:  # what is invalid need not be readable
+        faults.append(own)
     return Judgement(tuple(ledger.breaches), dict(ledger.evidence), tuple(faults))

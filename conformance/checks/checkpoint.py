@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.weights import folder_weights
 from conformance.observation import Observation
 from delta_models.log import validity
-from delta_models.requirements import log as catalogue
 
-JUDGES = tuple(each.id for each in catalogue.REQUIREMENTS if "checkpoint" in each.checks)
+JUDGES = judged_by("checkpoint")
 
 
 def look(seen: Observation, ledger: Ledger) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.checks import truth
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
-from delta_models.log import CorruptLog, LogError, LogReader, Snapshot
+from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
 from delta_models.operations import (
     Append,
     Checkpoint,
@@ -25,23 +25,10 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.outcomes import Committed
-from delta_models.requirements import contents as catalogue
 from delta_models.schema import STRING, Struct, to_json
 from delta_models.values import Rows
 
-JUDGES = (
-    *(
-        each.id
-        for each in catalogue.REQUIREMENTS
-        if "contents" in each.checks and not each.id.endswith("look-changes-nothing")
-    ),
-    "write.schema",
-    "write.partitioning",
-    "write.properties",
-    "write.data-files-readable",
-    "write.data-change-false-keeps-rows",
-    "write.states-stay",
-)
+JUDGES = judged_by("contents")
 FREE_METADATA = ("delta.columnMapping.", "parquet.field.", "delta.typeChanges")
 READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
@@ -77,6 +64,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
 
 def _own_reading(seen: Observation, after: Snapshot) -> tuple[Snapshot, Rows]:
     """The newest version as we read it: anew and from files alone, where upkeep may have replaced what we remember."""
+    truth.require_files(seen, after)
     if not isinstance(seen.operation, READ_COLD):
         return after, seen.reader.rows(after)
     reader = LogReader(seen.folder, zone=seen.reader.zone)
@@ -176,8 +164,13 @@ def _old_states(seen: Observation, ledger: Ledger) -> None:
     for each in seen.looks:
         if each.kind != "state" or each.expected is None:
             continue
+        if not isinstance(each.operation, Read):
+            continue
         try:
+            truth.require_files(seen, truth.snapshot_for(seen, each.operation))
             wrong = difference(each.expected, truth.answer_to(seen, each))
+        except MissingFile as error:
+            wrong = str(error)
         except truth.NotKnown as error:
             wrong = str(error.__cause__) if error.__cause__ else None
             if wrong is None:

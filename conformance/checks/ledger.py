@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from conformance.observation import Observation
 from delta_models.operations import Read
-from delta_models.requirements import BY_ID, Breach
+from delta_models.requirements import BY_ID, CATALOGUE, Breach
 
 
 @dataclass(slots=True)
@@ -57,6 +57,11 @@ class Ledger:
                 raise KeyError(message)
             self.evidence[each.requirement] = max(1, self.evidence[each.requirement])
             self.breaches.append(each)
+
+
+def judged_by(name: str) -> tuple[str, ...]:
+    """The requirements that the catalogue gives to a check."""
+    return tuple(each.id for each in CATALOGUE if name in each.checks and each.unobservable is None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.weights import commit_weights, file_weights
 from conformance.observation import Observation
 from delta_models.log import (
@@ -21,9 +21,8 @@ from delta_models.log import (
     validity,
 )
 from delta_models.requirements import Breach
-from delta_models.requirements import log as catalogue
 
-JUDGES = ("log.loads", *(each.id for each in catalogue.REQUIREMENTS if "log" in each.checks))
+JUDGES = judged_by("log")
 
 
 def look(seen: Observation, ledger: Ledger) -> None:

@@ -7,7 +7,7 @@ DELETE takes away; and no upkeep of files or of the log changes an answer.
 from __future__ import annotations
 
 from conformance.checks import truth
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference
 from conformance.observation import Observation
 from delta_models.expressions import NotEvaluable, holds
@@ -26,11 +26,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed
 from delta_models.values import Rows, bag, same_key
 
-JUDGES = (
-    "metamorphic.filter-picks",
-    "metamorphic.delete-takes-what-filter-picks",
-    "metamorphic.upkeep-keeps-answer",
-)
+JUDGES = judged_by("metamorphic")
 UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 

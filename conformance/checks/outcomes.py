@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference
 from conformance.observation import Observation
 from delta_models.operations import FAULTS, LOOKS
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
-from delta_models.requirements import contents as catalogue
 from delta_models.table import Branch
 
-JUDGES = (
-    *(each.id for each in catalogue.REQUIREMENTS if "outcomes" in each.checks),
-    "outcome.supported",
-    "outcome.classified",
-    "outcome.told",
-    "outcome.allowed",
-    "outcome.commits",
-    "outcome.refused-changes-nothing",
-)
+JUDGES = judged_by("outcomes")
 
 
 def look(seen: Observation, ledger: Ledger) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.checks import truth
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.outcomes import describe
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Look, Observation
@@ -11,14 +11,7 @@ from delta_models.operations import LOOKS, AtState, AtVersion, Latest, Read, Reo
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
-JUDGES = (
-    *BY_KIND.values(),
-    "read.columns",
-    "read.version",
-    "read.succeeds",
-    "read.refuses-what-is-not-there",
-    "contents.look-changes-nothing",
-)
+JUDGES = judged_by("reads")
 
 
 def look(seen: Observation, ledger: Ledger) -> None:
@@ -42,6 +35,8 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
     if each.refused is not None:
         if each.expected is not None:
             ledger.judge("read.succeeds", describe(each.refused), where, read=read)
+        elif _nothing_to_read(seen, read):
+            ledger.judge("read.refuses-what-is-not-there", None)
         return
     if each.answer is None:
         return

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger
+from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.log import chain, data_breaches
 from conformance.checks.weights import file_weights, nan_weights
 from conformance.observation import Observation
-from delta_models.requirements import log as catalogue
 
-JUDGES = tuple(each.id for each in catalogue.REQUIREMENTS if "statistics" in each.checks)
+JUDGES = judged_by("statistics")
 
 
 def look(seen: Observation, ledger: Ledger) -> None:

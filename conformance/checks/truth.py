@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from conformance.observation import Look, Observation
 from delta_models.expressions import NotEvaluable, holds
-from delta_models.log import LogError, Snapshot
+from delta_models.log import LogError, MissingFile, Snapshot, paths
+from delta_models.log.reader import live_adds
 from delta_models.operations import AtState, AtVersion, Latest, Read
 from delta_models.schema import Struct
 from delta_models.values import Rows
@@ -36,7 +37,7 @@ def answer_to(seen: Observation, look: Look) -> Rows:
     """What a read of this log must answer."""
     if not isinstance(look.operation, Read):
         raise NotKnown
-    return pick(look.operation, _rows(seen, _snapshot(seen, look.operation)))
+    return pick(look.operation, _rows(seen, snapshot_for(seen, look.operation)))
 
 
 def pick(read: Read, rows: Rows) -> Rows:
@@ -52,7 +53,15 @@ def pick(read: Read, rows: Rows) -> Rows:
     return Rows(schema, tuple(tuple(row[each] for each in positions) for row in picked))
 
 
-def _snapshot(seen: Observation, read: Read) -> Snapshot:
+def require_files(seen: Observation, snapshot: Snapshot) -> None:
+    """Raise MissingFile unless every live file is still there: what was read once is remembered."""
+    for add in live_adds(snapshot):
+        if not paths.resolve(seen.folder, add.path).exists():
+            raise MissingFile(f"no data file {add.path}")
+
+
+def snapshot_for(seen: Observation, read: Read) -> Snapshot:
+    """The state that a read asks for."""
     match read.at:
         case Latest():
             wanted = seen.after.version if seen.after else None

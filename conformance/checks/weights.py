@@ -112,11 +112,11 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
             found["log.partition-value-agrees-with-file"] += 1
         if add.deletion_vector is not None:
             found.update(_EVERY_VECTOR_FILE)
-        found.update(_stats_rules(after, add))
+        found.update(_stats_rules(add))
     return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
 
 
-def _stats_rules(after: Snapshot, add: Add) -> list[str]:
+def _stats_rules(add: Add) -> list[str]:
     try:
         stats = add.statistics
     except ValueError:

@@ -6,6 +6,7 @@ possible everywhere, and so that liars have somebody honest to differ from.
 
 from __future__ import annotations
 
+from delta_adapters.reference import actions
 from delta_adapters.reference.engine import Draft, Reference
 
-__all__ = ["Draft", "Reference"]
+__all__ = ["Draft", "Reference", "actions"]

@@ -78,8 +78,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _contents("checkpoint", "Upkeep of the log adds no version and changes no row."),
     _contents("set-properties", "Setting properties sets these and keeps the others."),
     _contents("unset-properties", "Unsetting properties takes away these and keeps the others."),
-    _contents(
-        "look-changes-nothing", "Reading, and addressing the table anew, adds no version and changes nothing."
+    Requirement(
+        "contents.look-changes-nothing",
+        "Reading, and addressing the table anew, adds no version and changes nothing.",
+        DEFINITION,
+        "must",
+        "reader",
+        ("reads",),
     ),
     _outcome("existing-table-refused", "Creating a table where there is one is refused."),
     _outcome("missing-table-refused", "An operation on a table that does not exist is refused."),

@@ -1,0 +1,66 @@
+"""Which liar trips which requirement, with the story in which it is caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from delta_adapters.reference import Reference
+from delta_models.operations import Operation
+
+Liar = TypeVar("Liar", bound=type[Reference])
+Story = Sequence[Operation | tuple[Operation, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A requirement, the liar that breaks it, and the operations in which it does."""
+
+    requirement: str
+    liar: type[Reference]
+    story: Story
+
+    @property
+    def name(self) -> str:
+        """What a test and the documentation call it."""
+        return f"{self.requirement}-{self.liar.__name__}"
+
+    @property
+    def lie(self) -> str:
+        """The lie in one sentence."""
+        return (self.liar.__doc__ or "").strip().splitlines()[0]
+
+
+TRIPS: list[Trip] = []
+
+
+def trips(requirement: str, story: Story) -> Callable[[Any], Any]:
+    """Say of a liar that it breaks a requirement in a story, in which the honest engine breaks nothing."""
+
+    def register(liar: Liar) -> Liar:
+        TRIPS.append(Trip(requirement, liar, story))
+        return liar
+
+    return register
+
+
+def damages() -> dict[str, Callable[[Any], None]]:
+    """The damaged logs of the model's own tests, by the rule that each breaks."""
+    from tests.models.log.test_validity import DAMAGES  # noqa: PLC0415 - its tests are not to be collected here
+
+    return dict(DAMAGES)
+
+
+def trippers(requirement: str) -> list[str]:
+    """What breaks a requirement: liars by their lie, damaged logs by what they are."""
+    from tests.liars import liars  # noqa: F401, PLC0415 - registers them, and imports this module itself
+
+    found = [each.lie for each in TRIPS if each.requirement == requirement]
+    from tests.liars.tampered import TAMPERED  # noqa: PLC0415 - imports this module itself
+
+    if requirement in TAMPERED:
+        found.append("The traces of a step that breaks it.")
+    if requirement in damages():
+        found.append("A log that is damaged so.")
+    return found

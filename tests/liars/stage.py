@@ -1,0 +1,89 @@
+"""Plays operations on an adapter inside this process, with the real player and the real checks, without a host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.history import Step
+from conformance.player import Desk, Judged
+from conformance.seats import Seat
+from delta_adapters.capabilities import Capabilities
+from delta_adapters.contract import Adapter, Answer
+from delta_adapters.supervisor import Pending, ReadReply, Reply
+from delta_models.operations import Operation, Read
+
+
+class InProcess:
+    """What a seat asks of a host, answered by an adapter at once."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.adapter = adapter
+
+    def open(self, location: str, timeout: float = 0) -> None:
+        self.adapter.open(location)
+
+    def submit(self, operation: Operation, tag: str = "", timeout: float = 0) -> Pending[Reply]:
+        reply = Reply(self.adapter.execute(operation, tag), 0.0)
+        return Pending(lambda: reply)
+
+    def submit_read(self, read: Read, timeout: float = 0) -> Pending[ReadReply]:
+        answer = self.adapter.read(read)
+        if isinstance(answer, Answer):
+            found = ReadReply(answer.table, None, answer.version, 0.0)
+        else:
+            found = ReadReply(None, answer, None, 0.0)
+        return Pending(lambda: found)
+
+
+@dataclass(slots=True)
+class Played:
+    """What came of it: every judgement, in order."""
+
+    judged: list[Judged] = field(default_factory=list)
+
+    @property
+    def broken(self) -> set[str]:
+        """The requirements that were breached."""
+        return {breach.requirement for each in self.judged for breach in each.breaches}
+
+    @property
+    def faults(self) -> list[str]:
+        """What the harness says of itself."""
+        return [fault for each in self.judged for fault in each.faults]
+
+    @property
+    def evidence(self) -> dict[str, int]:
+        """How often each requirement was judged."""
+        found: dict[str, int] = {}
+        for each in self.judged:
+            for requirement, count in each.evidence.items():
+                found[requirement] = found.get(requirement, 0) + count
+        return found
+
+    def told(self) -> str:
+        """All breaches as text, for a failing assertion."""
+        return "\n".join(
+            f"{b.requirement}: {b.detail} [{b.where}]" for each in self.judged for b in each.breaches
+        )
+
+
+def play(
+    adapter: Any, folder: Path, steps: Sequence[Operation | tuple[Operation, str]], *more: Any
+) -> Played:
+    """Play operations; further adapters sit at the same table, and a step may name its slot."""
+    seats = []
+    for at, each in enumerate((adapter, *more)):
+        host: Any = InProcess(each)  # it has all that a seat asks of a host
+        name = f"{each.identity}-{at}" if at else f"{each.identity}"
+        seats.append(Seat(name, host, Capabilities.validated(each.capabilities), 60.0))
+    desk = Desk(folder, seats, seed=1, tag="test")
+    played = Played(list(desk.sit_down()))
+    for each in steps:
+        operation, slot = each if isinstance(each, tuple) else (each, None)
+        if not desk.plays:
+            break
+        played.judged += [judged for judged in desk.play(Step(operation, slot)) if judged is not None]
+    return played
