@@ -29,6 +29,7 @@ FEATURES = {
     "delta.enableTypeWidening": "typeWidening",
 }
 OFF = ("false", "none")
+HOW_LOST = {LIVES: "died", ANSWERS: "hung", SPEAKS: "spoke nonsense"}
 
 Tell = Callable[[Event], None]
 
@@ -83,9 +84,9 @@ class Account:
                 self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
             for breach in each.breaches:
                 self._tell(self._keeper.keep(self._found(desk, each, breach)))
-                if breach.requirement in {LIVES, ANSWERS, SPEAKS}:
+                if breach.requirement in HOW_LOST:
                     tail = each.seat.host.stderr_tail()
-                    how = breach.requirement.removeprefix("host.")
+                    how = HOW_LOST[breach.requirement]
                     self._tell(EngineLost(each.seat.engine, how, breach.where, tail, restarted=True))
 
     def harness_failed(self, desks: Iterable[Desk]) -> None:

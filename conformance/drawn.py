@@ -92,6 +92,10 @@ class Drawn:
         assert self._account is not None  # noqa: S101 - `begin` has set it
         self._ended += len(self._account.steps) >= self._chunk.steps
         self._account.close(self._desks)
+        for desk in self._desks:
+            if desk.not_asked is not None:
+                engines = ", ".join(each.engine for each in desk.seats)
+                self._dealer.note(f"{engines}: {desk.not_asked}; later steps of such histories are not asked")
         clear(self._folder)
         self._desks = []
 

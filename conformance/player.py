@@ -68,7 +68,7 @@ class Judged:
 
 
 class Desk:
-    """A table and those who sit at it. `left` says why its history ended early."""
+    """A table and those who sit at it. `left` says why its history ended early, `not_asked` if nothing was wrong."""
 
     def __init__(
         self, folder: Path, seats: Sequence[Seat], seed: int, tag: str, *, looks_around: bool = True
@@ -76,6 +76,7 @@ class Desk:
         self.folder = folder
         self.seats = list(seats)
         self.left: str | None = None
+        self.not_asked: str | None = None
         self.world = World()
         self.versions: dict[int, int] = {}
         self.snapshot: Snapshot | None = None
@@ -102,11 +103,12 @@ class Desk:
         operation = step.operation
         if isinstance(operation, Reopen):
             yield from self._reopen(operation)
-        elif isinstance(operation, Read):
-            yield from self._look(operation)
-            self.world = self.world.after(operation)
         elif isinstance(operation, (SwitchActor, *LOOKS)):
+            if isinstance(operation, Read):
+                yield from self._look(operation)
+            number = self.world.step
             self.world = self.world.after(operation)
+            self._remember(number)
         else:
             yield from self._perform(step)
 
@@ -120,7 +122,7 @@ class Desk:
             return
         translated = self._translated(operation)
         if translated is None:
-            self.left = f"{type(operation).__name__} goes back to a state that this copy never had"
+            self._stop_asking(f"{type(operation).__name__} goes back to a state that this copy never had")
             return
         if self._looks_around and self.world.table.exists:
             for read in self._rhythm.before(operation, self.world.table.schema):
@@ -236,8 +238,13 @@ class Desk:
             self.world = self.world.after(Reopen())
             self._remember(number)
         else:
-            reasons = {each.capabilities.covers(operation) or "can't write this table" for each in self.seats}
-            self.left = f"nobody performs {type(operation).__name__}: {'; '.join(sorted(reasons))}"
+            reasons = {
+                each.capabilities.covers(operation) or "can't write such a table" for each in self.seats
+            }
+            self._stop_asking("; ".join(sorted(reasons)))
+
+    def _stop_asking(self, why: str) -> None:
+        self.left = self.not_asked = why
 
     def _ask(self, read: Read) -> dict[str, Answer]:
         """Ask every engine that claims to be able to for rows; what comes back is called for the answers."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.findings.fingerprint import engine_name, key_of
 from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
-from conformance.hosts import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
+from conformance.hosts import call_timeout, is_heavy
 from conformance.player import Desk, Judged, play
 from conformance.seats import Seat
 from conformance.strategies import SLOTS
@@ -86,7 +86,7 @@ def _seat(host: Host, spec: EngineSpec) -> Seat:
         identity = str(host.identity)
     except HostError as error:
         raise CannotRun(f"{spec} does not start: {error}") from error
-    return Seat(identity, host, host.capabilities, HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT)
+    return Seat(identity, host, host.capabilities, call_timeout(heavy=is_heavy(spec)))
 
 
 def _until_it_fails(finding: Finding, desk: Desk) -> tuple[list[Judged], int]:
