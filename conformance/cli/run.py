@@ -142,7 +142,7 @@ def play(options: RunOptions, recorder: Recorder) -> None:
     from conformance.plan import PlanError  # noqa: PLC0415 - the same
 
     try:
-        with _terminable():
+        with _stoppable():
             run_campaign(options, recorder.bus)
     except KeyboardInterrupt as stop:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
@@ -162,24 +162,29 @@ def _processors() -> int:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does."""
+def _stoppable() -> Iterator[None]:
+    """SIGTERM ends a run as Ctrl-C does; only the first of them counts, so that nothing tears the tidying up."""
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt("SIGTERM")
+    def stop(number: int, _frame: FrameType | None) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt(signal.Signals(number).name)
 
-    before = signal.signal(signal.SIGTERM, stop)
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if signal.getsignal(signal.SIGINT) is stop:
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A second Ctrl-C does not tear the reports of a run that is being stopped."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Neither does a Ctrl-C while the reports are written."""
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

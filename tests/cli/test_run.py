@@ -1,4 +1,4 @@
-"""`conformance run` from the outside, on a real engine: its files, its exit codes, and all the ways in which it is disturbed."""
+"""`conformance run` from the outside, on a real engine: its files, its exit codes, and how it is disturbed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -99,14 +98,7 @@ def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
     )
 
 
-def test_the_same_seed_plays_the_same_histories(tmp_path):
-    for name in ("a", "b"):
-        run_command([*SHORT, "--out", name], tmp_path)
-    one, two = (summary_of(tmp_path / name) for name in ("a", "b"))
-    assert [each["evidence"] for each in one["claims"]] == [each["evidence"] for each in two["claims"]]
-
-
-def test_two_runs_at_once_on_one_folder_leave_two_whole_runs(tmp_path):
+def test_two_runs_at_once_on_one_folder_leave_two_whole_runs_and_one_seed_the_same_histories(tmp_path):
     runs = [start([*SHORT, "--out", "out"], tmp_path) for _ in range(2)]
     for each in runs:
         _, errors = each.communicate(timeout=120)
@@ -115,46 +107,51 @@ def test_two_runs_at_once_on_one_folder_leave_two_whole_runs(tmp_path):
     assert len(folders) == 2
     assert all(read(each).complete for each in folders)
     assert (tmp_path / "out" / "latest").resolve() in folders
+    one, two = (json.loads((each / "summary.json").read_text()) for each in folders)
+    assert [each["evidence"] for each in one["claims"]] == [each["evidence"] for each in two["claims"]]
 
 
-@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM), ids=("ctrl-c", "terminated"))
-def test_a_run_that_is_stopped_writes_its_footer_and_leaves_no_process(tmp_path, how):
+def test_a_run_that_is_stopped_writes_its_footer_and_leaves_no_process(tmp_path):
     process = start([*LONG, "--out", "out"], tmp_path)
     assert process.stdout is not None
+    printed = []
     for line in process.stdout:
-        if '"HistoryEnded"' in line:
+        printed.append(json.loads(line))
+        if printed[-1]["event"] == "HistoryEnded":
             break
-    process.send_signal(how)
+    process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors == ""
     assert '"event":"Interrupted"' in rest
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
+    printed += [json.loads(each) for each in rest.splitlines()]
+    kept = (tmp_path / "out" / "latest" / "events.jsonl").read_text().splitlines()
+    assert [each["event"] for each in printed if each["event"] != "Progress"] == [
+        json.loads(each)["event"] for each in kept
+    ]
     found = summary_of(tmp_path / "out")
     assert (found["exit"], found["verdict"]) == (130, "interrupted")
-    assert found["suites"][0]["histories"] >= 1
+    assert sum(each["histories"] for each in found["suites"]) >= 1
     assert left_over(tmp_path) == []
 
 
-def test_a_second_ctrl_c_does_not_tear_the_report(tmp_path):
+def test_sigterm_is_like_ctrl_c_and_an_impatient_second_signal_tears_nothing(tmp_path):
     process = start([*LONG, "--out", "out"], tmp_path)
     assert process.stdout is not None
     for line in process.stdout:
         if '"HistoryEnded"' in line:
             break
-    process.send_signal(signal.SIGINT)
-    for line in process.stdout:
-        if '"Interrupted"' in line:
-            break
-    process.send_signal(signal.SIGINT)
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+        process.send_signal(each)
     process.communicate(timeout=60)
     assert process.returncode == 130
     assert read(tmp_path / "out" / "latest").complete
     assert left_over(tmp_path) == []
 
 
-def test_a_budget_that_ends_early_is_inconclusive_and_every_suite_got_its_turn(tmp_path):
+def test_a_budget_that_ends_early_is_inconclusive(tmp_path):
     answer = run_command(
         [
             "run",
@@ -175,7 +172,6 @@ def test_a_budget_that_ends_early_is_inconclusive_and_every_suite_got_its_turn(t
     assert found["exit"] == answer.returncode
     assert answer.returncode in {1, 3}
     assert "the budget was spent before the plan was done" in found["reasons"]
-    assert {each["name"] for each in found["suites"] if each["steps"]} == {"examples", "lockstep", "shared"}
     assert not all(each["complete"] for each in found["suites"])
 
 
@@ -252,17 +248,6 @@ def test_a_baseline_makes_known_what_an_earlier_run_found(tmp_path):
     assert after["exit"] != 1
 
 
-def test_events_on_the_output_are_those_of_the_file(tmp_path):
-    answer = run_command([*SHORT, "--out", "out", "--format", "json"], tmp_path)
-    printed = [json.loads(line) for line in answer.stdout.splitlines()]
-    kept = [
-        json.loads(line) for line in (tmp_path / "out" / "latest" / "events.jsonl").read_text().splitlines()
-    ]
-    assert [each["event"] for each in printed if each["event"] != "Progress"] == [
-        each["event"] for each in kept
-    ]
-
-
 def test_on_a_terminal_a_panel_is_drawn_and_taken_away(tmp_path):
     """`script` gives the command a terminal, as a person has one."""
     command = f"{sys.executable} -m conformance {' '.join(SHORT)} --out out"
@@ -278,12 +263,3 @@ def test_on_a_terminal_a_panel_is_drawn_and_taken_away(tmp_path):
     assert answer.stdout.count("\x1b[?25h") == answer.stdout.count("\x1b[?25l") > 0, (
         "the cursor is given back"
     )
-
-
-def test_the_first_word_is_said_within_seconds(tmp_path):
-    process = start([*SHORT, "--out", "out"], tmp_path)
-    started = time.monotonic()
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("conformance 0.1.0, profile ci, seed 7")
-    assert time.monotonic() - started < 15
-    process.communicate(timeout=120)
