@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from delta_models.schema import DOUBLE, STRING, TIMESTAMP, DataType, DecimalType
+from delta_models.schema import DOUBLE, STRING, DataType, DecimalType
 from delta_models.values import Value
 
 LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the column's name needs some
@@ -38,10 +38,6 @@ def _long_decimal(data_type: DataType, value: Value, _: bool) -> bool:
     return isinstance(data_type, DecimalType) and abs(value.unscaled) >= 10**DIGITS_OF_A_DOUBLE
 
 
-def _microseconds(data_type: DataType, value: Value, partition: bool) -> bool:
-    return not partition and data_type == TIMESTAMP and value % 1000 != 0
-
-
 def _nan(data_type: DataType, value: Value, _: bool) -> bool:
     return data_type == DOUBLE and math.isnan(value)
 
@@ -55,9 +51,6 @@ TRIGGERS = (
     ),
     Trigger("negative-decimal-partition", "the fraction gets a sign of its own", _negative_decimal_partition),
     Trigger("long-decimal", "statistics of decimals pass through a double", _long_decimal),
-    Trigger(
-        "microseconds", "the maximum of timestamps is cut to milliseconds, not rounded up", _microseconds
-    ),
 )
 
 
