@@ -17,9 +17,11 @@ from delta_models.log.actions import (
     Remove,
     Transaction,
 )
+from delta_models.log.changes import NoChangeData
 from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import (
+    BadPartitionValue,
     CorruptFile,
     CorruptLog,
     LogError,
@@ -27,6 +29,8 @@ from delta_models.log.errors import (
     MissingVersion,
     NoTable,
     UnsupportedFeature,
+    VectorOutsideFile,
+    WrongCardinality,
 )
 from delta_models.log.names import Listing
 from delta_models.log.reader import LogReader
@@ -34,6 +38,7 @@ from delta_models.log.state import Snapshot, apply, replay, start
 
 __all__ = [
     "Add",
+    "BadPartitionValue",
     "Cdc",
     "Commit",
     "CommitInfo",
@@ -48,6 +53,7 @@ __all__ = [
     "Metadata",
     "MissingFile",
     "MissingVersion",
+    "NoChangeData",
     "NoTable",
     "Problem",
     "Protocol",
@@ -55,6 +61,8 @@ __all__ = [
     "Snapshot",
     "Transaction",
     "UnsupportedFeature",
+    "VectorOutsideFile",
+    "WrongCardinality",
     "apply",
     "parse_commit",
     "replay",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, tzinfo
 from fractions import Fraction
 
+from delta_models.zones import MICROS_A_DAY, days_from_civil, to_utc
 from delta_models.schema import DataType, DecimalType, Primitive
 from delta_models.values import Decimal, Value, parse_decimal, to_single
 
-EPOCH_DAY = date(1970, 1, 1).toordinal()
-MICROS_A_DAY = 86_400_000_000
 _DATE = re.compile(r"([+-]?\d{1,})-(\d{1,2})-(\d{1,2})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")
 _OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})")
@@ -62,12 +61,6 @@ def parse_partition_value(data_type: DataType, text: str | None, zone: tzinfo = 
     raise ValueError(f"a column of type {data_type} cannot partition a table")
 
 
-def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 of a day of the proleptic Gregorian calendar, for any year."""
-    cycles = (year - 2000) // 400
-    return date(year - cycles * 400, month, day).toordinal() - EPOCH_DAY + cycles * 146_097
-
-
 def parse_date(text: str) -> int:
     """Days since the epoch of `2024-02-29`, also of `-0044-03-15` and `+12024-01-01`."""
     match = _DATE.fullmatch(text.strip())
@@ -109,22 +102,6 @@ def parse_interval(text: str) -> int:
     for number, (_, size) in zip(numbers, _SIZES[first:], strict=False):
         total += Fraction(number) * size
     return sign * int(total)
-
-
-def to_utc(micros: int, zone: tzinfo) -> int:
-    """The instant at which the clocks of a zone show these local microseconds."""
-    if zone is UTC:
-        return micros
-    seconds, rest = divmod(micros, 1_000_000)
-    cycle = 400 * 365 * 86_400 + 97 * 86_400
-    shifted, cycles = seconds, 0
-    if not -62_135_596_800 + 86_400 <= seconds <= 253_402_214_400:
-        cycles = (seconds - 946_684_800) // cycle
-        shifted = seconds - cycles * cycle
-    local = datetime.fromtimestamp(shifted, UTC).replace(tzinfo=zone)
-    delta = local.utcoffset()
-    offset = 0 if delta is None else round(delta.total_seconds())
-    return (shifted - offset + cycles * cycle) * 1_000_000 + rest
 
 
 def _split_offset(clock: str) -> tuple[str, int | None]:

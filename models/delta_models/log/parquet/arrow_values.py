@@ -132,6 +132,8 @@ def _values(  # noqa: PLR0912 - one branch a type
         case Array(element=element):
             if kinds.is_list(arrow_type) or kinds.is_large_list(arrow_type):
                 return _lists(array, element, find)
+            if kinds.is_list_view(arrow_type) or kinds.is_large_list_view(arrow_type):
+                return _list_views(array, element, find)
         case Map():
             if kinds.is_map(arrow_type):
                 return _maps(array, data_type, find)
@@ -152,10 +154,7 @@ def _plain(array: pa.Array) -> pa.Array:
             array = array.cast(pa.large_string())
         elif kinds.is_binary_view(arrow_type):
             array = array.cast(pa.large_binary())
-        elif any(
-            is_kind(arrow_type)
-            for is_kind in (kinds.is_list_view, kinds.is_large_list_view, kinds.is_fixed_size_list)
-        ):
+        elif kinds.is_fixed_size_list(arrow_type):
             array = array.cast(pa.large_list(arrow_type.value_field))
         else:
             return array
@@ -313,6 +312,19 @@ def _lists(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
     first, last = offsets[0], offsets[-1]
     inner = _values(array.values.slice(first, last - first), element, find)
     values = [tuple(inner[begin - first : end - first]) for begin, end in pairwise(offsets)]
+    return _with_nulls(array, values)
+
+
+def _list_views(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
+    """Read by hand: pyarrow's cast to plain lists breaks the offsets of views with nulls."""
+    wide = kinds.is_large_list_view(array.type)
+    size, code = (8, "q") if wide else (4, "i")
+    part = slice(array.offset * size, (array.offset + len(array)) * size)
+    offsets, sizes = (
+        memoryview(buffer)[part].cast(cast("Any", code)).tolist() for buffer in array.buffers()[1:3]
+    )
+    inner = _values(array.values, element, find)
+    values = [tuple(inner[begin : begin + count]) for begin, count in zip(offsets, sizes, strict=True)]
     return _with_nulls(array, values)
 
 
