@@ -1,0 +1,278 @@
+"""The line: how fast real engines are driven and checked, beside the same operations and reads called bare.
+
+A pair plays one drawn history: through host, model, log reader and checks, and then its calls once more on
+the adapter alone, in this process, on a fresh table. The adapter is the thinnest thing that speaks the
+alphabet, so what it costs counts as bare.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from benchmarks.pairs import Pairs, measure
+from benchmarks.results import Result, Row
+from conformance import machine
+from conformance.dealer import seat_of
+from conformance.history import Step
+from conformance.hosts import Engine, Hosts
+from conformance.plan import Chunk
+from conformance.player import Desk, play
+from conformance.seats import Lost, Seat
+from conformance.strategies import Shape
+from delta_adapters.contract import Adapter
+from delta_adapters.host import load
+from delta_adapters.registry import availability, parse_engine
+from delta_adapters.supervisor import ReadReply, Reply
+from delta_models.operations import Operation, Read
+
+HISTORIES = 40
+STEPS = 25
+SEED = 20_260_101
+FEWEST_STEPS = 20
+STARTS = 5
+BARS = {"delta-rs": (0.5, 0.8), "delta-spark": (0.8, 0.95)}
+
+Call = tuple[Operation, str]
+
+
+@dataclass(slots=True)
+class Drawn:
+    """Histories, as a machine draws them."""
+
+    histories: list[tuple[Shape, list[Step]]] = field(default_factory=list)
+
+    def begin(self, _history: int, shape: Shape) -> None:
+        """The next one."""
+        self.histories.append((shape, []))
+
+    def play(self, step: Step) -> None:
+        """One step of it."""
+        self.histories[-1][1].append(step)
+
+    def end(self) -> None:
+        """It is kept."""
+
+    def is_over(self) -> bool:
+        """All of them."""
+        return False
+
+
+@dataclass(slots=True)
+class Listening(Seat):
+    """A seat that writes down what its engine is asked."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | Lost]:
+        """Ask for an operation."""
+        self.calls.append((operation, tag))
+        return Seat.execute(self, operation, tag)
+
+    def read(self, read: Read) -> Callable[[], ReadReply | Lost]:
+        """Ask for rows."""
+        self.calls.append((read, ""))
+        return Seat.read(self, read)
+
+
+class Harness:
+    """Plays histories with everything that the harness does."""
+
+    def __init__(self, engine: Engine, work: Path) -> None:
+        self._engine = engine
+        self._work = work
+        self.calls: list[Call] = []
+        self.steps = 0
+
+    def play(self, number: int, steps: list[Step]) -> float:
+        """One history; returns the seconds that it took, and leaves its calls in `calls`."""
+        simple = seat_of(self._engine)
+        seat = Listening(simple.engine, simple.host, simple.capabilities, simple.timeout)
+        desk = Desk(self._work / f"h{number}" / "table", [seat], SEED, f"bench-{number}")
+        start = time.perf_counter()
+        list(desk.sit_down())
+        self.steps = 0
+        for step in steps:
+            if not desk.plays:
+                break
+            list(play([desk], step))
+            self.steps += 1
+        seconds = time.perf_counter() - start
+        self.calls = seat.calls
+        shutil.rmtree(self._work / f"h{number}")
+        return seconds
+
+
+def bare(adapter: Adapter, folder: Path, calls: list[Call]) -> float:
+    """The same calls on the adapter alone; returns the seconds."""
+    start = time.perf_counter()
+    adapter.open(str(folder))
+    for operation, tag in calls:
+        if isinstance(operation, Read):
+            adapter.read(operation)
+        else:
+            adapter.execute(operation, tag)
+    seconds = time.perf_counter() - start
+    shutil.rmtree(folder, ignore_errors=True)
+    return seconds
+
+
+def rate(name: str) -> Row:
+    """Checked steps a second, beside the bare calls."""
+    bar, aim = BARS[name]
+    drawn = Drawn()
+    machine.draw(Chunk("lockstep", "ci", 0, SEED, HISTORIES, STEPS), drawn, shared=False)
+    spec = parse_engine(name)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        work = Path(folder)
+        adapter = load(spec.adapter)()
+        (work / "bare").mkdir()
+        adapter.start(work / "bare")
+        with Hosts([spec], work / "hosts", lambda _: None) as hosts:
+            engine = hosts.get(name)
+            assert engine is not None, f"{name} does not start"
+            harness = Harness(engine, work)
+            whole = _whole(
+                harness, engine, drawn, bare_calls=lambda calls: bare(adapter, work / "warm", calls)
+            )
+            pairs, steps = _interleaved(harness, adapter, work, whole)
+        adapter.stop()
+    rates = Pairs(
+        tuple(count / seconds for count, seconds in zip(steps, pairs.ours, strict=True)),
+        tuple(count / seconds for count, seconds in zip(steps, pairs.peer, strict=True)),
+    )
+    return Row(
+        work=f"drawn histories of {STEPS} steps on {name}",
+        measure="checked steps a second",
+        ours=median(rates.ours),
+        peer="the same operations and reads, called bare",
+        peer_value=median(rates.peer),
+        ratio=rates.ratio,
+        interval=rates.interval,
+        bar=bar,
+        aim=aim,
+        pairs=len(rates.ours),
+    )
+
+
+def _whole(
+    harness: Harness, engine: Engine, drawn: Drawn, bare_calls: Callable[[list[Call]], float]
+) -> list[list[Step]]:
+    """Histories whose tables the engine claims, without the first ones, with which both are warmed up."""
+    able = [
+        steps
+        for shape, steps in drawn.histories
+        if engine.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties)) is None
+    ]
+    warm = 1 if not engine.heavy else 2
+    for number, steps in enumerate(able[:warm]):
+        harness.play(-1 - number, steps)
+        bare_calls(harness.calls)
+    return able[warm:]
+
+
+def _interleaved(
+    harness: Harness, adapter: Adapter, work: Path, histories: list[list[Step]]
+) -> tuple[Pairs, list[int]]:
+    counted: list[int] = []
+    calls: dict[int, list[Call]] = {}
+    left = iter(histories)
+
+    def ours(turn: int) -> float:
+        for steps in left:
+            seconds = harness.play(turn, steps)
+            if harness.steps >= FEWEST_STEPS:
+                counted.append(harness.steps)
+                calls[turn] = harness.calls
+                return seconds
+        raise RuntimeError("too few of the drawn histories came to their end")
+
+    def peer(turn: int) -> float:
+        return bare(adapter, work / f"b{turn}", calls[turn])
+
+    return measure(ours, peer, alternate=False), counted
+
+
+def first_verdict() -> Row:
+    """From the start of the command to the first step that has been judged."""
+    seconds, bare_seconds = [], []
+    for _ in range(STARTS):
+        seconds.append(_seconds_to_verdict())
+        bare_seconds.append(_seconds_bare())
+    return Row(
+        work="conformance run --engine delta-rs",
+        measure="seconds from the command to the first verdict",
+        ours=median(seconds),
+        peer="python that imports deltalake, creates a table, appends and reads",
+        peer_value=median(bare_seconds),
+        ratio=median(mine / theirs for mine, theirs in zip(seconds, bare_seconds, strict=True)),
+        pairs=STARTS,
+        more_is_better=False,
+    )
+
+
+def _seconds_to_verdict() -> float:
+    with tempfile.TemporaryDirectory(prefix="bench-") as out:
+        asked = "run --engine delta-rs --suite lockstep --examples 2 --jobs 1 --seed 1 --format json --out"
+        command = [sys.executable, "-m", "conformance", *asked.split(), out]
+        start = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if json.loads(line)["event"] in {"Progress", "HistoryEnded"}:
+                    seconds = time.perf_counter() - start
+                    break
+            else:
+                raise RuntimeError("the run ended without a verdict")
+            process.stdout.read()
+        return seconds
+
+
+_BARE = """
+import sys, pyarrow as pa, deltalake
+folder = sys.argv[1]
+deltalake.DeltaTable.create(folder, pa.schema([("id", pa.int64())]))
+deltalake.write_deltalake(folder, pa.table({"id": [1]}), mode="append")
+assert deltalake.DeltaTable(folder).to_pyarrow_table().num_rows == 1
+"""
+
+
+def _seconds_bare() -> float:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", _BARE, str(Path(folder) / "t")], check=True)
+        return time.perf_counter() - start
+
+
+def memory() -> Row:
+    """What the harness itself holds at its peak after many histories; engines live in processes of their own."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Row(
+        work="this process, after the histories above (a bare delta-rs adapter in it included)",
+        measure="peak resident MB",
+        ours=peak,
+        peer="none",
+        peer_value=None,
+        more_is_better=False,
+    )
+
+
+def main() -> Result:
+    """delta-rs first, then memory before a JVM's client is loaded, then delta-spark."""
+    rows = [rate("delta-rs"), memory(), first_verdict()]
+    notes = []
+    found = availability("delta-spark")
+    if found:
+        rows.append(rate("delta-spark"))
+    else:
+        notes.append(f"delta-spark was not measured: {found.why}")
+    return Result("line", tuple(rows), tuple(notes))

@@ -1,0 +1,126 @@
+"""The result of a benchmark: its rows, the machine, the versions, the commit; a file of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+PACKAGES = ("delta-conformance", "deltalake", "delta-spark", "pyspark", "pyarrow", "hypothesis")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One comparison: the medians of ours and the peer's, and the median of their ratios with its interval.
+
+    `bar` is what the ratio must reach: at least that where `more_is_better`, at most that otherwise.
+    """
+
+    work: str
+    measure: str
+    ours: float
+    peer: str
+    peer_value: float | None
+    ratio: float | None = None
+    interval: tuple[float, float] | None = None
+    bar: float | None = None
+    aim: float | None = None
+    pairs: int = 1
+    more_is_better: bool = True
+    note: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the bar is reached for sure (True), missed for sure (False), or neither can be said."""
+        if self.bar is None or self.interval is None:
+            return None
+        low, high = self.interval
+        surely, maybe = (
+            (low >= self.bar, high >= self.bar)
+            if self.more_is_better
+            else (high <= self.bar, low <= self.bar)
+        )
+        return True if surely else None if maybe else False
+
+    def to_json(self) -> dict[str, Any]:
+        """The form in the file."""
+        form: dict[str, Any] = {
+            "work": self.work, "measure": self.measure, "ours": _rounded(self.ours), "peer": self.peer,
+            "peer_value": _rounded(self.peer_value), "ratio": _rounded(self.ratio),
+            "interval": [_rounded(each) for each in self.interval] if self.interval else None,
+            "bar": self.bar, "aim": self.aim, "better": "more" if self.more_is_better else "less",
+            "pairs": self.pairs, "holds": self.holds,
+        }  # fmt: skip
+        return form | ({"note": self.note} if self.note else {})
+
+    def __str__(self) -> str:
+        verdict = {True: "holds", False: "MISSED", None: "undecided" if self.bar is not None else "no bar"}[
+            self.holds
+        ]
+        beside = f", {self.peer} {self.peer_value:.3g}" if self.peer_value is not None else ""
+        ratio = f", ratio {self.ratio:.2f}" if self.ratio is not None else ""
+        between = f" ({self.interval[0]:.2f} to {self.interval[1]:.2f})" if self.interval else ""
+        bar = f", bar {self.bar}" if self.bar is not None else ""
+        return f"{self.work}: {self.measure} {self.ours:.3g}{beside}{ratio}{between}{bar}: {verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All rows of a benchmark."""
+
+    name: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    def write(self, folder: Path) -> Path:
+        """Put it into its file."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.json"
+        form = {
+            "format": FORMAT,
+            "name": self.name,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": _commit(),
+            "machine": machine(),
+            "versions": {each: found for each in PACKAGES if (found := _version(each))},
+            "notes": list(self.notes),
+            "rows": [each.to_json() for each in self.rows],
+        }
+        path.write_text(json.dumps(form, indent=2) + "\n")
+        return path
+
+
+def machine() -> dict[str, Any]:
+    """What it was measured on, and how busy that was: ratios stand for more than seconds do."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "python": platform.python_version(),
+        "load": [round(each, 2) for each in os.getloadavg()],
+    }
+
+
+def _commit() -> str:
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    return told.stdout.strip()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
