@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import signal
 import threading
 import types
 import typing
@@ -266,13 +267,16 @@ KINDS: dict[str, type[Any]] = {each.__name__: each for each in typing.get_args(E
 
 _HINTS = {each: typing.get_type_hints(each) for each in (*KINDS.values(), Planned, Floor)}
 
+_STOPPING = {signal.SIGINT, signal.SIGTERM}
+
 Listener = Callable[[Event], None]
 
 
 class Bus:
     """Hands each event to every listener, in the order in which they were added, one event at a time.
 
-    A listener's exception goes to whoever emitted: a run that can't be recorded has to stop.
+    A listener's exception goes to whoever emitted: a run that can't be recorded has to stop. Ctrl-C waits until every
+    listener has heard an event, so that the record, the verdict and the terminal know of the same events.
     """
 
     def __init__(self, *listeners: Listener) -> None:
@@ -286,9 +290,13 @@ class Bus:
 
     def emit(self, event: Event) -> None:
         """Tell all listeners."""
-        with self._lock:
-            for each in self._listeners:
-                each(event)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        try:
+            with self._lock:
+                for each in self._listeners:
+                    each(event)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     __call__ = emit
 

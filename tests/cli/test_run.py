@@ -223,29 +223,44 @@ def test_without_java_the_run_goes_on_with_the_others_and_is_inconclusive(tmp_pa
     assert "sudo apt install openjdk-17-jre-headless" in answer.stdout
 
 
-def test_a_baseline_makes_known_what_an_earlier_run_found(tmp_path):
-    words = (
-        "run",
-        "--engine",
-        "delta-rs",
-        "--suite",
-        "shared",
+FORGETFUL = """
+from dataclasses import replace
+from delta_adapters.contract import Answer
+from delta_adapters.delta_rs import DeltaRs
+
+class Forgetful(DeltaRs):
+    @property
+    def identity(self):
+        return replace(super().identity, name="forgetful")
+
+    def read(self, read):
+        answer = super().read(read)
+        return Answer(answer.table.slice(1), answer.version) if isinstance(answer, Answer) else answer
+"""
+
+
+def test_an_engine_that_forgets_a_row_is_found_replayed_and_known_in_a_baseline(tmp_path):
+    (tmp_path / "liar.py").write_text(FORGETFUL)
+    words = [
+        *(each.replace("delta-rs", "liar.py:Forgetful") for each in SHORT),
         "--examples",
-        "12",
+        "4",
         "--steps",
-        "12",
-        "--seed",
-        "1",
-    )
-    run_command([*words, "--out", "before"], tmp_path)
+        "8",
+    ]
+    found = run_command([*words, "--out", "before"], tmp_path)
+    assert found.returncode == 1
     before = summary_of(tmp_path / "before")
+    assert "VIOLATED" in found.stdout
+    command = next(line.split() for line in found.stdout.splitlines() if "conformance replay " in line)
+    assert run_command(command[1:], tmp_path).returncode == 1
     run_command([*words, "--out", "after", "--baseline", "before/latest/summary.json"], tmp_path)
     after = summary_of(tmp_path / "after")
     assert {each["fingerprint"] for each in after["findings"]} == {
         each["fingerprint"] for each in before["findings"]
     }
     assert all(each["known"] for each in after["findings"])
-    assert after["exit"] != 1
+    assert after["exit"] == 3
 
 
 def test_on_a_terminal_a_panel_is_drawn_and_taken_away(tmp_path):

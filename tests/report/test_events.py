@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import typing
 
 import pytest
@@ -99,6 +100,18 @@ def test_a_listener_that_fails_stops_whoever_emits():
 
     with pytest.raises(OSError, match="x"):
         Bus(fail).emit(Note("x"))
+
+
+def test_ctrl_c_waits_until_every_listener_has_heard():
+    heard: list[str] = []
+
+    def interrupt(_event: Event) -> None:
+        signal.raise_signal(signal.SIGINT)
+        heard.append("first")
+
+    with pytest.raises(KeyboardInterrupt):
+        Bus(interrupt, lambda _: heard.append("second")).emit(Note("x"))
+    assert heard == ["first", "second"]
 
 
 def test_only_progress_is_transient():
