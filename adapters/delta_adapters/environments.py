@@ -7,6 +7,7 @@ path, never the checkout.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import fcntl
 import hashlib
@@ -26,8 +27,7 @@ from delta_adapters.registry import KNOWN, EngineSpec
 
 INSTALL_TIMEOUT = 900
 READY = "READY.json"
-_VOCABULARY = ("__init__", "schema", "values", "expressions", "operations", "outcomes", "codec")
-_HOST_SIDE = ("__init__", "contract", "wire", "host", "arrow_rows")
+_ROOTS = {each.__name__: Path(str(each.__file__)).parent for each in (delta_adapters, delta_models)}
 
 
 class EnvironmentProblem(RuntimeError):
@@ -86,19 +86,7 @@ def ensure_environment(spec: EngineSpec) -> Path:
 
 def host_archive(spec: EngineSpec) -> Path:
     """A zip of host, adapter and vocabulary, named after its contents."""
-    models, adapters = Path(delta_models.__file__).parent, Path(delta_adapters.__file__).parent
-    own = adapters / spec.adapter.partition(":")[0].split(".")[1]
-    folders = (adapters / "dialects", own) if own.is_dir() else (adapters / "dialects",)
-    parts = sorted(
-        each for folder in folders for each in folder.rglob("*") if each.suffix in {".py", ".json"}
-    )
-    if not own.is_dir():
-        parts.append(own.with_suffix(".py"))
-    files = {f"delta_models/{name}.py": models / f"{name}.py" for name in _VOCABULARY}
-    files |= {f"delta_adapters/{name}.py": adapters / f"{name}.py" for name in _HOST_SIDE}
-    for each in parts:
-        files[f"delta_adapters/{each.relative_to(adapters).as_posix()}"] = each
-    contents = {name: path.read_bytes() for name, path in files.items()}
+    contents = {name: path.read_bytes() for name, path in _needed(spec.adapter.partition(":")[0]).items()}
     digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
     archive = cache_folder() / "hosts" / f"{spec.name}-{digest}.zip"
     if not archive.exists():
@@ -111,10 +99,43 @@ def host_archive(spec: EngineSpec) -> Path:
     return archive
 
 
+def _needed(adapter: str) -> dict[str, Path]:
+    """Every file of ours that the host and this adapter import, directly or not, and the data beside them."""
+    files: dict[str, Path] = {}
+    waiting = ["delta_adapters.host", adapter]
+    while waiting:
+        module = waiting.pop()
+        path = _ROOTS[module.partition(".")[0]].joinpath(*module.split(".")[1:])
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        name = path.relative_to(_ROOTS[module.partition(".")[0]].parent).as_posix()
+        if name in files or not path.exists():
+            continue
+        files[name] = path
+        waiting += [module.rpartition(".")[0]] if "." in module else []
+        waiting += _imports(path)
+        if path.name == "__init__.py" and "." in module:
+            files |= {
+                f"{name.removesuffix('__init__.py')}{each.name}": each for each in path.parent.glob("*.json")
+            }
+    return dict(sorted(files.items()))
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The modules of ours that a file imports; names that turn out to be no modules do no harm."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+        else:
+            continue
+        yield from (each for each in names if each.partition(".")[0] in _ROOTS)
+
+
 def _own_path(spec: EngineSpec) -> str:
     """What a host of this interpreter needs on its path beyond what is installed: this package where it only stands on
     `sys.path`, and for an adapter that is not ours whatever the harness itself can import."""
-    roots = [str(Path(str(each.__file__)).parent.parent) for each in (delta_adapters, delta_models)]
+    roots = [str(each.parent) for each in _ROOTS.values()]
     paths = [os.environ.get("PYTHONPATH", ""), *roots]
     if spec.name not in KNOWN or spec.adapter != KNOWN[spec.name].adapter:
         paths += [each for each in sys.path if each and not each.endswith((".zip", "lib-dynload"))]

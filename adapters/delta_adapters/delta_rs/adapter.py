@@ -78,7 +78,7 @@ class DeltaRs:
             acting = True
             act(properties)
             return Committed() if table.version() > before else NoChange()
-        except Exception as error:  # noqa: BLE001 - what is no outcome is raised again
+        except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=acting)
 
     def read(self, read: Read) -> Answer | Outcome:
@@ -92,7 +92,7 @@ class DeltaRs:
                 case _:
                     return Unsupported(f"{type(read.at).__name__} is for the harness to resolve")
             return Answer(self._rows(table, read), table.version())
-        except Exception as error:  # noqa: BLE001 - what is no outcome is raised again
+        except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=False)
 
     def _refreshed(self) -> DeltaTable:
@@ -205,7 +205,7 @@ class DeltaRs:
         return lambda properties: write_deltalake(table, data, commit_properties=properties, **arguments)
 
 
-def _outcome(error: Exception, *, acting: bool) -> Outcome:
+def _outcome(error: BaseException, *, acting: bool) -> Outcome:
     if isinstance(error, NotOffered | Inexpressible):
         return Unsupported(str(error))
     if of_the_engine(error):

@@ -49,17 +49,24 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"[Ww]riter feature",
             r"[Uu]nsupported.*feature",
             r"requires table feature",
+            r"Table features must be specified",
             r"table has set these (reader|writer) features",
             r"only supported by the deltalake reader with version",
         ),
     ),
     ("missing-file", (r"Object at location .* not found", r"No such file or directory", r"NotFound")),
-    ("overflow", (r"Can't cast value .* to type", r"[Oo]verflow", r"too large to store", r"does not fit")),
+    (
+        "overflow",
+        (r"Can't cast value .* to type", r"[Oo]verflow", r"too (large|small) to store", r"does not fit"),
+    ),
     (
         "schema",
         (
             r"Cast error",
+            r"Parser error",
             r"Cannot cast",
+            r"Unsupported CAST",
+            r"Failed to coerce",
             r"No field named",
             r"not found in schema",
             r"Schema error",
@@ -88,6 +95,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"Invalid (argument|configuration)",
             r"type_coercion",
             r"Either the version or datetime",
+            r"Unable to convert expression to string",
         ),
     ),
 )
@@ -95,14 +103,15 @@ STORAGE = re.compile(
     r"(LocalFileSystem|ObjectStore|object store|I/O|IO) error|Unable to (create|open|rename|copy|write|sync)"
     r"|os error \d+|Input/output error|No space left|Read-only file system|Permission denied"
 )
+PANIC = re.compile(r"panicked|^PanicException")
 _COMPILED = tuple((re.compile("|".join(patterns)), kind) for kind, patterns in PATTERNS)
 
 
-def classify(error: Exception, *, acting: bool) -> Outcome:
+def classify(error: BaseException, *, acting: bool) -> Outcome:
     """The outcome that an exception of deltalake stands for; `acting`: a change had begun.
 
-    Two kinds of failure leave open what a change has left behind, and are Unknown: the storage's, and a log that can't
-    be understood (the table had just been read, so what is wrong may be what was just written).
+    Three kinds of failure leave open what a change has left behind, and are Unknown: the storage's, a panic, and a log
+    that can't be understood (the table had just been read, so what is wrong may be what was just written).
     """
     message = first_lines(f"{type(error).__name__}: {error}")
     kind = "missing-table" if isinstance(error, TableNotFoundError) else kind_of(message)
@@ -110,7 +119,7 @@ def classify(error: Exception, *, acting: bool) -> Outcome:
         kind = "schema"
     if kind in {None, "missing-file"} and STORAGE.search(message):
         kind = "io" if acting else kind or "io"
-    if acting and kind in {"io", "corrupt-log"}:
+    if acting and (kind in {"io", "corrupt-log"} or PANIC.search(message)):
         return Unknown(message)
     return Rejected(kind or "unclassified", message)
 
@@ -120,14 +129,25 @@ def kind_of(message: str) -> str | None:
     return next((kind for pattern, kind in _COMPILED if pattern.search(message)), None)
 
 
-def of_the_engine(error: Exception) -> bool:
-    """Whether an exception is deltalake's (or Arrow's, on its behalf) and not a slip of this adapter."""
-    module = type(error).__module__ or ""
-    return (
+def of_the_engine(error: BaseException) -> bool:
+    """Whether an exception comes out of deltalake or the Arrow libraries under it, and is no slip of this adapter.
+
+    Their native code raises plain ValueErrors too, so the place counts as well as the class.
+    """
+    if (
         isinstance(error, DeltaError | OSError)
         or type(error) is Exception
-        or module.startswith(("pyarrow", "arro3"))
-    )
+        or type(error).__name__ == "PanicException"
+    ):
+        return True
+    if not isinstance(error, Exception):
+        return False
+    places = [type(error).__module__ or ""]
+    trace = error.__traceback__
+    while trace is not None:
+        places.append(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+    return any(each.partition(".")[0] in {"deltalake", "pyarrow", "arro3"} for each in places)
 
 
 def first_lines(message: str) -> str:

@@ -56,12 +56,16 @@ class Dialect(ABC):
         """A column, or a field inside one."""
         return ".".join(map(self.quote, path))
 
+    def cast(self, text: str, data_type: DataType) -> str:
+        """A rendered expression, brought to a type."""
+        return f"CAST({text} AS {self.type_name(data_type)})"
+
     def call(self, function: str, arguments: tuple[str, ...], result: DataType) -> str:
         """A function or an operator."""
         if function in ARITHMETIC and len(arguments) == 2:
             return f"({arguments[0]} {function} {arguments[1]})"
         if function == "cast" and len(arguments) == 1:
-            return f"CAST({arguments[0]} AS {self.type_name(result)})"
+            return self.cast(arguments[0], result)
         if function == "like" and len(arguments) == 2:
             return f"({arguments[0]} LIKE {arguments[1]})"
         raise Inexpressible(f"{self.name} has no words for the function {function!r}")
@@ -110,7 +114,7 @@ def _alike(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dia
         (found for each, found in zip(operands, types, strict=True) if isinstance(each, Column)), types[0]
     )
     return [
-        text if wanted in {found, None} or found is None else f"CAST({text} AS {dialect.type_name(wanted)})"
+        text if wanted in {found, None} or found is None else dialect.cast(text, wanted)
         for text, found in zip((render_sql(each, schema, dialect) for each in operands), types, strict=True)
     ]
 

@@ -50,11 +50,17 @@ class DeltaRsDialect(Dialect):
                 return f"DECIMAL({precision},{scale})"
         raise Inexpressible(f"delta-rs has no name for the type {data_type} in SQL")
 
+    def cast(self, text: str, data_type: DataType) -> str:
+        """By `arrow_cast` for timestamps: SQL's own are of nanoseconds."""
+        if isinstance(data_type, Primitive) and data_type.name in ARROW_NAMES:
+            return f"arrow_cast({text}, '{ARROW_NAMES[data_type.name]}')"
+        return super().cast(text, data_type)
+
     def literal(self, data_type: DataType, value: Value) -> str:
         """A constant, cast to exactly its type."""
         match data_type:
             case Primitive(name="timestamp" | "timestamp_ntz" as name):
-                return f"arrow_cast({_timestamp(name, value)}, '{ARROW_NAMES[name]}')"
+                return self.cast(_timestamp(name, value), data_type)
             case _ if value is None:
                 return f"CAST(NULL AS {self.type_name(data_type)})"
             case Primitive(name="boolean"):
