@@ -11,8 +11,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from functools import partial
 from typing import Any
 
+from delta_models import functions
 from delta_models.schema import BOOLEAN, DataType, Struct
 from delta_models.values import Row, Value, order_keyer, sql_keyer
 
@@ -139,8 +142,11 @@ def evaluate(expression: Expression, schema: Struct, row: Row) -> Value:
     return compiled(expression, schema)(row)
 
 
-def compiled(expression: Expression, schema: Struct) -> Callable[[Row], Value]:
-    """The expression as a function of a row: names are looked up once, for use on many rows."""
+def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Callable[[Row], Value]:
+    """The expression as a function of a row: names are looked up once, for use on many rows.
+
+    `zone` is that of the session, where calls look at the calendar of a timestamp.
+    """
     match expression:
         case Column(path=path):
             return _field_getter(schema, path)
@@ -148,30 +154,29 @@ def compiled(expression: Expression, schema: Struct) -> Callable[[Row], Value]:
             return lambda _: value
         case Compare(op=op, left=left, right=right):
             decide = comparator(op, type_of(left, schema))
-            first, second = compiled(left, schema), compiled(right, schema)
+            first, second = compiled(left, schema, zone), compiled(right, schema, zone)
             return lambda row: decide(first(row), second(row))
         case IsNull(operand=operand):
-            inner = compiled(operand, schema)
+            inner = compiled(operand, schema, zone)
             return lambda row: inner(row) is None
         case IsNotNull(operand=operand):
-            inner = compiled(operand, schema)
+            inner = compiled(operand, schema, zone)
             return lambda row: inner(row) is not None
         case In(operand=operand, options=options):
-            return compiled(Or(tuple(Compare("=", operand, each) for each in options)), schema)
+            return compiled(Or(tuple(Compare("=", operand, each) for each in options)), schema, zone)
         case Between(operand=operand, low=low, high=high):
-            return compiled(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema)
+            return compiled(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema, zone)
         case And(operands=operands):
-            parts = tuple(compiled(each, schema) for each in operands)
+            parts = tuple(compiled(each, schema, zone) for each in operands)
             return lambda row: all_of(each(row) for each in parts)
         case Or(operands=operands):
-            parts = tuple(compiled(each, schema) for each in operands)
+            parts = tuple(compiled(each, schema, zone) for each in operands)
             return lambda row: any_of(each(row) for each in parts)
         case Not(operand=operand):
-            inner = compiled(operand, schema)
+            inner = compiled(operand, schema, zone)
             return lambda row: negate(inner(row))
-        case Call(function=function):
-            message = f"the model does not know the function {function!r}"
-            raise NotEvaluable(message)
+        case Call():
+            return _compiled_call(expression, schema, zone)
 
 
 def holds(expression: Expression | None, schema: Struct, row: Row) -> bool:
@@ -260,6 +265,19 @@ def columns_of(expression: Expression | None) -> tuple[Column, ...]:
 _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+
+
+def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], Value]:
+    types = tuple(type_of(each, schema) for each in call.arguments)
+    found = functions.application(call.function, types, call.type, zone)
+    if found is None:
+        message = f"the model does not know the function {call.function!r}"
+        raise NotEvaluable(message)
+    apply, lazy = found
+    parts = tuple(compiled(each, schema, zone) for each in call.arguments)
+    if lazy:
+        return lambda row: apply(*(partial(part, row) for part in parts))
+    return lambda row: apply(*(part(row) for part in parts))
 
 
 def _field_getter(schema: Struct, path: tuple[str, ...]) -> Callable[[Row], Value]:

@@ -1,0 +1,103 @@
+"""The functions and operators that `Call` names, as Spark SQL has them: `date_add`, `hex`, `size`, `+`, `like`, `cast`.
+
+They are of class *reference*: written from what Spark documents of each, in its ANSI mode. A value that a function
+cannot answer for is an `EvaluationError`; it is never silently null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, tzinfo
+from functools import partial
+
+from delta_models.casts import Overflow
+from delta_models.conversions import NotConvertible, Unreadable, converter
+from delta_models.functions import collections, conditions, dates, numbers, texts, variants
+from delta_models.functions.base import Apply, BadCall, Function
+from delta_models.schema import DataType
+from delta_models.values import Value
+
+__all__ = ["FUNCTIONS", "BadCall", "EvaluationError", "Function", "application", "call", "signature"]
+
+
+class EvaluationError(ValueError):
+    """An expression has no value for a row: an overflow, a division by zero, a text that is no number."""
+
+
+FUNCTIONS: dict[str, Function] = {
+    **numbers.FUNCTIONS,
+    **texts.FUNCTIONS,
+    **dates.FUNCTIONS,
+    **conditions.FUNCTIONS,
+    **collections.FUNCTIONS,
+    **variants.FUNCTIONS,
+}
+
+
+def signature(name: str) -> Function | None:
+    """The function of this lower-case name."""
+    return FUNCTIONS.get(name)
+
+
+def application(
+    name: str, types: Sequence[DataType], result: DataType, zone: tzinfo
+) -> tuple[Apply, bool] | None:
+    """What computes a call on arguments of these types, and whether it wants them lazily; None: nobody knows it."""
+    if name in {"cast", "try_cast"}:
+        return _told(_cast(name, types[0], result, zone)), False
+    found = FUNCTIONS.get(name)
+    if found is None:
+        return None
+    if not found.takes(len(types)):
+        raise BadCall(f"{name} does not take {len(types)} arguments")
+    apply = _told(found.make(types, result, zone))
+    return (_null_propagating(apply) if found.strict and not found.lazy else apply), found.lazy
+
+
+def call(
+    name: str, values: Sequence[Value], types: Sequence[DataType], result: DataType, zone: tzinfo = UTC
+) -> Value:
+    """The value of one call; raises KeyError for an unknown function, EvaluationError where there is no value."""
+    found = application(name, types, result, zone)
+    if found is None:
+        raise KeyError(name)
+    apply, lazy = found
+    return apply(*(partial(_itself, value) for value in values)) if lazy else apply(*values)
+
+
+def _itself(value: Value) -> Value:
+    return value
+
+
+def _told(apply: Apply) -> Apply:
+    def told(*values: Value) -> Value:
+        try:
+            return apply(*values)
+        except (Overflow, Unreadable) as error:
+            raise EvaluationError(str(error)) from error
+
+    return told
+
+
+def _null_propagating(apply: Apply) -> Apply:
+    def strict(*values: Value) -> Value:
+        return None if None in values else apply(*values)
+
+    return strict
+
+
+def _cast(name: str, source: DataType, target: DataType, zone: tzinfo) -> Apply:
+    try:
+        convert = converter(source, target, zone)
+    except NotConvertible as error:
+        raise BadCall(str(error)) from error
+    if name == "cast":
+        return convert
+
+    def attempt(value: Value) -> Value:
+        try:
+            return convert(value)
+        except ValueError:
+            return None
+
+    return attempt

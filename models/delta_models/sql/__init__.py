@@ -1,0 +1,51 @@
+"""SQL text of Spark's dialect to expression trees: `parse_expression("year(dt) = 2024 and b.c < 3", schema)`.
+
+The text is taken apart by sqlglot; names, types and implicit casts are ours, by the rules of Spark's ANSI mode.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+
+from delta_models.coercion import Mismatch
+from delta_models.conversions import NotConvertible, Unreadable
+from delta_models.expressions import Expression, type_of
+from delta_models.functions import BadCall, EvaluationError
+from delta_models.schema import BOOLEAN, VOID, DataType, SchemaError, Struct
+from delta_models.sql.errors import NoSuchColumn, NotUnderstood, SqlError, SyntaxProblem, TypeMismatch
+from delta_models.sql.grammar import syntax_tree, type_tree
+from delta_models.sql.types import type_from
+from delta_models.sql.walk import Walk
+
+__all__ = [
+    "NoSuchColumn", "NotUnderstood", "SqlError", "SyntaxProblem", "TypeMismatch", "parse_expression",
+    "parse_predicate", "parse_type",
+]  # fmt: skip
+
+
+def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression:
+    """The expression that a text means over rows of a schema, in a session of this zone."""
+    tree = syntax_tree(text)
+    try:
+        return Walk(schema, zone).expression(tree)
+    except (Mismatch, NotConvertible, BadCall) as error:
+        raise TypeMismatch(f"{text}: {error}") from error
+    except (Unreadable, EvaluationError) as error:
+        raise TypeMismatch(f"{text}: {error}") from error
+
+
+def parse_predicate(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression:
+    """The same for a text that says which rows: its result must be a boolean."""
+    found = parse_expression(text, schema, zone)
+    result = type_of(found, schema)
+    if result not in {BOOLEAN, VOID}:
+        raise TypeMismatch(f"{text}: a predicate is a boolean, not {result}")
+    return found
+
+
+def parse_type(text: str) -> DataType:
+    """The type that a text such as `decimal(10, 2)` or `array<int>` names."""
+    try:
+        return type_from(type_tree(text))
+    except SchemaError as error:
+        raise NotUnderstood(f"{text}: {error}") from error

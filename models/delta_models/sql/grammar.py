@@ -1,0 +1,55 @@
+"""Text to a syntax tree. Functions stay calls by their own names: what they mean is decided elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+
+from delta_models.sql.errors import SyntaxProblem
+
+_KEPT = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION"}
+
+
+class _Plain(Spark):
+    """Spark's dialect without rewritings of functions."""
+
+    class Parser(Spark.Parser):  # type: ignore[valid-type, misc]  # sqlglot makes its classes by a metaclass
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: parse for name, parse in Spark.Parser.FUNCTION_PARSERS.items() if name in _KEPT
+        }
+
+
+def syntax_tree(text: str) -> exp.Expression:
+    """The syntax tree of an expression."""
+    try:
+        # As the condition of a query, since some words begin a statement when they stand first.
+        query = _Plain().parse(f"SELECT 1 WHERE {text}")
+    except (SqlglotError, RecursionError) as error:
+        raise SyntaxProblem(f"{text}: {_first_line(error)}") from error
+    where = query[0].args.get("where") if len(query) == 1 and query[0] is not None else None
+    extra = {key for key, value in (query[0].args if query[0] else {}).items() if value} - {
+        "where",
+        "expressions",
+        "kind",
+    }
+    if where is None or extra:
+        raise SyntaxProblem(f"{text}: no expression")
+    found: exp.Expression = where.this
+    return found
+
+
+def type_tree(text: str) -> exp.Expression:
+    """The syntax tree of a type."""
+    cast = syntax_tree(f"CAST(NULL AS {text})")
+    target = cast.args.get("to")
+    if not isinstance(target, exp.DataType):
+        raise SyntaxProblem(f"{text}: no type")
+    return target
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
