@@ -39,17 +39,17 @@ SAID = (
     (SchemaMismatchError, "words never seen before", "schema"),
     (
         DeltaError,
-        "Generic DeltaTable error: This feature is not implemented: Unsupported CAST from Date32 to Int8",
+        "This feature is not implemented: Unsupported CAST from Date32 to Int8",
         "schema",
     ),
     (
         DeltaError,
-        "Generic DeltaTable error: type_coercion\ncaused by\nError during planning: Failed to coerce then (Boolean, Int8)",
+        "type_coercion\ncaused by\nError during planning: Failed to coerce then (Boolean, Int8)",
         "schema",
     ),
     (
         DeltaError,
-        "Arrow error: Parser error: Error parsing timestamp from 'no such': timestamp must contain at least 10 characters",
+        "Arrow error: Parser error: Error parsing timestamp from 'no such': timestamp must contain at least",
         "schema",
     ),
     (Exception, "Cast error: Cannot cast string 'a' to value of Int64 type", "schema"),
@@ -64,7 +64,9 @@ SAID = (
 )
 
 
-@pytest.mark.parametrize(("kind", "message", "expected"), SAID, ids=[each[1][-40:] for each in SAID])
+@pytest.mark.parametrize(
+    ("kind", "message", "expected"), SAID, ids=[f"{each[2]} {each[1][-30:]}" for each in SAID]
+)
 def test_a_message_stands_for_its_kind(kind, message, expected):
     outcome = classify(kind(message), acting=True)
     assert isinstance(outcome, Rejected)
