@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from delta_models import operations as ops
@@ -12,6 +13,7 @@ from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, rules
 from delta_models.table.change import delete, update
+from delta_models.table.changes import ChangesExpectation, is_recorded, step_changes
 from delta_models.table.definition import clone, convert, create, create_as, drop, replace_table
 from delta_models.table.expectation import (
     ANY_NUMBER,
@@ -150,6 +152,30 @@ class World:
             return LookExpectation(_select(table, read), refusals)
         except KeyError:
             return LookExpectation(None, ("schema", "bad-argument"))
+
+    def changes(self, read: ops.ReadChanges) -> ChangesExpectation:
+        """What the change feed must tell of the steps after the state `first`'s own and up to `last`, both included.
+
+        A change of the schema on the way is not modelled: how rows from before it are told is free.
+        """
+        if not isinstance(read.first, ops.AtState) or not isinstance(
+            read.last, ops.AtState | ops.Latest | None
+        ):
+            raise NotModelled(f"changes from {type(read.first).__name__}")
+        first = read.first.step
+        last = read.last.step if isinstance(read.last, ops.AtState) else self.step - 1
+        if first > last or not self.table.exists:
+            return ChangesExpectation(None, ("bad-argument", "missing-version", "missing-table"))
+        tables = [self.state(at) for at in range(first, last + 1)]
+        if not all(map(is_recorded, tables)):
+            return ChangesExpectation(
+                None, ("bad-argument", "missing-file", "missing-version", "unsupported-feature")
+            )
+        if any(each.schema != tables[-1].schema for each in tables):
+            raise NotModelled("changes across a change of the schema")
+        before = [self.state(first - 1) if first else Table(), *tables]
+        steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
+        return ChangesExpectation(steps, ("missing-file", "missing-version") if first < self.fragile else ())
 
     def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
         """Upkeep, after which the rows are the same, and going back."""

@@ -1,0 +1,69 @@
+"""What the change feed must tell: for each step the difference between the states around it.
+
+How an engine splits a difference is its own business: an update may be told as the images before and after, or as a
+deletion and an insertion; a rewritten row that stays the same may be told or not. What is told must add up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from delta_models.schema import Struct
+from delta_models.table.state import Table
+from delta_models.values import Key, Row, row_keyer
+
+ENABLED = "delta.enableChangeDataFeed"
+COMES = ("insert", "update_postimage")
+GOES = ("delete", "update_preimage")
+
+
+@dataclass(frozen=True, slots=True)
+class StepChanges:
+    """The difference that one step made: how often each row came, and how often each went."""
+
+    step: int
+    schema: Struct
+    came: Counter[Key]
+    went: Counter[Key]
+
+    def problem(self, told: Iterable[tuple[str, Row]]) -> str | None:
+        """What is wrong with the changes told of this step, each a kind and a row; None if they add up."""
+        key = row_keyer(self.schema)
+        net: Counter[Key] = Counter()
+        for kind, row in told:
+            if kind in COMES:
+                net[key(row)] += 1
+            elif kind in GOES:
+                net[key(row)] -= 1
+            else:
+                return f"a change of the unknown kind {kind!r}"
+        net.subtract(self.came)
+        net.update(self.went)
+        wrong = {row: count for row, count in net.items() if count}
+        if not wrong:
+            return None
+        first, count = next(iter(wrong.items()))
+        return f"{first} is told {abs(count)} times too {'often' if count > 0 else 'rarely'}, and {len(wrong) - 1} more"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesExpectation:
+    """What a look at the change feed must tell, step by step; or why it must, or may, be refused."""
+
+    steps: tuple[StepChanges, ...] | None
+    refusals: tuple[str, ...] = ()
+
+
+def step_changes(step: int, before: Table, after: Table) -> StepChanges:
+    """The difference between the states around a step, in the schema of the state after it."""
+    old = before.bag if before.exists and before.schema == after.schema else Counter[Key]()
+    if before.rows is after.rows and before.schema == after.schema:
+        return StepChanges(step, after.schema, Counter(), Counter())
+    return StepChanges(step, after.schema, after.bag - old, old - after.bag)
+
+
+def is_recorded(table: Table) -> bool:
+    """Whether a table records its changes."""
+    return table.exists and table.property(ENABLED).lower() == "true"
