@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from delta_models.log.parquet.variants import variant_values
 from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
-from delta_models.values import Decimal, Rows, Value, Variant
+from delta_models.values import Decimal, Rows, Value
 
 MICROS_A_DAY = 86_400_000_000
 MILLIS_A_DAY = 86_400_000
@@ -122,8 +123,9 @@ def _values(  # noqa: PLR0912 - one branch a type
         case Primitive(name=name) if name.startswith(("interval ", "time(")):
             return _previewed(array)
         case Primitive(name="variant"):
-            if kinds.is_struct(arrow_type):
-                return _variants(array)
+            found = variant_values(array) if kinds.is_struct(arrow_type) else None
+            if found is not None:
+                return found
         case Primitive(name="void"):
             return [None] * len(array)
         case Struct():
@@ -336,12 +338,3 @@ def _maps(array: pa.Array, data_type: Map, find: Finder) -> list[Value]:
     pairs = list(zip(names, parts, strict=True))
     values = [tuple(pairs[begin - first : end - first]) for begin, end in pairwise(offsets)]
     return _with_nulls(array, values)
-
-
-def _variants(array: pa.Array) -> list[Value]:
-    names = [array.type.field(index).name for index in range(array.type.num_fields)]
-    if sorted(names) != ["metadata", "value"]:
-        raise ArrowMismatch(f"a variant is a struct of metadata and value, not of {', '.join(names)}")
-    metadata = _bytes(_plain(array.field(names.index("metadata"))))
-    value = _bytes(_plain(array.field(names.index("value"))))
-    return _with_nulls(array, [Variant(*each) for each in zip(metadata, value, strict=True)])

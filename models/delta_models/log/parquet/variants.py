@@ -1,0 +1,92 @@
+"""Variant columns of Parquet files, plain or shredded into typed columns, as canonical variants.
+
+A shredded variant is a group of `metadata`, `value` and `typed_value`: what fits the type stands in `typed_value`, the
+rest in `value`; of an object single fields may be shredded, each again a group of `value` and `typed_value`. The
+specification is the Parquet project's "Variant Shredding", to which the feature variantShredding refers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import struct
+import uuid
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from delta_models import variants
+from delta_models.values import Decimal, Value, Variant
+
+_MISSING = object()
+_UUID = 20
+
+
+def variant_values(array: Any) -> list[Value] | None:
+    """The values of an Arrow struct array that holds variants; None if its fields are not those of variants."""
+    names = {array.type.field(index).name for index in range(array.type.num_fields)}
+    if "metadata" not in names or not names <= {"metadata", "value", "typed_value"}:
+        return None
+    return [None if each is None else _variant(each, array.type) for each in array.to_pylist()]
+
+
+def _variant(group: dict[str, Any], group_type: pa.StructType) -> Variant:
+    metadata = group["metadata"] or b""
+    plain = Variant(metadata, group.get("value") or b"\0")
+    try:
+        if group.get("typed_value") is None:
+            return variants.canonical(plain)
+        tree = _tree(group, group_type, metadata)
+        return variants.encode(None if tree is _MISSING else tree)
+    except variants.MalformedVariant:
+        return plain  # compared as the bytes that it is
+
+
+def _tree(group: dict[str, Any], group_type: pa.StructType, metadata: bytes) -> Any:
+    """The tree of a group of `value` and `typed_value`; _MISSING if the object has no such field."""
+    stored, typed = group.get("value"), group.get("typed_value")
+    rest = _MISSING if stored is None else variants.decode(Variant(metadata, stored))
+    if typed is None:
+        return rest
+    typed_type = group_type.field("typed_value").type
+    if kinds.is_struct(typed_type):
+        found = dict(rest) if isinstance(rest, dict) else {}
+        for index in range(typed_type.num_fields):
+            field = typed_type.field(index)
+            part = typed.get(field.name)
+            tree = _MISSING if part is None else _tree(part, field.type, metadata)
+            if tree is not _MISSING:
+                found[field.name] = tree
+        return found
+    if kinds.is_list(typed_type) or kinds.is_large_list(typed_type):
+        parts = [_tree(each, typed_type.value_type, metadata) for each in typed]
+        return [None if each is _MISSING else each for each in parts]
+    return _scalar(typed, typed_type)
+
+
+def _scalar(value: Any, arrow_type: pa.DataType) -> Any:
+    match value:
+        case bool() | str():
+            return value
+        case int():
+            return value
+        case float():
+            wide = kinds.is_float64(arrow_type)
+            return variants.Scalar(
+                variants.DOUBLE if wide else variants.FLOAT, struct.pack("<d" if wide else "<f", value)
+            )
+        case decimal.Decimal():
+            scaled = int(value.scaleb(arrow_type.scale, decimal.Context(prec=80)))
+            return Decimal(scaled, arrow_type.scale)
+        case dt.datetime():
+            kind = variants.TIMESTAMP_NTZ if arrow_type.tz is None else variants.TIMESTAMP
+            epoch = dt.datetime(1970, 1, 1, tzinfo=value.tzinfo and dt.UTC)
+            return variants.Scalar(kind, struct.pack("<q", (value - epoch) // dt.timedelta(microseconds=1)))
+        case dt.date():
+            return variants.Scalar(variants.DATE, struct.pack("<i", (value - dt.date(1970, 1, 1)).days))
+        case uuid.UUID():
+            return variants.Scalar(_UUID, value.bytes)
+        case bytes():
+            return variants.Scalar(variants.BINARY, value)
+    raise variants.MalformedVariant(f"a variant is not shredded into {arrow_type}")
