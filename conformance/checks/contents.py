@@ -54,7 +54,8 @@ def look(seen: Observation, ledger: Ledger) -> None:
         ledger.judge("log.loads", f"read anew: {error}")
         return
     except LogError as error:
-        ledger.judge("write.data-files-readable", str(error))
+        if not ledger.has("log.", "dv."):  # which say more exactly what is wrong
+            ledger.judge("write.data-files-readable", str(error))
         return
     ledger.judge("write.data-files-readable", None)
     _rearranged_only(seen, rows, ledger)

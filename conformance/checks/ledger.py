@@ -37,6 +37,10 @@ class Ledger:
             self.breaches.append(Breach(requirement, wrong, where, columns, read))
         return wrong is None
 
+    def has(self, *prefixes: str) -> bool:
+        """Whether a rule of these kinds has been found broken already."""
+        return any(each.requirement.startswith(prefixes) for each in self.breaches)
+
     def count(self, weights: Mapping[str, int]) -> None:
         """Count judgements that found nothing wrong, or whose breaches are added by `add`."""
         for requirement, times in weights.items():

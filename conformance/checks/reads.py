@@ -33,7 +33,7 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
         ledger.judge("read.columns", each.malformed, where, read=read)
         return
     if each.refused is not None:
-        if each.expected is not None:
+        if each.expected is not None and _can_be_answered(seen, each):
             ledger.judge("read.succeeds", describe(each.refused), where, read=read)
         elif _nothing_to_read(seen, read):
             ledger.judge("read.refuses-what-is-not-there", None)
@@ -53,6 +53,15 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
         columns = differing_columns(right, each.answer) if wrong else ()
         ledger.judge(BY_KIND.get(each.kind, "read.latest"), wrong, where, columns, read)
     _version(seen, each, read, ledger, where)
+
+
+def _can_be_answered(seen: Observation, each: Look) -> bool:
+    """Whether we can read it ourselves: if not, the writer is to blame, and another check says so."""
+    try:
+        truth.answer_to(seen, each)
+    except truth.NotKnown:
+        return False
+    return True
 
 
 def _nothing_to_read(seen: Observation, read: Read) -> bool:
