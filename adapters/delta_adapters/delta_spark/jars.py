@@ -84,9 +84,14 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"waiting for another process that holds {path}")
+            say(f"waiting for another process that holds {path}")
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+def say(words: str) -> None:
+    """One line on stderr."""
+    print(f"delta-spark: {words}", file=sys.stderr, flush=True)  # noqa: T201 - the one line a user sees of a long wait
 
 
 def _folder(coordinates: str) -> Path:
@@ -96,7 +101,7 @@ def _folder(coordinates: str) -> Path:
 
 
 def _fill(folder: Path, coordinates: str, java: Java) -> tuple[Path, ...]:
-    _say(f"fetching {coordinates} by Spark's resolver, once, into {folder} (about 90 MB)")
+    say(f"fetching {coordinates} by Spark's resolver, once, into {folder} (about 90 MB)")
     for abandoned in folder.parent.glob(
         f".{folder.name}.*"
     ):  # by a resolver that was killed: we hold the lock
@@ -113,7 +118,7 @@ def _fill(folder: Path, coordinates: str, java: Java) -> tuple[Path, ...]:
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     found = cached(coordinates)
-    _say(f"fetched {len(found)} JARs")
+    say(f"fetched {len(found)} JARs")
     return found
 
 
@@ -186,7 +191,3 @@ def _classes(jar: Path) -> set[str]:
             for each in archive.namelist()
             if each.endswith(".class") and not each.endswith("module-info.class")
         }
-
-
-def _say(words: str) -> None:
-    print(f"delta-spark: {words}", file=sys.stderr, flush=True)  # noqa: T201 - the one line a user sees of a long wait

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from delta_adapters.delta_spark import archive
 from delta_adapters.delta_spark.jars import resolve
 from delta_adapters.delta_spark.java import find_java
 
@@ -44,7 +45,7 @@ def start_session(work: Path) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - takes a second, and the environment must be right before
 
     builder = SparkSession.builder
-    for key, value in settings(work, jars).items():
+    for key, value in settings(work, jars, archive.java_options(java, jars)).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
@@ -63,14 +64,14 @@ def stop_session(spark: Any) -> None:
         SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
 
 
-def settings(work: Path, jars: tuple[Path, ...]) -> dict[str, str]:
+def settings(work: Path, jars: tuple[Path, ...], more_java_options: tuple[str, ...] = ()) -> dict[str, str]:
     """The configuration of the session."""
     return {
         "spark.app.name": "delta-conformance",
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": java_options(work),
+        "spark.driver.extraJavaOptions": java_options(work, more_java_options),
         # delta-spark's own set-up, as its documentation gives it
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -88,20 +89,20 @@ def settings(work: Path, jars: tuple[Path, ...]) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
         "spark.databricks.delta.snapshotPartitions": "1",
-        "spark.sql.codegen.wholeStage": "false",  # measured: compiling costs more than it saves, a sixth of the CPU time
+        "spark.sql.codegen.wholeStage": "false",  # measured: to compile costs more than it saves, a sixth of the CPU
         # what the harness means by an operation
         "spark.sql.session.timeZone": "UTC",
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",  # Vacuum(0) is asked for on purpose
     }
 
 
-def java_options(work: Path) -> str:
-    """What the JVM is started with."""
-    return " ".join(
-        (
-            "-XX:+UseSerialGC",
-            "-Djava.net.preferIPv4Stack=true",
-            f"-Djava.io.tmpdir={work / 'tmp'}",
-            f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
-        )
+def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
+    """What the JVM is started with, as one text that Spark's launcher takes apart again."""
+    options = (
+        "-XX:+UseSerialGC",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Djava.io.tmpdir={work / 'tmp'}",
+        f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
+        *more,
     )
+    return " ".join(each if each.isascii() and " " not in each else f'"{each}"' for each in options)

@@ -161,7 +161,6 @@ def test_refusals_are_classified(delta_spark):
         Restore(AtVersion(99)): "missing-version",
         Delete(Compare("=", Column(("nowhere",)), Literal(LONG, 1))): "bad-argument",
         Optimize(equal("id", 1)): "bad-argument",
-        Vacuum(-1): "bad-argument",
     }
     assert {each: rejection(delta_spark, each) for each in refused} == refused
     assert delta_spark.read(Read(AtVersion(99))).outcome.kind == "missing-version"

@@ -1,0 +1,29 @@
+"""Everything of delta-spark that is made once and kept: its JARs and the archive of classes.
+
+    python -m delta_adapters.delta_spark.prepare
+
+Hosts fetch the JARs by themselves if they must, and do without the archive: this is for a set-up, or an image.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from delta_adapters.delta_spark.archive import make_archive
+from delta_adapters.delta_spark.jars import JarsError, resolve, say
+from delta_adapters.delta_spark.java import JavaError, find_java
+
+
+def main() -> int:
+    """0 if all is there now, 3 if it can't be."""
+    try:
+        java = find_java()
+        jars = resolve(java=java)
+    except (JavaError, JarsError) as error:
+        say(f"{error}. {error.cure}")
+        return 3
+    return 0 if make_archive(java, jars) else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
