@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conformance.report.journal import read
-from tests.cli.conversation import path_without, run_command
+from tests.cli.conversation import run_command
 
 pytestmark = pytest.mark.slow
 
@@ -98,81 +98,27 @@ def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
     )
 
 
-def test_two_runs_at_once_on_one_folder_leave_two_whole_runs_and_one_seed_the_same_histories(tmp_path):
-    runs = [start([*SHORT, "--out", "out"], tmp_path) for _ in range(2)]
-    for each in runs:
-        _, errors = each.communicate(timeout=120)
-        assert errors == ""
-    folders = [each for each in (tmp_path / "out").iterdir() if not each.is_symlink()]
-    assert len(folders) == 2
-    assert all(read(each).complete for each in folders)
-    assert (tmp_path / "out" / "latest").resolve() in folders
-    one, two = (json.loads((each / "summary.json").read_text()) for each in folders)
-    assert [each["evidence"] for each in one["claims"]] == [each["evidence"] for each in two["claims"]]
-
-
-def test_a_run_that_is_stopped_writes_its_footer_and_leaves_no_process(tmp_path):
+def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tmp_path):
     process = start([*LONG, "--out", "out"], tmp_path)
     assert process.stdout is not None
+    assert process.stderr is not None
     printed = []
     for line in process.stdout:
-        printed.append(json.loads(line))
-        if printed[-1]["event"] == "HistoryEnded":
-            break
-    process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert errors == ""
-    assert '"event":"Interrupted"' in rest
+        printed.append(json.loads(line)["event"])
+        if printed[-1] == "HistoryEnded":
+            for each in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+                process.send_signal(each)
+    assert process.stderr.read() == ""
+    assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    printed += [json.loads(each) for each in rest.splitlines()]
-    kept = (tmp_path / "out" / "latest" / "events.jsonl").read_text().splitlines()
-    assert [each["event"] for each in printed if each["event"] != "Progress"] == [
-        json.loads(each)["event"] for each in kept
+    assert [each for each in printed if each != "Progress"] == [
+        type(each).__name__ for each in recording.events
     ]
-    found = summary_of(tmp_path / "out")
-    assert (found["exit"], found["verdict"]) == (130, "interrupted")
-    assert sum(each["histories"] for each in found["suites"]) >= 1
+    assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
     assert left_over(tmp_path) == []
-
-
-def test_sigterm_is_like_ctrl_c_and_an_impatient_second_signal_tears_nothing(tmp_path):
-    process = start([*LONG, "--out", "out"], tmp_path)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if '"HistoryEnded"' in line:
-            break
-    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
-        process.send_signal(each)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert read(tmp_path / "out" / "latest").complete
-    assert left_over(tmp_path) == []
-
-
-def test_a_budget_that_ends_early_is_inconclusive(tmp_path):
-    answer = run_command(
-        [
-            "run",
-            "--engine",
-            "delta-rs",
-            "--profile",
-            "nightly",
-            "--seed",
-            "7",
-            "--budget",
-            "25s",
-            "--out",
-            "out",
-        ],
-        tmp_path,
-    )
-    found = summary_of(tmp_path / "out")
-    assert found["exit"] == answer.returncode
-    assert answer.returncode in {1, 3}
-    assert "the budget was spent before the plan was done" in found["reasons"]
-    assert not all(each["complete"] for each in found["suites"])
+    process.stdout.close()
+    process.stderr.close()
 
 
 def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_reported(tmp_path):
@@ -194,33 +140,6 @@ def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_re
     reported = run_command(["report", folder], tmp_path)
     assert reported.returncode == 0, reported.stderr
     assert "INCONCLUSIVE" in reported.stdout or "VIOLATED" in reported.stdout
-
-
-def test_without_java_the_run_goes_on_with_the_others_and_is_inconclusive(tmp_path):
-    bare = {"PATH": path_without("java", folder=tmp_path / "bin"), "JAVA_HOME": ""}
-    words = [
-        "run",
-        "--profile",
-        "dev",
-        "--suite",
-        "lockstep",
-        "--examples",
-        "2",
-        "--steps",
-        "4",
-        "--out",
-        "out",
-        "--seed",
-        "7",
-    ]
-    answer = run_command(words, tmp_path, env=bare)
-    found = summary_of(tmp_path / "out")
-    status = {each["name"]: each["status"] for each in found["engines"]}
-    assert status["delta-spark"] == "unavailable"
-    assert status["delta-rs"] == "tested"
-    assert answer.returncode in {1, 3}
-    assert "delta-spark can't run here: Java 17 or newer is needed" in answer.stdout
-    assert "sudo apt install openjdk-17-jre-headless" in answer.stdout
 
 
 FORGETFUL = """
