@@ -18,7 +18,7 @@ class Look:
 
     `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
     filter, reopen. `malformed` says why an answer could not be taken as rows of the schema asked for
-    (`answer` is then None).
+    (`answer` is then None). `again`: judged before, and here only to be compared with.
     """
 
     kind: str
@@ -28,6 +28,7 @@ class Look:
     refused: Outcome | None = None
     version: int | None = None
     malformed: str | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

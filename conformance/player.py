@@ -12,7 +12,7 @@ reading of the log is done while the engine reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -84,6 +84,7 @@ class Desk:
         self._rhythm = Rhythm(seed)
         self.reader = LogReader(folder)
         self._looks_around = looks_around
+        self._latest: dict[str, Look] = {}
         self._addresses = 0
 
     @property
@@ -130,6 +131,7 @@ class Desk:
                 if not seat.plays:
                     return
         expectation, before = self.world.expect(operation), self.snapshot
+        self._latest = {}
         answer = seat.execute(translated, f"{self._tag}-{number}")
         yield None
         reply = answer()
@@ -169,6 +171,7 @@ class Desk:
     def _look(self, read: Read) -> Iterator[Judged | None]:
         """A read of its own, beside the unfiltered rows that it can be held against."""
         plain = replace(read, where=None, columns=None)
+        known = self._latest if plain == Read() else {}
         seen = Observation(
             "", self.world.step, read, self.folder, self.world.expect(read), NoChange(), None, self.world.table,
             self.reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
@@ -177,9 +180,11 @@ class Desk:
         for kind, each in ((_kind(read), read), *([(_kind(plain), plain)] if plain != read else [])):
             if self._translated(each) is None:
                 return
-            reads = self._ask(each)
+            reads = self._ask(each, but=known if each == plain else ())
             yield None
             yield from self._gather(found, seen, reads, kind, each)
+        for engine in found.keys() & known.keys():
+            found[engine].append(replace(known[engine], again=True))
         yield from self._judge_looks(found, seen, None)
 
     def _judged(
@@ -246,13 +251,14 @@ class Desk:
     def _stop_asking(self, why: str) -> None:
         self.left = self.not_asked = why
 
-    def _ask(self, read: Read) -> dict[str, Answer]:
+    def _ask(self, read: Read, but: Collection[str] = ()) -> dict[str, Answer]:
         """Ask every engine that claims to be able to for rows; what comes back is called for the answers."""
         translated = self._translated(read)
         return {
             each.engine: each.read(translated)
             for each in self.seats
-            if each.plays and isinstance(translated, Read) and self._may(each, writing=False)
+            if each.plays and each.engine not in but
+            and isinstance(translated, Read) and self._may(each, writing=False)
             and each.capabilities.covers(translated) is None
         }  # fmt: skip
 
@@ -275,6 +281,8 @@ class Desk:
             else:
                 look = _look_of(kind, read, expected, self._columns(read), reply)
                 found.setdefault(seat.engine, []).append(look)
+                if read == Read():
+                    self._latest[seat.engine] = look
 
     def _columns(self, read: Read) -> Struct:
         """The schema that an answer should have."""

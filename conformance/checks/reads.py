@@ -19,7 +19,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
     if seen.log_error is not None:
         return
     for each in seen.looks:
-        if isinstance(each.operation, Read):
+        if isinstance(each.operation, Read) and not each.again:
             _judge(seen, each, each.operation, ledger)
     if isinstance(seen.operation, (*LOOKS, Reopen)) and seen.looks:
         newest, known = seen.reader.latest_version(), seen.after.version if seen.after else None
