@@ -11,6 +11,7 @@ Between the harness and the host stands a supervisor process (`warden`), which l
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -256,19 +257,15 @@ class Host:
     def close(self) -> None:
         """Let it stop by itself, and kill it if it does not."""
         if self.ended is None and self._identity is not None and self._in_flight is None:
-            try:
+            with contextlib.suppress(HostError):  # it is killed below, which is all that close promises
                 self._call("stop", "stop", {}, STOP_TIMEOUT)
                 self._await_end(STOP_TIMEOUT)
-            except HostError:
-                pass  # it is killed below, which is all that close promises
         self.kill()
 
     def kill(self) -> Ended:
         """End it and everything that descends from it, at once; returns when nothing of it is left."""
         if self.ended is None:
-            os.close(self._control)
-            self._control = -1
-            self._await_end(KILL_TIMEOUT)
+            self._end(KILL_TIMEOUT)
         assert self.ended is not None  # noqa: S101 - `_await_end` has set it
         return self.ended
 
@@ -412,8 +409,9 @@ class Host:
     # Ending badly
 
     def _died(self, error: Exception) -> NoReturn:
-        self._await_end(KILL_TIMEOUT)
-        assert self.ended is not None  # noqa: S101 - `_await_end` has set it
+        """It closed its end, or the supervisor reported. A host that lives on without its end is of no use either."""
+        self._end(KILL_TIMEOUT)
+        assert self.ended is not None  # noqa: S101 - `_end` has set it
         raise HostDied(self._name, self.ended.exit, self.last_operation, self.stderr_tail()) from error
 
     def _hung(self, timeout: float, error: Exception) -> NoReturn:
@@ -423,6 +421,12 @@ class Host:
     def _garbage(self, detail: str, error: Exception | None = None) -> NoReturn:
         self.kill()
         raise HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()) from error
+
+    def _end(self, timeout: float) -> None:
+        """Have everything killed that is left; the exit code of a host that had died by itself is not lost by it."""
+        os.close(self._control)
+        self._control = -1
+        self._await_end(timeout)
 
     def _await_end(self, timeout: float) -> None:
         """Take in the supervisor's report; a supervisor that makes none is killed itself."""

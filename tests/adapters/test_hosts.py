@@ -111,6 +111,12 @@ def test_bytes_on_the_wire_that_are_no_answer_end_the_host(start):
     assert not host.alive
 
 
+def test_a_host_that_closes_its_end_and_lives_on_is_ended(start):
+    host = start("ClosesEverything")
+    with pytest.raises(HostDied, match="SIGKILL"):
+        host.execute(APPEND)
+
+
 def test_a_flood_on_stderr_neither_blocks_nor_fills_the_disk(start):
     host = start("FloodsStderr", log_cap=100_000)
     assert host.execute(APPEND, timeout=30).outcome == Committed()

@@ -67,6 +67,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"Cannot cast",
             r"Unsupported CAST",
             r"Failed to coerce",
+            r"references unknown column",
             r"No field named",
             r"not found in schema",
             r"Schema error",

@@ -100,6 +100,15 @@ class WritesOnTheWire(Honest):
         return Committed()
 
 
+class ClosesEverything(Honest):
+    """Closes every descriptor, as some daemon libraries do, and lives on."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        os.closerange(3, 256)
+        threading.Event().wait()
+        return Committed()
+
+
 class FloodsStderr(Honest):
     """Writes 100 MB on its stderr."""
 
