@@ -14,8 +14,8 @@ from delta_models.log import CorruptLog
 from delta_models.requirements import Breach
 
 CHECKS: tuple[Check, ...] = (
+    log.CHECK,  # first: what follows from an invalid log is not told again
     outcomes.CHECK,
-    log.CHECK,
     contents.CHECK,
     statistics.CHECK,
     checkpoint.CHECK,

@@ -29,7 +29,8 @@ def look(seen: Observation, ledger: Ledger) -> None:
         ledger.judge("outcome.classified", f"{_name(seen)}: {seen.outcome.message}" if unclassified else None)
         _refusal_changed_nothing(seen, ledger)
     told = not isinstance(seen.outcome, Unknown)
-    ledger.judge("outcome.told", None if told else f"{_name(seen)}: {describe(seen.outcome)}")
+    if told or not ledger.has("log.", "dv."):
+        ledger.judge("outcome.told", None if told else f"{_name(seen)}: {describe(seen.outcome)}")
     if told:
         _allowed(seen, ledger)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conformance.observation import Observation
+from delta_adapters import capabilities
 from delta_models.expressions import columns_of
 from delta_models.operations import Append, Merge, Operation, Overwrite, Update
 from delta_models.outcomes import Outcome, Rejected
@@ -54,19 +55,20 @@ class Key:
 
 
 def key_of(seen: Observation, breach: Breach) -> Key:
-    """The key of a breach seen in a step."""
+    """The key of a breach seen in a step. Where an answer was wrong, the operation is the read that was answered."""
     snapshot = seen.after or seen.before
     schema = seen.model.schema if seen.model.exists else snapshot.schema if snapshot else Struct()
     partition_by = tuple(seen.model.partition_by) if seen.model.exists else ()
-    named = set(breach.columns) or columns_named(seen.operation)
+    operation: Operation = breach.read if breach.read is not None else seen.operation
+    named = set(breach.columns) or columns_named(operation)
     return Key(
         requirement=breach.requirement,
         engine=engine_name(seen.engine),
-        operation=type(seen.operation).__name__,
-        options=options_of(seen.operation),
+        operation=type(operation).__name__,
+        options=options_of(operation),
         features=features_of(seen),
         types=types_of(named, schema, partition_by),
-        outcome=outcome_class(seen.outcome),
+        outcome=outcome_class(seen.outcome) if breach.read is None else _answer_class(breach),
     )
 
 
@@ -82,37 +84,21 @@ def outcome_class(outcome: Outcome | None) -> str:
     return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else type(outcome).__name__
 
 
+def _answer_class(breach: Breach) -> str:
+    return "refused" if breach.requirement == "read.succeeds" else "answered"
+
+
 def options_of(operation: Operation) -> tuple[str, ...]:
-    """How an operation was asked for, without its data: which options are set, and the kinds of a merge's clauses."""
-    found = []
-    if isinstance(operation, Merge):
-        found += [
-            " ".join((each.when, each.action, "if" if each.condition is not None else "always"))
-            for each in operation.clauses
-        ]
-    for name in ("where", "retention_hours", "transaction", "columns", "name", "last"):
-        if getattr(operation, name, None) is not None:
-            found.append(name)
-    found += [name for name in _FLAGS if getattr(operation, name, False) is True]
-    if getattr(operation, "schema_mode", "none") != "none":
-        found.append(f"schema_mode={getattr(operation, 'schema_mode', '')}")
-    if getattr(operation, "by_name", True) is False:
-        found.append("by_position")
+    """How an operation was asked for, without its data: options as capability documents name them, and predicates."""
+    found = set(capabilities.options_of(operation))
+    if getattr(operation, "where", None) is not None:
+        found.add("where")
     if isinstance(operation, Append | Overwrite) and not operation.rows.rows:
-        found.append("no rows")
-    at = getattr(operation, "at", None)
-    if at is not None:
-        found.append(f"at={type(at).__name__}")
+        found.add("no-rows")
     for name in ("feature", "role", "moment", "errno", "how"):
         if getattr(operation, name, None):
-            found.append(f"{name}={getattr(operation, name)}")
-    return tuple(found)
-
-
-_FLAGS = (
-    "dynamic", "managed", "if_not_exists", "or_create", "replace", "shallow", "everything", "schema_evolution",
-    "dry_run", "lite", "truncate_history", "first",
-)  # fmt: skip
+            found.add(f"{name}={getattr(operation, name)}")
+    return tuple(sorted(found))
 
 
 def columns_named(operation: Operation) -> set[str]:

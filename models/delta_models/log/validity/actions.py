@@ -123,7 +123,7 @@ def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breac
                 parse_partition_value(schema[names[name]].type, text)
             except ValueError as error:
                 detail = f"{add.path}: column {names[name]!r}: {error}"
-                yield Breach("log.partition-value-readable", detail, commit.name)
+                yield Breach("log.partition-value-readable", detail, commit.name, (names[name],))
 
 
 def _partition_names(
