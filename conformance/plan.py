@@ -151,7 +151,7 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
         message = f"profile {name}: {error}"
         raise PlanError(message) from error
     planned = {each.name for each in suites}
-    strangers = {each.suite for each in core} - planned
+    strangers = {each.suite for each in core if each.suite} - planned
     if strangers:
         message = (
             f"profile {name}: its core names suites that it does not plan: {', '.join(sorted(strangers))}"
@@ -190,7 +190,7 @@ def make_plan(
         for each in profile.suites
         if each.name in asked
     ]
-    core = tuple(each for each in profile.core if each.suite in asked and each.engine in engines)
+    core = tuple(each for each in profile.core if each.suite in {"", *asked} and each.engine in engines)
     return Plan(profile, seed, asked, tuple(_take_turns(lists)), core)
 
 
@@ -208,7 +208,7 @@ def _floors(group: Mapping[str, Any]) -> Iterator[Floor]:
         raise TypeError(message)
     for requirement in group["requirements"]:
         for engine in group["engines"]:
-            yield Floor(requirement, engine, group["suite"], **counts)
+            yield Floor(requirement, engine, group.get("suite", ""), **counts)
 
 
 def _chunks(
