@@ -17,6 +17,7 @@ _CHECKS = {
     "schema": "log",
     "dv": "log",
     "stats": "statistics",
+    "cdc": "log",
     "checkpoint": "checkpoint",
     "checksum": "checkpoint",
 }
@@ -371,6 +372,83 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "checksum.deletion-vectors",
         "Counts of deletion vectors in a version checksum are those of its version.",
         "Version Checksum File Schema",
+    ),
+    # Features
+    _rule(
+        "log.feature-dependencies",
+        "A feature is listed together with those that it depends on.",
+        "Table Features",
+    ),
+    _rule(
+        "log.in-commit-timestamp-enablement",
+        "In-commit timestamps that are enabled later say from which version and time on.",
+        "In-Commit Timestamps",
+    ),
+    _rule("log.row-ids-fresh", "New files have row ids that no other file has or had.", "Row Tracking"),
+    _rule(
+        "log.row-ids-stay",
+        "A file that is committed again keeps its baseRowId and defaultRowCommitVersion.",
+        "Row Tracking",
+    ),
+    _rule(
+        "log.row-id-high-water-mark",
+        "The domain delta.rowTracking holds the highest row id given so far.",
+        "Row Tracking",
+    ),
+    _rule(
+        "log.clustering-domain",
+        "The domain delta.clustering names the clustering columns.",
+        "Clustered Table",
+    ),
+    _rule(
+        "log.clustered-not-partitioned", "A table is not both clustered and partitioned.", "Clustered Table"
+    ),
+    _rule(
+        "stats.clustering-columns",
+        "Files of a clustered table have statistics of the clustering columns.",
+        "Clustered Table",
+    ),
+    _rule(
+        "log.iceberg-compatible",
+        "With an active icebergCompat feature files have numRecords and no deletion vectors, and columns are mapped.",
+        "Iceberg Compatibility V1",
+    ),
+    # Evolution
+    _rule("schema.not-null-holds", "A column that is not nullable holds no null.", "Struct Field"),
+    _rule(
+        "schema.type-change-allowed",
+        "Under files that stay a column changes its type only as type widening allows.",
+        "Type Widening",
+    ),
+    _rule(
+        "schema.type-change-recorded",
+        "A widened type is recorded in delta.typeChanges of the nearest field.",
+        "Type Change Metadata",
+    ),
+    _rule(
+        "schema.partitioning-fits-files",
+        "The partition columns change only if every file is rewritten.",
+        METADATA,
+    ),
+    _rule("schema.max-column-id-never-falls", "maxColumnId never falls.", "Column Mapping"),
+    _rule("schema.physical-names-stay", "A column keeps its physical name.", "Column Mapping"),
+    # Change data
+    _rule("cdc.file-exists", "A change data file is there when its commit is.", "Add CDC File"),
+    _rule("cdc.file-size", "A change data file has the size that its action says.", "Add CDC File"),
+    _rule(
+        "cdc.readable",
+        "A change data file is a Parquet file that fits the table's schema.",
+        "Change Data Files",
+    ),
+    _rule(
+        "cdc.change-types",
+        "Each changed row is an insert, a delete, or an image before or after an update.",
+        "Change Data Files",
+    ),
+    _rule(
+        "cdc.equals-difference",
+        "The recorded changes are the difference of the two states.",
+        "Change Data Files",
     ),
 )
 

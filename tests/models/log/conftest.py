@@ -52,6 +52,7 @@ class LogTable:
         self.log.mkdir(parents=True)
         self.version = -1
         self.reader = LogReader(folder)
+        self.fields = FIELDS
 
     def write(self, *actions: dict[str, Any], version: int | None = None) -> Path:
         """The next commit."""
@@ -175,10 +176,12 @@ class LogTable:
             commit = reader.commit(version)
             found += validity.breaches(before, commit, "reference")
             try:
-                before = reader.snapshot(version)
+                after = reader.snapshot(version)
             except LogError:
                 break
-            found += validity.data_breaches(reader, before, commit, "reference")
+            found += validity.data_breaches(reader, after, commit, "reference")
+            found += validity.change_breaches(reader, before, after, commit, "reference")
+            before = after
         return sorted({each.requirement for each in found})
 
 

@@ -19,13 +19,21 @@ from delta_models.log.commits import Commit
 from delta_models.log.errors import LogError
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot, apply, start
-from delta_models.log.validity import actions, data, folder, protocol
+from delta_models.log.validity import actions, changes, data, evolution, features, folder, protocol
 from delta_models.requirements.base import Breach
 from delta_models.requirements.log import STRENGTHS
 
 Strictness = Literal["protocol", "reference"]
 
-__all__ = ["Strictness", "breaches", "chain_breaches", "data_breaches", "folder_breaches", "version_breaches"]
+__all__ = [
+    "Strictness",
+    "breaches",
+    "chain_breaches",
+    "change_breaches",
+    "data_breaches",
+    "folder_breaches",
+    "version_breaches",
+]
 
 
 def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol") -> list[Breach]:
@@ -34,6 +42,8 @@ def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "
         (problem.breach for problem in commit.problems),
         actions.breaches(before, commit),
         protocol.breaches(before, commit),
+        evolution.breaches(before, commit),
+        features.breaches(before, commit),
     )
     return _strict(found, strictness)
 
@@ -43,6 +53,24 @@ def data_breaches(
 ) -> list[Breach]:
     """What is wrong with the files that a commit adds; `snapshot` is the state after it."""
     return _strict(data.breaches(reader, snapshot, commit), strictness)
+
+
+def change_breaches(
+    reader: LogReader,
+    before: Snapshot | None,
+    after: Snapshot,
+    commit: Commit,
+    strictness: Strictness = "protocol",
+) -> list[Breach]:
+    """What is wrong with the change data files of a commit between the states before and after it."""
+    return _strict(changes.breaches(reader, before, after, commit), strictness)
+
+
+def state_breaches(
+    reader: LogReader, snapshot: Snapshot, strictness: Strictness = "protocol"
+) -> list[Breach]:
+    """What is wrong with the files that a state is made of: missing, unreadable, with broken vectors."""
+    return _strict(data.state_breaches(reader, snapshot), strictness)
 
 
 def folder_breaches(reader: LogReader, strictness: Strictness = "protocol", since: int = 0) -> list[Breach]:

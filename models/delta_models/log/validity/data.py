@@ -10,6 +10,7 @@ from delta_models.log.actions import Add
 from delta_models.log.commits import Commit
 from delta_models.log.errors import (
     BadPartitionValue,
+    CorruptLog,
     LogError,
     MissingFile,
     VectorOutsideFile,
@@ -19,6 +20,7 @@ from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import statistics
 from delta_models.requirements.base import Breach
+from delta_models.schema import Field
 
 
 def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[Breach]:
@@ -26,6 +28,27 @@ def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[
     for add in commit.adds:
         for requirement, detail, columns in _file(reader, snapshot, add):
             yield Breach(requirement, f"{add.path}: {detail}", commit.name, columns)
+    if any(not field.nullable for field in _fields(snapshot)):
+        for add in snapshot.live.values() if commit.metadatas else commit.adds:
+            yield from _nulls(reader, snapshot, add, commit)
+
+
+def _fields(snapshot: Snapshot) -> tuple[Field, ...]:
+    try:
+        return snapshot.schema.fields
+    except CorruptLog:
+        return ()  # reported with the commit that set it
+
+
+def _nulls(reader: LogReader, snapshot: Snapshot, add: Add, commit: Commit) -> Iterator[Breach]:
+    try:
+        rows = reader.file_rows(snapshot, add)
+    except LogError:
+        return  # reported as a file that is not there or cannot be read
+    for position, field in enumerate(snapshot.schema.fields):
+        if not field.nullable and any(row[position] is None for row in rows):
+            detail = f"{add.path}: column {field.name!r} is not nullable and holds a null"
+            yield Breach("schema.not-null-holds", detail, commit.name, (field.name,))
 
 
 def state_breaches(reader: LogReader, snapshot: Snapshot) -> Iterator[Breach]:

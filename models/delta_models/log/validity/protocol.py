@@ -66,7 +66,6 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     if commit.domains and not supports(protocol, "domainMetadata"):
         yield Breach("log.domain-needs-feature", f"domain {commit.domains[0].name!r}", commit.name)
     yield from _in_commit_timestamps(before, commit, protocol, metadata)
-    yield from _row_tracking(commit, protocol)
 
 
 def protocol_breaches(protocol: Protocol) -> Iterator[tuple[str, str]]:
@@ -201,15 +200,6 @@ def _in_commit_timestamps(
         yield Breach("log.in-commit-timestamp-present", "commitInfo has no inCommitTimestamp", commit.name)
     elif before is not None and (earlier := before.in_commit_timestamp) is not None and time <= earlier:
         yield Breach("log.in-commit-timestamp-increases", f"{time} after {earlier}", commit.name)
-
-
-def _row_tracking(commit: Commit, protocol: Protocol) -> Iterator[Breach]:
-    if not supports(protocol, "rowTracking"):
-        return
-    for add in commit.adds:
-        if add.base_row_id is None or add.default_row_commit_version is None:
-            detail = f"{add.path} has no baseRowId or no defaultRowCommitVersion"
-            yield Breach("log.row-tracking-fields", detail, commit.name)
 
 
 def _levels(data_type: DataType, where: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:

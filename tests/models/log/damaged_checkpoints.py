@@ -1,0 +1,236 @@
+"""Checkpoints, hints, version checksums and log compactions, each damaged in one way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.models.log.damages import (
+    DOMAIN,
+    FAR_AHEAD,
+    NAMED,
+    PROTOCOL,
+    compacted,
+    damage,
+    held,
+    held_v2,
+    two_commits,
+)
+
+# Checkpoints
+
+
+def checkpoint_damage(requirement: str, *more: dict[str, Any], keep: int = 4) -> None:
+    damage(requirement)(lambda table: table.checkpoint(*held(table)[:keep], *more))
+
+
+checkpoint_damage("checkpoint.equals-replay", keep=3)
+
+
+checkpoint_damage("checkpoint.no-provenance", {"commitInfo": {"operation": "WRITE"}})
+
+
+checkpoint_damage("checkpoint.one-protocol", {"protocol": PROTOCOL})
+
+
+checkpoint_damage(
+    "checkpoint.no-removed-domains", {"domainMetadata": {"domain": "d", "configuration": "", "removed": True}}
+)
+
+
+@damage("checkpoint.one-metadata")
+def _two_metadatas_in_a_checkpoint(table):
+    inside = held(table)
+    table.checkpoint(*inside, inside[1])
+
+
+@damage("checkpoint.adds-once")
+def _file_twice_in_a_checkpoint(table):
+    inside = held(table)
+    table.checkpoint(*inside, inside[2])
+
+
+@damage("checkpoint.after-commit")
+def _checkpoint_ahead(table):
+    table.checkpoint(*held(table), version=2)
+
+
+@damage("checkpoint.readable")
+def _checkpoint_torn(table):
+    path = table.checkpoint(*held(table))
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+@damage("checkpoint.removes-without-stats")
+def _remove_with_stats(table):
+    inside = held(table)
+    second = table.add("b.parquet")
+    table.write(second)
+    table.write(table.remove(second))
+    table.checkpoint(*inside, table.remove(second, stats="{}", dataChange=False))
+
+
+@damage("checkpoint.actions-well-formed")
+def _remove_without_a_field(table):
+    inside = held(table)
+    second = table.add("b.parquet")
+    table.write(second)
+    table.write(table.remove(second))
+    table.checkpoint(*inside, table.remove(second, dataChange=None))
+
+
+@damage("checkpoint.one-checkpoint-metadata")
+def _v2_without_its_metadata(table):
+    inside, action = held_v2(table)
+    table.checkpoint(*inside, action, name=NAMED)
+
+
+@damage("checkpoint.file-actions-in-one-place")
+def _file_actions_beside_sidecars(table):
+    inside, action = held_v2(table)
+    sidecar = table.checkpoint(action, name="_sidecars/x.parquet")
+    reference = {"path": "x.parquet", "sizeInBytes": sidecar.stat().st_size, "modificationTime": 1}
+    marker = {"checkpointMetadata": {"version": 1}}
+    other = table.add("b.parquet")
+    table.write(other)
+    name = NAMED.replace(f"{1:020d}", f"{2:020d}")
+    table.checkpoint(*inside, other, {"sidecar": reference}, marker, name=name)
+
+
+def hint_damage(requirement: str, **fields: Any) -> None:
+    def write(table):
+        table.checkpoint(*held(table))
+        table.hint(**fields)
+
+    damage(requirement)(write)
+
+
+hint_damage("checkpoint.hint-well-formed", version=1)
+
+
+hint_damage("checkpoint.hint-names-checkpoint", version=7, size=4)
+
+
+hint_damage("checkpoint.hint-parts", version=1, size=4, parts=3)
+
+
+def checksum_damage(requirement: str, **changes: Any) -> None:
+    def write(table):
+        action = held(table)[2]
+        state = {
+            "metadata": table.metadata()["metaData"],
+            "protocol": PROTOCOL,
+            "numMetadata": 1,
+            "numProtocol": 1,
+        }
+        table.checksum(1, **{"tableSizeBytes": action["add"]["size"], "numFiles": 1, **state, **changes})
+
+    damage(requirement)(write)
+
+
+checksum_damage("checksum.agrees-with-state", numFiles=2)
+
+
+checksum_damage("checksum.well-formed", numFiles=None)
+
+
+@damage("checkpoint.keeps-tombstones")
+def _tombstone_forgotten(table):
+    inside = held(table)
+    second = table.add("b.parquet")
+    table.write(second)
+    table.write(table.remove(second, deletionTimestamp=FAR_AHEAD))
+    table.checkpoint(*inside)
+
+
+@damage("checkpoint.keeps-stats")
+def _stats_forgotten(table):
+    inside = held(table)
+    inside[2]["add"].pop("stats")
+    table.checkpoint(*inside)
+
+
+@damage("checkpoint.sidecar-size")
+def _sidecar_of_another_size(table):
+    inside, action = held_v2(table)
+    table.checkpoint(action, name="_sidecars/x.parquet")
+    sidecar = {"sidecar": {"path": "x.parquet", "sizeInBytes": 1, "modificationTime": 1}}
+    table.checkpoint(*inside, sidecar, {"checkpointMetadata": {"version": 1}}, name=NAMED)
+
+
+@damage("checkpoint.no-parts-with-v2")
+def _parts_beside_v2(table):
+    inside, action = held_v2(table)
+    table.checkpoint(*inside, name=f"{1:020d}.checkpoint.{1:010d}.{2:010d}.parquet")
+    table.checkpoint(action, name=f"{1:020d}.checkpoint.{2:010d}.{2:010d}.parquet")
+
+
+@damage("checkpoint.v2-needs-feature")
+def _v2_without_feature(table):
+    table.checkpoint(*held(table), {"checkpointMetadata": {"version": 1}}, name=NAMED)
+
+
+hint_damage("checkpoint.hint-checksum", version=1, size=4, checksum="0" * 32)
+
+
+hint_damage("checkpoint.hint-add-files", version=1, size=4, numOfAddFiles=2)
+
+
+# Version checksums
+
+
+checksum_damage(
+    "checksum.metadata", metadata={"id": "x", "format": {}, "schemaString": "{}", "configuration": {}}
+)
+
+
+checksum_damage("checksum.protocol", protocol={"minReaderVersion": 1, "minWriterVersion": 2})
+
+
+checksum_damage("checksum.in-commit-timestamp", inCommitTimestampOpt=5)
+
+
+checksum_damage("checksum.transactions", setTransactions=[])
+
+
+checksum_damage("checksum.domains", domainMetadata=[DOMAIN["domainMetadata"]])
+
+
+checksum_damage("checksum.all-files", allFiles=[])
+
+
+checksum_damage(
+    "checksum.histograms",
+    fileSizeHistogram={"sortedBinBoundaries": [0], "fileCounts": [2], "totalBytes": [2]},
+)
+
+
+checksum_damage("checksum.deletion-vectors", numDeletionVectorsOpt=1)
+
+
+@damage("checksum.after-commit")
+def _checksum_ahead(table):
+    held(table)
+    state = {
+        "metadata": table.metadata()["metaData"],
+        "protocol": PROTOCOL,
+        "numMetadata": 1,
+        "numProtocol": 1,
+    }
+    table.checksum(2, tableSizeBytes=0, numFiles=0, **state)
+
+
+# Log compactions
+
+
+@damage("log.compaction-equals-replay")
+def _compaction_without_tombstone(table):
+    _, second = two_commits(table)
+    compacted(table, second)
+
+
+@damage("log.compaction-readable")
+def _compaction_torn(table):
+    first, second = two_commits(table)
+    compacted(table, second, table.remove(first))
+    path = table.log / f"{1:020d}.{2:020d}.compacted.json"
+    path.write_text(path.read_text()[:-9])
