@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from conformance.cli.errors import USAGE, UsageError, unknown
 from conformance.version import harness_version
 
-COMMANDS = ("run", "replay", "report", "explain", "engines", "doctor")
+COMMANDS = ("run", "replay", "corpus", "report", "explain", "engines", "doctor")
 STOPPED = 130
 
 HELP = """\
@@ -25,6 +25,7 @@ step with a reference model, and says where one differs, with the history that s
 Commands:
   run        play histories on engines and report what held and what did not
   replay     play the history of a finding again: is it fixed?
+  corpus     read reference tables that others made, and judge what was read
   report     write the reports of recorded runs again, several merged into one
   explain    say what a requirement demands, or what a finding means
   engines    list the engines, which of them can run here, and what each declares

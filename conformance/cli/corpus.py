@@ -1,0 +1,161 @@
+"""`conformance corpus`: reads reference tables that others made with the oracle or with engines, and judges the answers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.cli.errors import UsageError
+from conformance.report.folders import new_run_folder, point_latest
+from conformance.report.text import here, one_line, plural, seconds
+from conformance.report.writing import CannotWrite
+
+if TYPE_CHECKING:
+    from conformance.corpus.running import Answerer, Line, Tally
+    from delta_adapters.registry import EngineSpec
+
+DEFAULT_OUT = Path("conformance-results")
+MOST_SHOWN = 20
+
+HELP = """\
+Usage: conformance corpus PATH... [--engine NAME]... [--out DIR]
+
+Reads reference tables that others made, and judges the answers by the rows, the metadata and
+the errors that they expect. PATH is a folder above the tables, in any of these layouts: DAT,
+acceptance workloads, the golden tables of the kernel and of the connectors.
+
+  --engine NAME[@VERSION]   an engine that reads; again for more. Default: reference, the
+                            oracle itself, which alone answers every kind of question
+  --out DIR                 the run makes a new folder in it, and the link `latest` points at
+                            that. Default: conformance-results
+
+The folder holds cases.jsonl, one line a spec, a version or a table. A case that is wrong in
+itself is named in conformance/corpus/named.toml, and is out of scope.
+
+Exit: 0 nothing failed, 1 a case failed, 2 there are no tables or the harness is at fault,
+3 an engine that was asked for can't run here, 130 stopped by Ctrl-C.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `corpus`."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--engine", action="append", default=[], dest="engines")
+    parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Find the cases, ask, write, and say how it went."""
+    from conformance.corpus import cases, running  # noqa: PLC0415 - loads pyarrow; --help shall not wait for it
+
+    specs = _engines(arguments.engines)
+    try:
+        questions = cases.find(arguments.paths)
+        folder = new_run_folder(arguments.out)
+        point_latest(folder)
+    except cases.NoCases as error:
+        raise UsageError(str(error), error.cure) from error
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="delta-corpus-")))
+        answerers, missing = _answerers(specs, work, stack)
+        show = stack.enter_context(Shown(len(questions) * len(answerers)))
+        tally = running.run(questions, answerers, folder, show.tell)
+    sys.stdout.write("\n".join(_closing(tally, missing, folder / running.FILE)) + "\n")
+    if tally.failures:
+        return 1
+    return 3 if missing else 0
+
+
+def _engines(names: list[str]) -> list[EngineSpec]:
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - --help needs no engine
+
+    try:
+        return list({str(spec): spec for spec in map(parse_engine, names or ["reference"])}.values())
+    except UnknownEngine as error:
+        raise UsageError(str(error), "`conformance engines` lists them.") from error
+
+
+def _answerers(specs: list[EngineSpec], work: Path, stack: ExitStack) -> tuple[list[Answerer], list[str]]:
+    from conformance.corpus.engines import HostReader, NotAvailable  # noqa: PLC0415 - loads pyarrow
+    from conformance.corpus.oracle import NAME, Oracle  # noqa: PLC0415 - the same
+
+    found: list[Answerer] = []
+    missing: list[str] = []
+    for spec in specs:
+        if str(spec) == NAME:
+            found.append(Oracle())
+            continue
+        try:
+            reader = HostReader(spec, work / f"host{len(found)}")
+        except NotAvailable as error:
+            missing.append(f"{spec} can't run here: {error}")
+            continue
+        stack.callback(reader.close)
+        found.append(reader)
+    return found, missing
+
+
+class Shown:
+    """How far the run is: a bar on a terminal, a line every few seconds elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._done = 0
+        self._failed = 0
+        self._bar = sys.stderr.isatty()
+        self._step = max(total // 10, 1)
+
+    def __enter__(self) -> Shown:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def tell(self, line: Line) -> None:
+        """One more question is answered."""
+        self._done += 1
+        self._failed += line.verdict.result == "failed"
+        if self._bar:
+            filled = 30 * self._done // self._total
+            bar = "━" * filled + "╌" * (30 - filled)
+            text = f"\r\x1b[K{bar} {self._done}/{self._total}  {self._failed} failed  {line.question.case[:40]}"
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        elif self._done % self._step == 0 or self._done == self._total:
+            sys.stdout.write(f"{self._done} of {self._total} asked, {self._failed} failed\n")
+            sys.stdout.flush()
+
+
+def _closing(tally: Tally, missing: list[str], file: Path) -> Iterator[str]:
+    results = ("passed", "failed", "out of scope")
+    yield ""
+    rows = sorted({key[:3] for key in tally.counts})
+    widths = [max([len(each[at]) for each in rows] + [6]) for at in range(3)]
+    heads = ("engine", "corpus", "kind")
+    yield "  ".join([*(head.ljust(width) for head, width in zip(heads, widths, strict=True)), *results])
+    for row in rows:
+        counts = [str(tally.counts[(*row, each)]).rjust(len(each)) for each in results]
+        yield "  ".join([*(part.ljust(width) for part, width in zip(row, widths, strict=True)), *counts])
+    totals = [str(sum(count for key, count in tally.counts.items() if key[3] == each)).rjust(len(each)) for each in results]
+    yield "  ".join(["total".ljust(widths[0]), " " * widths[1], " " * widths[2], *totals])
+    if tally.failures:
+        yield ""
+    for line in tally.failures[:MOST_SHOWN]:
+        asked = line.question
+        yield f"failed: {line.engine} {asked.corpus} {asked.case} {asked.spec}"
+        yield f"        {one_line(line.verdict.why, 240)}"
+    if len(tally.failures) > MOST_SHOWN:
+        yield f"... and {len(tally.failures) - MOST_SHOWN} more in the file"
+    yield ""
+    yield from missing
+    asked_in_all = sum(tally.counts.values())
+    yield f"{plural(asked_in_all, 'question')} in {seconds(tally.seconds)}. Written: {here(file)}"

@@ -1,0 +1,146 @@
+"""An engine answers, in a host: reads at a version, with a predicate and columns. The rest no adapter can be asked.
+
+Where nothing is expected of a table, the oracle's rows are what the engine's must agree with.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.corpus.cases import ACCEPTANCE, Question
+from conformance.corpus.expectations import compare, compare_rows, files
+from conformance.corpus.oracle import projected, session_zone
+from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
+from conformance.hosts import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
+from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.registry import EngineSpec
+from delta_adapters.supervisor import AdapterBug, Host, HostError
+from delta_models.log import LogError, LogReader, Snapshot
+from delta_models.log.parquet import ArrowMismatch, arrow_to_rows
+from delta_models.operations import AtVersion, Latest, Read
+from delta_models.outcomes import Rejected, Unsupported
+from delta_models.schema import Struct
+from delta_models.sql import SqlError, parse_predicate
+from delta_models.values import Rows
+
+_READS = {"read", "version", "table"}
+
+
+class NotAvailable(RuntimeError):
+    """The engine can't run here."""
+
+
+class HostReader:
+    """One engine in its host; it is started again when it dies."""
+
+    def __init__(self, spec: EngineSpec, work: Path) -> None:
+        self._timeout = HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT
+        zones = {"TZ": "UTC"}
+        try:
+            self._host = Host.start(spec, work, environment=zones).ready()
+        except (EnvironmentProblem, HostError, OSError) as error:
+            raise NotAvailable(str(error).splitlines()[0]) from error
+        self._name = str(self._host.identity)
+        self._open: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name and version, as the adapter itself says."""
+        return self._name
+
+    def close(self) -> None:
+        """Let the host stop."""
+        self._host.close()
+
+    def judge(self, question: Question) -> Verdict:
+        """The verdict on what the engine reads."""
+        form = question.form
+        if question.problem:
+            return failed(question.problem)
+        must_fail = isinstance(form.get("error"), dict)
+        if question.kind not in _READS and not (must_fail and question.kind == "snapshot"):
+            return out_of_scope(f"an adapter is not asked for a {question.kind}")
+        if form.get("timestamp") is not None:
+            return out_of_scope("the times of the commits were lost when the table was copied")
+        try:
+            return self._judge(question, must_fail=must_fail)
+        except AdapterBug as error:
+            return failed(str(error).splitlines()[0])
+        except HostError as error:
+            self._host.restart().ready()
+            self._open = None
+            return failed(str(error).splitlines()[0])
+
+    def _judge(self, question: Question, *, must_fail: bool) -> Verdict:
+        form = question.form
+        reader = LogReader(question.table, zone=session_zone(question), copied=question.corpus == ACCEPTANCE)
+        wanted = form.get("version") if question.spec != "latest" else None
+        state = _state(reader, wanted)
+        read = _read(question, state, reader)
+        if isinstance(read, Verdict):
+            return read
+        if self._open != question.table:
+            self._host.open(str(question.table))
+            self._open = question.table
+        reply = self._host.read(read, timeout=self._timeout)
+        if reply.table is None:
+            return _refused(reply.outcome, must_fail=must_fail, expected=question.rows is not None)
+        if must_fail:
+            return failed(f"read, expected {form['error'].get('errorCode')}")
+        if state is None:
+            return failed("read, though the oracle refuses the table")
+        schema = state.schema if read.columns is None else projected(Rows(state.schema, ()), list(read.columns)).schema
+        try:
+            answer = arrow_to_rows(reply.table, schema)
+        except ArrowMismatch as error:
+            return failed(f"its rows do not fit the schema: {error}")
+        return _compared(question, answer, reader, state)
+
+
+def _state(reader: LogReader, version: object) -> Snapshot | None:
+    try:
+        return reader.snapshot(version if isinstance(version, int) else None)
+    except LogError:
+        return None
+
+
+def _read(question: Question, state: Snapshot | None, reader: LogReader) -> Read | Verdict:
+    """What to ask the adapter; a verdict if it can't be put into words."""
+    form = question.form
+    version = form.get("version") if question.spec != "latest" else None
+    predicate, columns = form.get("predicate"), form.get("columns")
+    where = None
+    if predicate is not None:
+        schema = state.schema if state is not None else Struct()
+        try:
+            where = parse_predicate(str(predicate), schema, reader.zone)
+        except SqlError as error:
+            return out_of_scope(f"the predicate is no tree: {error}")
+    at = Latest() if version is None else AtVersion(int(version))
+    return Read(at, where, None if columns is None else tuple(columns))
+
+
+def _refused(outcome: object, *, must_fail: bool, expected: bool) -> Verdict:
+    match outcome:
+        case Unsupported(reason=reason):
+            return out_of_scope(reason)
+        case Rejected(kind=kind, message=message):
+            if must_fail:
+                return passed(f"refused: {kind}")
+            return failed(f"refused ({kind}): {message}")
+    del expected
+    return failed(f"no rows: {outcome}")
+
+
+def _compared(question: Question, answer: Rows, reader: LogReader, state: Snapshot) -> Verdict:
+    expected = question.form.get("expected")
+    count = expected.get("rowCount") if isinstance(expected, dict) else None
+    found = files(question.rows)
+    if found or count is not None:
+        return compare(answer, found, count)
+    try:
+        rows = reader.rows(state)
+    except LogError as error:
+        return failed(f"read, though the oracle finds no rows: {error}")
+    verdict = compare_rows(answer, rows.rows)
+    return passed("nothing is expected: the oracle reads the same") if verdict == passed() else verdict

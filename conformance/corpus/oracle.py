@@ -1,0 +1,373 @@
+"""The oracle answers: every kind of question, from the log and the files alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from conformance.corpus import golden
+from conformance.corpus.cases import ACCEPTANCE, Question
+from conformance.corpus.expectations import compare, compare_rows, files
+from conformance.corpus.named import named
+from conformance.corpus.reasons import accepted, agrees
+from conformance.corpus.refusals import of_rows, state_problems
+from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
+from delta_models.conversions import Unreadable, read_timestamp
+from delta_models.expressions import NotEvaluable, compiled
+from delta_models.functions import EvaluationError
+from delta_models.log import LogError, LogReader, Metadata, NoTable, Protocol, Snapshot
+from delta_models.schema import Struct
+from delta_models.sql import SqlError, parse_predicate
+from delta_models.values import Row, Rows
+
+NAME = "reference"
+SESSION = ZoneInfo("America/Los_Angeles")  # of those who captured the acceptance workloads
+_FEED_COLUMNS = 1  # the last one is the time of the commit, which a copied table has lost
+
+
+class Refused(Exception):  # noqa: N818 - what happened to the question
+    """The oracle refuses; `reasons` are all that it can name."""
+
+    def __init__(self, reasons: list[str], detail: str) -> None:
+        super().__init__(detail)
+        self.reasons = reasons
+
+
+def session_zone(question: Question) -> tzinfo:
+    """The zone of the session in which the expected rows were written."""
+    own = named().zones.get((question.corpus, question.case))
+    return own or (SESSION if question.corpus == ACCEPTANCE else UTC)
+
+
+class Oracle:
+    """Answers questions one after the other; keeps the parsed files of the last table."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._reader: LogReader | None = None
+
+    def judge(self, question: Question) -> Verdict:
+        """The verdict on the oracle's own answer."""
+        if question.problem:
+            return failed(question.problem)
+        answer = _ANSWERS.get(question.kind)
+        if answer is None:
+            return out_of_scope(f"no spec of type {question.kind!r} is known")
+        reader = self._of(question)
+        error = question.form.get("error")
+        try:
+            verdict = answer(reader, question)
+        except Refused as refusal:
+            return _refused(refusal, error)
+        except LogError as refusal:
+            return _refused(Refused([type(refusal).__name__], str(refusal)), error)
+        except (SqlError, NotEvaluable, EvaluationError) as refusal:
+            return _refused(Refused([type(refusal).__name__], str(refusal)), error)
+        return _had_to_fail(reader, question, error) if isinstance(error, dict) else verdict
+
+    def _of(self, question: Question) -> LogReader:
+        zone = session_zone(question)
+        if self._reader is None or (self._reader.folder, self._reader.zone) != (question.table, zone):
+            self._reader = LogReader(question.table, zone=zone, copied=question.corpus == ACCEPTANCE)
+        return self._reader
+
+
+def _refused(refusal: Refused, error: object) -> Verdict:
+    if not isinstance(error, dict):
+        return failed(f"refused: {refusal}")
+    code = str(error.get("errorCode"))
+    reason = agrees(code, refusal.reasons)
+    if reason is not None:
+        return passed(f"refused for {reason}")
+    what = ", ".join(refusal.reasons) or "no reason that has a name"
+    means = ", ".join(accepted(code)) or "nothing known here"
+    return failed(f"refused for {what}, while {code} means {means}")
+
+
+def _had_to_fail(reader: LogReader, question: Question, error: Mapping[str, Any]) -> Verdict:
+    """It was answered, but a reader as strict as delta-spark may have had to refuse it."""
+    reasons = state_problems(reader, version_asked(reader, question.form))
+    if reasons:
+        return _refused(Refused(reasons, ", ".join(reasons)), error)
+    return failed(f"answered, expected {error.get('errorCode')}: nothing is wrong with it")
+
+
+def version_asked(reader: LogReader, form: Mapping[str, Any]) -> int | None:
+    """The version that a spec asks for; None for the newest. Raises Refused for a time that means none."""
+    if form.get("timestamp") is None:
+        version = form.get("version")
+        return version if isinstance(version, int) else None
+    try:
+        micros = read_timestamp(str(form["timestamp"]), reader.zone)
+    except Unreadable as error:
+        raise Refused(["no-timestamp"], str(error)) from error
+    try:
+        return reader.version_at(micros, beyond=False)
+    except LogError as error:
+        first = min(reader.commit_times().values(), default=0)
+        reason = "time-before-first" if micros < first * 1000 else "time-after-last"
+        raise Refused([reason, type(error).__name__], str(error)) from error
+
+
+def _state(reader: LogReader, version: int | None) -> Snapshot:
+    try:
+        return reader.snapshot(version)
+    except LogError as error:
+        raise Refused(state_problems(reader, version), str(error)) from error
+
+
+def _rows(reader: LogReader, state: Snapshot) -> Rows:
+    try:
+        return reader.rows(state)
+    except LogError as error:
+        raise Refused(of_rows(reader, state, error), str(error)) from error
+
+
+# Reads
+
+
+def _read(reader: LogReader, question: Question) -> Verdict:
+    form = question.form
+    state = _state(reader, version_asked(reader, form))
+    expected = form.get("expected") or {}
+    predicate = form.get("predicate")
+    if predicate is not None:
+        parse_predicate(str(predicate), state.schema, reader.zone)  # before its rows, as an engine does
+    rows = _rows(reader, state)
+    if predicate is not None:
+        rows = filtered(rows, str(predicate), reader.zone)
+    rows = projected(rows, form.get("columns"))
+    found = files(question.rows)
+    if not found and "rowCount" not in expected and "error" not in form:
+        return out_of_scope("the spec says nothing of the rows that it expects")
+    return compare(rows, found, expected.get("rowCount"))
+
+
+def filtered(rows: Rows, predicate: str, zone: tzinfo) -> Rows:
+    """The rows that a predicate in SQL picks."""
+    picks = compiled(parse_predicate(predicate, rows.schema, zone), rows.schema, zone)
+    return Rows(rows.schema, tuple(row for row in rows.rows if picks(row) is True))
+
+
+def projected(rows: Rows, columns: list[str] | None) -> Rows:
+    """Some columns of rows, in the order of their names; None: all."""
+    if columns is None:
+        return rows
+    try:
+        positions = [rows.schema.index(name) for name in columns]
+    except KeyError as error:
+        raise Refused(["NoSuchColumn"], str(error.args[0])) from error
+    schema = Struct(tuple(rows.schema.fields[each] for each in positions))
+    return Rows(schema, tuple(tuple(row[each] for each in positions) for row in rows.rows))
+
+
+# States
+
+
+def _snapshot(reader: LogReader, question: Question) -> Verdict:
+    form = question.form
+    version = version_asked(reader, form)
+    expected = form.get("expected")
+    try:
+        protocol, metadata = reader.describe(version)
+    except NoTable:
+        if _says_no_table(form, expected):
+            return passed("there is no table: the state before the first commit")
+        raise
+    except LogError as error:
+        raise Refused(state_problems(reader, version), str(error)) from error
+    if not isinstance(expected, dict):
+        return out_of_scope("the spec says nothing of the state that it expects")
+    asked = expected.get("version")
+    if asked is not None and asked != (reader.latest_version() if version is None else version):
+        return failed(f"version {version}, expected {asked}")
+    wrong = [*_protocol(protocol, expected.get("protocol")), *_metadata(metadata, expected.get("metadata"))]
+    return failed("; ".join(wrong)) if wrong else passed()
+
+
+def _says_no_table(form: Mapping[str, Any], expected: object) -> bool:
+    """Version -1 without a schema is how delta-spark describes a folder in which there is no table."""
+    metadata = expected.get("metadata") if isinstance(expected, dict) else None
+    return form.get("version") == -1 and isinstance(metadata, dict) and not metadata.get("schemaString")
+
+
+def _protocol(protocol: Protocol, expected: Mapping[str, Any] | None) -> list[str]:
+    if expected is None:
+        return []
+    found: dict[str, object] = {
+        "minReaderVersion": protocol.min_reader,
+        "minWriterVersion": protocol.min_writer,
+        "readerFeatures": sorted(protocol.reader_features or ()),
+        "writerFeatures": sorted(protocol.writer_features or ()),
+    }
+    wanted = {
+        key: sorted(expected.get(key) or ()) if key.endswith("Features") else expected.get(key) for key in found
+    }
+    return _differences(found, wanted)
+
+
+def _metadata(metadata: Metadata, expected: Mapping[str, Any] | None) -> list[str]:
+    if expected is None:
+        return []
+    found: dict[str, object] = {
+        "id": metadata.id,
+        "name": metadata.name,
+        "description": metadata.description,
+        "schemaString": _parsed(metadata.schema_string),
+        "partitionColumns": list(metadata.partition_columns),
+        "configuration": dict(metadata.configuration),
+        "createdTime": metadata.created_time,
+        "format": {"provider": metadata.provider, "options": dict(metadata.options or {})},
+    }
+    form = expected.get("format")
+    wanted = {
+        **{key: expected.get(key) for key in found},
+        "schemaString": _parsed(expected.get("schemaString")),
+        "partitionColumns": list(expected.get("partitionColumns") or ()),
+        "configuration": dict(expected.get("configuration") or {}),
+        "format": {"provider": form.get("provider"), "options": form.get("options") or {}} if form else found["format"],
+    }
+    return _differences(found, wanted)
+
+
+def _parsed(text: str | None) -> object:
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _differences(found: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
+    return [f"{key} {found[key]!r}, expected {wanted[key]!r}" for key in found if found[key] != wanted[key]]
+
+
+def _transaction(reader: LogReader, question: Question) -> Verdict:
+    expected = question.form.get("expected") or {}
+    state = _state(reader, version_asked(reader, question.form))
+    found = state.transactions.get(str(expected.get("appId")))
+    wanted = expected.get("txnVersion")
+    if found is None:
+        return passed() if wanted is None else failed(f"no transaction of {expected.get('appId')!r}")
+    if found.version != wanted:
+        return failed(f"transaction {found.version}, expected {wanted}")
+    time = expected.get("lastUpdated")
+    if time is not None and found.last_updated != time:
+        return failed(f"lastUpdated {found.last_updated}, expected {time}")
+    return passed()
+
+
+def _domain(reader: LogReader, question: Question) -> Verdict:
+    expected = question.form.get("expected") or {}
+    state = _state(reader, version_asked(reader, question.form))
+    found = state.domains.get(str(expected.get("domain")))
+    if expected.get("removed"):
+        return passed() if found is None else failed("the domain is there, and should be removed")
+    if found is None:
+        return failed(f"there is no domain {expected.get('domain')!r}")
+    wanted = expected.get("configuration")
+    if found.configuration != wanted:
+        return failed(f"configuration {found.configuration!r}, expected {wanted!r}")
+    return passed()
+
+
+# Change feeds
+
+
+def _change_feed(reader: LogReader, question: Question) -> Verdict:
+    form = question.form
+    first, last = feed_range(reader, form)
+    if last is not None and first > last:
+        raise Refused(["backward-range"], f"from version {first} to {last}")
+    _state(reader, last)
+    changes = reader.changes(first, last)
+    answer = _without_times(changes)
+    expected = form.get("expected")
+    found = files(question.rows)
+    if expected is None and not found:
+        return _agrees_with_states(reader, answer, first, last)
+    count = expected.get("rowCount") if isinstance(expected, dict) else None
+    if count is not None and len(answer) != count:
+        return failed(f"{len(answer)} changes, expected {count}")
+    if not found:
+        return passed("" if count == 0 else "by the number of changes: they were not kept")
+    wanted: list[Row] = []
+    from conformance.corpus.expectations import expected_rows  # noqa: PLC0415 - with the times that are left out
+
+    try:
+        wanted = [row[:-_FEED_COLUMNS] for row in expected_rows(found, changes.schema)]
+    except ValueError as error:
+        return failed(str(error))
+    return compare_rows(answer, wanted)
+
+
+def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | None]:
+    """The versions between which a spec asks for changes, both included."""
+    first, last = form.get("startVersion"), form.get("endVersion")
+    if first is None and form.get("startTimestamp") is not None:
+        first = version_asked(reader, {"timestamp": form["startTimestamp"]})
+    if last is None and form.get("endTimestamp") is not None:
+        last = version_asked(reader, {"timestamp": form["endTimestamp"]})
+    return int(first or 0), None if last is None else int(last)
+
+
+def _without_times(changes: Rows) -> Rows:
+    schema = Struct(changes.schema.fields[:-_FEED_COLUMNS])
+    return Rows(schema, tuple(row[:-_FEED_COLUMNS] for row in changes.rows))
+
+
+def _agrees_with_states(reader: LogReader, changes: Rows, first: int, last: int | None) -> Verdict:
+    """No expectation: the changes must lead from the state before them to the state at their end."""
+    end = reader.snapshot(last)
+    width = len(end.schema)
+    balance = golden.Balance(end.schema)
+    for *row, kind, _version in changes.rows:
+        balance.add(tuple(row[:width]), 1 if kind in {"insert", "update_postimage"} else -1)
+    balance.extend(reader.rows(end).rows, -1)
+    if first > 0:
+        before = reader.snapshot(first - 1)
+        if before.schema != end.schema:
+            return out_of_scope("the spec expects nothing, and the schema changes on the way")
+        balance.extend(reader.rows(before).rows, 1)
+    if balance.even:
+        return passed("nothing is expected: the changes lead from the state before them to the one at their end")
+    return failed("the changes do not lead from the state before them to the one at their end")
+
+
+# DAT
+
+
+def _version(reader: LogReader, question: Question) -> Verdict:
+    form = question.form
+    state = _state(reader, None if question.spec == "latest" else form.get("version"))
+    found = {
+        "version": state.version,
+        "properties": dict(state.properties),
+        "min_reader_version": state.protocol.min_reader,
+        "min_writer_version": state.protocol.min_writer,
+    }
+    wrong = _differences(found, {key: form.get(key) for key in found})
+    if wrong:
+        return failed("; ".join(wrong))
+    expected = files(question.rows)
+    if not expected:
+        return failed("the case has no expected rows")
+    return compare(_rows(reader, state), expected)
+
+
+_ANSWERS: dict[str, Callable[[LogReader, Question], Verdict]] = {
+    "read": _read,
+    "snapshot": _snapshot,
+    "snapshotConstruction": _snapshot,
+    "cdf": _change_feed,
+    "txn": _transaction,
+    "domain_metadata": _domain,
+    "version": _version,
+    "table": golden.judge,
+}

@@ -1,0 +1,92 @@
+"""Asks engines every question, and writes a line for each into `cases.jsonl`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from conformance.corpus.cases import Question
+from conformance.corpus.named import named
+from conformance.corpus.verdict import FAILED, PASSED, Verdict, failed, out_of_scope
+
+FILE = "cases.jsonl"
+FORMAT = ("corpus", "case", "spec", "kind", "engine", "result", "why")
+
+
+class Answerer(Protocol):
+    """Whoever answers: the oracle, or an engine."""
+
+    @property
+    def name(self) -> str:
+        """The name under which its answers are kept."""
+
+    def judge(self, question: Question) -> Verdict:
+        """The verdict on its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One answered question."""
+
+    question: Question
+    engine: str
+    verdict: Verdict
+
+    def to_json(self) -> str:
+        """The line as it stands in the file."""
+        asked = self.question
+        values = (
+            asked.corpus, asked.case, asked.spec, asked.kind, self.engine, self.verdict.result, self.verdict.why,
+        )  # fmt: skip
+        return json.dumps(dict(zip(FORMAT, values, strict=True)), ensure_ascii=False)
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often each result was had, by engine, corpus and kind."""
+
+    counts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    failures: list[Line] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def add(self, line: Line) -> None:
+        """Count a line."""
+        asked = line.question
+        self.counts[line.engine, asked.corpus, asked.kind, line.verdict.result] += 1
+        if line.verdict.result == FAILED:
+            self.failures.append(line)
+
+
+def ask(answerer: Answerer, question: Question) -> Line:
+    """One question to one engine. What is named out of scope is asked all the same, and counts where it is right."""
+    reason = named().reasons.get((question.corpus, question.case, question.spec))
+    try:
+        verdict = answerer.judge(question)
+    except Exception as error:  # noqa: BLE001 - one case that breaks the harness must not hide the others
+        verdict = failed(f"the harness is at fault: {type(error).__name__}: {error}")
+    if reason is not None and verdict.result != PASSED:
+        verdict = out_of_scope(reason)
+    return Line(question, answerer.name, verdict)
+
+
+def run(
+    questions: Sequence[Question], answerers: Iterable[Answerer], folder: Path, tell: Callable[[Line], None]
+) -> Tally:
+    """Ask everyone everything; every answer is written at once and told."""
+    tally = Tally()
+    began = time.monotonic()
+    with (folder / FILE).open("w", encoding="utf-8") as file:
+        for answerer in answerers:
+            for question in questions:
+                line = ask(answerer, question)
+                file.write(f"{line.to_json()}\n")
+                file.flush()
+                tally.add(line)
+                tell(line)
+    tally.seconds = time.monotonic() - began
+    return tally
