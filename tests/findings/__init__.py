@@ -1,0 +1,1 @@
+"""Findings: fingerprints, folders, scripts."""

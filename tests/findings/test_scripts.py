@@ -1,0 +1,157 @@
+"""Stand-alone scripts need nothing but their engine, and say whether the deviation shows."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.findings import Finding
+from conformance.findings.scripts import PRINTERS, script, scripts_for
+from delta_adapters.delta_spark import jars
+from delta_models import operations as ops
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.schema import DOUBLE, LONG, DecimalType, struct
+from delta_models.values import Decimal, Rows
+from tests.findings.samples import OPERATIONS, finding, history
+from tests.liars import stories
+
+MONEY = struct(
+    ("id", DecimalType(38, 10)),
+)
+LONG_DECIMAL = (ops.Create(MONEY), ops.Append(Rows(MONEY, ((Decimal(-(10**38 - 1), 10),),))))
+DELTA_RS, DELTA_SPARK = PRINTERS
+
+
+def run(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a script where nothing of the project can be imported."""
+    path = folder / "script.py"
+    path.write_text(text, encoding="utf-8")
+    blocked = folder / "blocked"
+    for name in ("conformance", "delta_models", "delta_adapters"):
+        (blocked / name).mkdir(parents=True, exist_ok=True)
+        (blocked / name / "__init__.py").write_text("raise ImportError('stand-alone means alone')")
+    variables = {**os.environ, "PYTHONPATH": str(blocked), "TMPDIR": str(folder), **environment}
+    return subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, check=False, env=variables, timeout=280
+    )
+
+
+def test_a_history_on_delta_rs_reproduces_the_rows_that_the_model_expects(tmp_path):
+    done = run(script(finding("contents.vacuum"), DELTA_RS), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "as it should be: 4 rows read, 4 expected" in done.stdout
+    assert "5. Merge 2 rows" in done.stdout
+
+
+def test_a_deviation_that_shows_ends_with_one(tmp_path):
+    done = run(script(finding("stats.min-values", history=history(*LONG_DECIMAL)), DELTA_RS), tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "DEVIATION: 1 statistics break stats.min-values" in done.stdout
+
+
+def test_wrong_rows_are_told_apart(tmp_path):
+    told = script(finding("contents.append", history=history(*stories.PLAIN)), DELTA_RS)
+    assert "[1, 2, None]" in told
+    twisted = told.rsplit("expected = ", 1)
+    done = run(
+        "expected = ".join([twisted[0], twisted[1].replace("[1, 2, None]", "[1, 3, None]", 1)]), tmp_path
+    )
+    assert done.returncode == 1
+    assert "missing: ('3'," in done.stdout
+    assert "not expected: ('2'," in done.stdout
+
+
+def test_a_step_that_must_be_refused_is_asked_for(tmp_path):
+    done = run(
+        script(finding("outcome.misfit-refused", history=history(*stories.MISFIT)), DELTA_RS), tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the last step was refused, allowed: refused" in done.stdout
+
+
+def test_a_read_that_was_answered_wrongly_is_asked_again(tmp_path):
+    asked = finding(
+        "read.filter", history=history(*stories.TWICE), look=ops.Read(where=stories.SMALL, columns=("id",))
+    )
+    done = run(script(asked, DELTA_RS), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 rows read, 2 expected" in done.stdout
+
+
+def test_a_checkpoint_is_compared_with_the_commits(tmp_path):
+    steps = (*stories.TWICE, ops.Delete(stories.SMALL), ops.Checkpoint())
+    done = run(script(finding("checkpoint.equals-replay", history=history(*steps)), DELTA_RS), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 files are not the same in checkpoint 3" in done.stdout
+
+
+def test_an_earlier_step_that_fails_is_no_answer(tmp_path):
+    told = script(finding("contents.append", history=history(*stories.TWICE)), DELTA_RS)
+    done = run(told.replace('mode="append"', 'mode="nonsense"', 1), tmp_path)
+    assert done.returncode == 3
+    assert "step 1 should have been done" in done.stdout
+
+
+def test_a_rule_that_only_a_person_can_judge_shows_the_commit(tmp_path):
+    done = run(
+        script(finding("log.remove-names-live-file", history=history(*stories.OVERWRITE)), DELTA_RS), tmp_path
+    )
+    assert done.returncode == 2
+    assert '{"add":' in done.stdout.replace('"add": ', '"add":')
+
+
+@pytest.mark.parametrize("printer", PRINTERS, ids=lambda printer: printer.NAME)
+def test_every_operation_of_the_sample_has_words_in_every_engine(printer):
+    ast.parse(script(finding(), printer))
+
+
+def test_an_engine_without_words_for_a_step_has_no_script():
+    by_position = ops.Append(Rows(stories.SCHEMA, stories.THREE), by_name=False)
+    dynamic = ops.Overwrite(stories.rows((1, "a", 1.0)), dynamic=True)
+    assert scripts_for(finding(history=history(stories.CREATE, by_position))) == {}
+    assert set(scripts_for(finding(history=history(stories.PARTITIONED, dynamic)))) == {
+        "script_delta_spark.py"
+    }
+
+
+def test_details_cannot_break_out_of_the_text_of_a_script():
+    nasty: Finding = finding(detail='"""\nimport os; os.abort()\n"""\\')
+    parsed = ast.parse(script(nasty, DELTA_RS))
+    assert not [each for each in ast.walk(parsed) if isinstance(each, ast.Attribute) and each.attr == "abort"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("requirement", "steps"),
+    (
+        pytest.param("contents.vacuum", OPERATIONS, id="rows"),
+        pytest.param("stats.min-values", LONG_DECIMAL, id="statistics"),
+        pytest.param("outcome.misfit-refused", stories.MISFIT, id="refusal"),
+    ),
+)
+def test_a_history_on_delta_spark_shows_no_deviation(tmp_path, requirement: str, steps: Any):
+    files = ",".join(map(str, jars.resolve()))
+    done = run(script(finding(requirement, history=history(*steps)), DELTA_SPARK), tmp_path, DELTA_JARS=files)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+def test_values_at_their_limits_are_written_as_they_are():
+    schema = struct(("x", DOUBLE), ("n", LONG))
+    rows = Rows(schema, ((float("inf"), 2**63 - 1), (float("-inf"), -(2**63)), (float("nan"), None)))
+    told = script(finding(history=history(ops.Create(schema), ops.Append(rows))), DELTA_RS)
+    assert 'float("inf"), float("-inf"), float("nan")' in told
+    assert "9223372036854775807, -9223372036854775808, None" in told
+
+
+def test_predicates_are_written_in_the_engines_own_dialect():
+    where = Compare("=", Column(("id",)), Literal(LONG, 1))
+    steps = (*stories.PLAIN, ops.Delete(where))
+    scripts = scripts_for(finding(history=history(*steps)))
+    assert """.delete('("id" = 1)')""" in scripts["script_delta_rs.py"]
+    assert '.delete("(`id` = ' in scripts["script_delta_spark.py"]
