@@ -17,6 +17,7 @@ import jsonschema
 
 from delta_models.expressions import And, Between, Call, Compare, Expression, In, IsNotNull, IsNull, Not, Or
 from delta_models.operations import (
+    AddColumn,
     Append,
     AtState,
     AtVersion,
@@ -24,6 +25,7 @@ from delta_models.operations import (
     Create,
     CreateAs,
     Delete,
+    EnableFeature,
     Latest,
     Merge,
     Operation,
@@ -33,6 +35,7 @@ from delta_models.operations import (
     ReadChanges,
     Replace,
     Restore,
+    SetProperties,
     Update,
     Vacuum,
     When,
@@ -116,6 +119,14 @@ class Capabilities:
                 )
             case Append() | Overwrite():
                 return self.covers_types(operation.rows.schema)
+            case Merge(source=source):
+                return self.covers_types(source.schema)
+            case AddColumn(field=field):
+                return self.covers_types(Struct((field,)))
+            case SetProperties(properties=properties):
+                return self.covers_table(Struct(), properties=dict(properties))
+            case EnableFeature(feature=feature):
+                return self.covers_features({feature}, writing=True)
         return None
 
     def covers_types(self, schema: Struct, partition_by: tuple[str, ...] = ()) -> str | None:

@@ -210,8 +210,9 @@ class Host:
         return self
 
     def stderr_tail(self, length: int = TAIL) -> str:
-        """The last words on its stderr."""
-        return _tail(self.work / "stderr.log", length)
+        """The last words on its stderr; of its supervisor if that failed without a report."""
+        lost = self.ended is not None and self.ended.containment == "lost"
+        return _tail(self.work / ("supervisor.log" if lost else "stderr.log"), length)
 
     # What it is asked
 
@@ -280,13 +281,13 @@ class Host:
     # Starting
 
     def _spawn(self) -> None:
+        for name in ("stdout.log", "stderr.log", "stdout.log.1", "stderr.log.1"):
+            (self.work / name).unlink(missing_ok=True)
         request_read, request_write = os.pipe()
         reply_read, reply_write = os.pipe()
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         theirs = (request_read, reply_write, control_read, status_write)
-        for name in ("stdout.log", "stderr.log", "stdout.log.1", "stderr.log.1"):
-            (self.work / name).unlink(missing_ok=True)
         argv = [
             *self._launch.command,
             "-m", "delta_adapters.host",
@@ -310,7 +311,7 @@ class Host:
                     stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=theirs,
                 )  # fmt: skip
             assert self._warden.stdin is not None  # noqa: S101 - it was asked for
-            with self._warden.stdin as stdin:
+            with contextlib.suppress(BrokenPipeError), self._warden.stdin as stdin:  # its silence tells later
                 stdin.write(json.dumps(config).encode())
         finally:
             for each in theirs:

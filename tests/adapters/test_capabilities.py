@@ -6,6 +6,7 @@ from delta_adapters.delta_rs import DeltaRs
 from delta_models.expressions import And, Call, Column, Compare, Literal, Not
 from delta_models.operations import (
     ALPHABET,
+    AddColumn,
     Append,
     AtState,
     AtTime,
@@ -13,15 +14,17 @@ from delta_models.operations import (
     Create,
     Delete,
     Drop,
+    EnableFeature,
     Merge,
     MergeClause,
     Overwrite,
     Read,
     Restore,
+    SetProperties,
     Update,
     Vacuum,
 )
-from delta_models.schema import LONG, STRING, VARIANT, Array, DecimalType, struct
+from delta_models.schema import LONG, STRING, VARIANT, Array, DecimalType, Field, struct
 from delta_models.values import Rows
 
 DOCUMENT = {
@@ -33,6 +36,9 @@ DOCUMENT = {
         "Merge": {"options": ["*"]},
         "Read": {"options": ["version"], "note": "SELECT"},
         "Vacuum": {"options": ["retention"]},
+        "SetProperties": {},
+        "AddColumn": {},
+        "EnableFeature": {},
     },
     "types": {"data": ["long", "string", "decimal", "array"], "partition": ["string"]},
     "features": {"read": ["deletionVectors"], "write": []},
@@ -78,6 +84,13 @@ def test_a_document_that_does_not_follow_the_schema_is_refused_with_the_place(ch
         (Append(ROWS, schema_mode="merge"), "does not claim Append with schema-merge"),
         (Append(ROWS, by_name=False), "does not claim Append with by-position"),
         (Append(Rows(struct(("v", VARIANT)), ())), "does not claim columns of type variant"),
+        (SetProperties((("mine", "1"),)), None),
+        (
+            SetProperties((("delta.appendOnly", "true"),)),
+            "does not claim the table property delta.appendOnly",
+        ),
+        (AddColumn(Field("v", VARIANT)), "does not claim columns of type variant"),
+        (EnableFeature("deletionVectors"), "does not claim to write deletionVectors"),
         (Drop(), "does not claim Drop"),
         (Create(SCHEMA, ("letter",)), None),
         (Create(SCHEMA, ("id",)), "does not claim partition columns of type long"),

@@ -240,6 +240,14 @@ def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start,
     assert (honest.ended.containment, honest.ended.exit) == ("process group", 0)
 
 
+def test_a_supervisor_that_can_not_work_is_told_with_its_own_last_words(start, tmp_path, monkeypatch):
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise SystemExit('this supervisor has no wish to work')")
+    monkeypatch.setattr("delta_adapters.supervisor.warden.__file__", str(broken))
+    with pytest.raises(HostDied, match="this supervisor has no wish to work"):
+        start("Honest").ready()
+
+
 def warden_source() -> str:
     source = Path(warden.__file__).read_text()
     assert 'sys.platform.startswith("linux")' in source
