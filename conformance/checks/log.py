@@ -35,6 +35,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
         ledger.add(validity.breaches(before, commit, "reference"))
         if after is not None:
             ledger.count(file_weights(after, commit, prefixes=("log.", "dv.")))
+            ledger.add(validity.change_breaches(seen.reader, before, after, commit, "reference"))
     ledger.add(each for each in data_breaches(seen, ledger) if not each.requirement.startswith("stats."))
 
 

@@ -56,7 +56,10 @@ def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
     found["log.no-add-and-remove-of-one-file"] = bool(commit.adds and commit.removes)
     found["log.remove-carries-vector"] = sum(each.deletion_vector is not None for each in commit.removes)
     found["log.remove-extended-metadata"] = sum(bool(each.extended_file_metadata) for each in commit.removes)
-    found["log.cdc-no-data-change"] = len(commit.cdcs)
+    for rule in ("log.cdc-no-data-change", "cdc.file-exists", "cdc.file-size", "cdc.readable"):
+        found[rule] = len(commit.cdcs)
+    for rule in ("cdc.change-types", "cdc.equals-difference"):
+        found[rule] = bool(commit.cdcs)
     vectors = [each for each in commit.adds if each.deletion_vector is not None]
     found["log.add-replaces-live-file"] = len(vectors)
     for rule in _EVERY_VECTOR:
@@ -99,7 +102,11 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
         found["log.in-commit-timestamp-present"] = 1
         found["log.in-commit-timestamp-increases"] = before is not None
     if "rowTracking" in (protocol.writer_features or ()):
-        found["log.row-tracking-fields"] = len(commit.adds)
+        for rule in ("log.row-tracking-fields", "log.row-ids-fresh", "log.row-id-high-water-mark"):
+            found[rule] = len(commit.adds)
+    if commit.metadata is not None and before is not None and before.live:
+        found.update(("schema.type-change-allowed", "schema.partitioning-fits-files"))
+    found["log.feature-dependencies"] = len(commit.protocols)
     return found
 
 
