@@ -178,6 +178,10 @@ class TestRules:
         assert "Committed" not in kinds(now, ops.EnableFeature("noSuchThing"))
         assert not now.after(ops.DropFeature("deletionVectors")).table.supports("deletionVectors")
 
+    def test_a_dropped_feature_takes_the_property_that_asked_for_it(self) -> None:
+        table = world(ops.DropFeature("allowColumnDefaults"), properties=(*DEFAULTS, ("other", "kept"))).table
+        assert table.properties == (("other", "kept"),)
+
     def test_clustering_and_partitioning_exclude_each_other(self) -> None:
         assert world(ops.Cluster(("id",))).table.cluster_by == ("id",)
         assert "Committed" not in kinds(world(partition_by=("part",)), ops.Cluster(("id",)))
