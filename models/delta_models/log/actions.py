@@ -14,6 +14,7 @@ from typing import Any
 
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import CorruptLog
+from delta_models.log.paths import logical
 from delta_models.requirements.base import Breach
 from delta_models.schema import SchemaError, Struct, parse_schema
 
@@ -56,8 +57,10 @@ class Add:
     @property
     def key(self) -> Key:
         """The logical file: path and the unique id of its deletion vector."""
-        vector = self.deletion_vector
-        return (self.path, None if vector is None else vector.unique_id)
+        vector, path = self.deletion_vector, self.path
+        if path.startswith("file:"):
+            path = logical(path)
+        return (path, None if vector is None else vector.unique_id)
 
     @property
     def statistics(self) -> Mapping[str, Any] | None:
@@ -86,8 +89,10 @@ class Remove:
     @property
     def key(self) -> Key:
         """The logical file: path and the unique id of its deletion vector."""
-        vector = self.deletion_vector
-        return (self.path, None if vector is None else vector.unique_id)
+        vector, path = self.deletion_vector, self.path
+        if path.startswith("file:"):
+            path = logical(path)
+        return (path, None if vector is None else vector.unique_id)
 
 
 @dataclass(frozen=True, slots=True)

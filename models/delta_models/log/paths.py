@@ -19,11 +19,16 @@ def is_absolute(path: str) -> bool:
     return path.startswith("/") or _SCHEME.match(path) is not None
 
 
+def logical(path: str) -> str:
+    """The path by which a file is known: `file:/x`, `file:///x` and `/x` are one, as URIs resolved against the table."""
+    if not path.startswith("file:"):
+        return path
+    rest = path.removeprefix("file:")
+    return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest
+
+
 def resolve(folder: Path, path: str) -> Path:
     """The file that a URI-encoded path means for a table in `folder`; only local files can be told."""
     if path.startswith("file:"):
-        rest = path.removeprefix("file:")
-        if rest.startswith("//"):
-            rest = "/" + rest[2:].partition("/")[2]
-        return Path(decode(rest))
+        return Path(decode(logical(path)))
     return folder / decode(path)

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
+from delta_models.log.paths import logical
 from delta_models.schema import BOOLEAN, INTEGER, LONG, STRING, Map
 
 _BATCH = 1024
@@ -30,7 +31,7 @@ class FileActions:
 
     def keys(self) -> list[tuple[str, str | None]]:
         """Path and deletion vector id of each, in order."""
-        paths = column_values(_field(self._array, "path"), STRING)
+        paths = self._paths()
         vectors = self._vector_ids()
         if vectors is None:
             return [(path, None) for path in paths]
@@ -38,7 +39,7 @@ class FileActions:
 
     def positions(self) -> dict[str, int]:
         """Where each is, by its path, and behind a zero byte the id of its deletion vector if it has one."""
-        paths = column_values(_field(self._array, "path"), STRING)
+        paths = self._paths()
         vectors = self._vector_ids()
         if vectors is not None:
             paths = [
@@ -55,6 +56,14 @@ class FileActions:
         """All actions as objects, in order."""
         for start in range(0, len(self._array), _BATCH):
             yield from _objects(self._array.slice(start, _BATCH))
+
+    def _paths(self) -> list[str]:
+        """The path by which each file is known."""
+        column = _field(self._array, "path")
+        found: list[str] = column_values(column, STRING)
+        if len(found) and pc.any(pc.starts_with(column, "file:")).as_py():
+            return [logical(path) for path in found]
+        return found
 
     def _vector_ids(self) -> list[str | None] | None:
         vectors = _field(self._array, "deletionVector")
