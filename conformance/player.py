@@ -369,7 +369,7 @@ class Desk:
 
     def _leave_if_violated(self, seat: Seat, seen: Observation, said: Judgement) -> None:
         """After a violation nothing that follows is the engine's own fault for sure: it leaves the history."""
-        violated = [each.requirement for each in said.breaches if BY_ID[each.requirement].strength == "must"]
+        violated = [each.requirement for each in said.breaches if _is_lasting(each.requirement)]
         if not violated:
             return
         seat.left = f"violated {violated[0]}"
@@ -395,6 +395,11 @@ def play(desks: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
                     break
                 yield desk, judged
         running = still
+
+
+def _is_lasting(requirement: str) -> bool:
+    """Whether what follows a breach can't be judged: a must, or rows that are no longer the model's."""
+    return BY_ID[requirement].strength == "must" or requirement.startswith(("contents.", "write."))
 
 
 def _kind(read: Read) -> str:

@@ -8,19 +8,23 @@ from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
+from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
 from delta_models.operations import (
     Append,
     Checkpoint,
     CleanLog,
     CompactLog,
+    Delete,
     Drop,
+    Merge,
     Optimize,
     Overwrite,
     Purge,
     Read,
     SetProperties,
     UnsetProperties,
+    Update,
     Vacuum,
     ZOrder,
 )
@@ -111,7 +115,24 @@ def _wrong_properties(seen: Observation, after: Snapshot) -> str | None:
 def _rule(seen: Observation) -> str | None:
     """What the operation means for rows has a rule of its own; that a refusal changes nothing is for `outcomes`."""
     named = seen.branch.requirement if seen.branch is not None else ""
-    return named if named.startswith("contents.") else None
+    if not named.startswith("contents."):
+        return None
+    return "write.nan-order" if _nan_decides(seen) else named
+
+
+def _nan_decides(seen: Observation) -> bool:
+    match seen.operation:
+        case Delete(where=where) | Update(where=where) | Overwrite(where=where) if where is not None:
+            expressions: tuple[Expression | None, ...] = (where,)
+            sources: tuple[Rows, ...] = ()
+        case Merge(source=source, on=on, clauses=clauses):
+            expressions, sources = (on, *(each.condition for each in clauses)), (source,)
+        case _:
+            return False
+    try:
+        return truth.nan_matters(expressions, truth.rows_before(seen), *sources)
+    except truth.NotKnown:
+        return False
 
 
 def _dropped(seen: Observation, ledger: Ledger) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.text import difference
+from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
 from delta_models.expressions import NotEvaluable, holds
 from delta_models.operations import (
@@ -54,11 +54,15 @@ def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None
             or other.operation.at != read.at
         ):
             continue
+        if truth.nan_matters([read.where], other.answer):
+            return
         try:
             picked = truth.pick(read, other.answer)
         except truth.NotKnown:
             return
-        ledger.judge("metamorphic.filter-picks", difference(picked, answer), f"{read.where}", read=read)
+        wrong = difference(picked, answer)
+        columns = differing_columns(picked, answer) if wrong else ()
+        ledger.judge("metamorphic.filter-picks", wrong, f"{read.where}", columns, read)
         return
 
 
@@ -67,7 +71,7 @@ def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
         before, after = truth.rows_before(seen), truth.rows_after(seen)
     except truth.NotKnown:
         return
-    if before.schema != after.schema:
+    if before.schema != after.schema or truth.nan_matters([operation.where], before):
         return
     try:
         picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))

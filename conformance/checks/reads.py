@@ -51,7 +51,10 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
     if ledger.judge("read.columns", _columns(right, each.answer), where, read=read):
         wrong = difference(right, each.answer)
         columns = differing_columns(right, each.answer) if wrong else ()
-        ledger.judge(BY_KIND.get(each.kind, "read.latest"), wrong, where, columns, read)
+        rule = BY_KIND.get(each.kind, "read.latest")
+        if truth.nan_matters([read.where], truth.asked_of(seen, each)):
+            rule = "read.nan-order"
+        ledger.judge(rule, wrong, where, columns, read)
     _version(seen, each, read, ledger, where)
 
 

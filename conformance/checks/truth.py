@@ -6,13 +6,16 @@ rightly is not blamed twice, nor for another's mistake.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 from conformance.observation import Look, Observation
-from delta_models.expressions import NotEvaluable, holds
+from delta_models.expressions import Expression, NotEvaluable, columns_of, holds
 from delta_models.log import LogError, MissingFile, Snapshot, paths
 from delta_models.log.reader import live_adds
 from delta_models.operations import AtState, AtVersion, Latest, Read
-from delta_models.schema import Struct
-from delta_models.values import Rows
+from delta_models.schema import Primitive, Struct
+from delta_models.values import Rows, Value
 
 
 class NotKnown(Exception):
@@ -38,6 +41,13 @@ def answer_to(seen: Observation, look: Look) -> Rows:
     if not isinstance(look.operation, Read):
         raise NotKnown
     return pick(look.operation, _rows(seen, snapshot_for(seen, look.operation)))
+
+
+def asked_of(seen: Observation, look: Look) -> Rows:
+    """The rows of the version that a read asks for, before its predicate."""
+    if not isinstance(look.operation, Read):
+        raise NotKnown
+    return _rows(seen, snapshot_for(seen, look.operation))
 
 
 def pick(read: Read, rows: Rows) -> Rows:
@@ -79,6 +89,21 @@ def snapshot_for(seen: Observation, read: Read) -> Snapshot:
         return seen.reader.snapshot(wanted)
     except LogError as error:
         raise NotKnown from error
+
+
+def nan_matters(expressions: Iterable[Expression | None], *tables: Rows) -> bool:
+    """Whether expressions look at a column with a NaN in it: what NaN equals and exceeds is of class reference."""
+    names = {column.path[-1].casefold() for each in expressions for column in columns_of(each)}
+    for rows in tables:
+        for at, field in enumerate(rows.schema):
+            floating = isinstance(field.type, Primitive) and field.type.name in {"float", "double"}
+            if floating and field.name.casefold() in names and any(_is_nan(row[at]) for row in rows.rows):
+                return True
+    return False
+
+
+def _is_nan(value: Value) -> bool:
+    return value is not None and math.isnan(value)
 
 
 def _rows(seen: Observation, snapshot: Snapshot) -> Rows:

@@ -788,6 +788,31 @@ class FiltersUnknownsIn(Reference):
         ))  # fmt: skip
 
 
+@trips("read.nan-order", stories.FILTER_NAN)
+class FiltersNanOut(Reference):
+    """A filter takes every comparison with NaN for false."""
+
+    def scan(self, snapshot, read):
+        found = super().scan(snapshot, read)
+        return (
+            found
+            if read.where is None
+            else Rows(found.schema, tuple(row for row in found.rows if row[2] == row[2]))
+        )
+
+
+@trips("write.nan-order", stories.DELETE_NAN)
+class DeletesNoNan(ButDrafts):
+    """A delete takes every comparison with NaN for false."""
+
+    kind = ops.Delete
+
+    def draft(self, operation, snapshot, before, after):
+        if isinstance(operation, ops.Delete):
+            after = after.with_rows((*after.rows, *(row for row in before.rows if row[2] != row[2])))
+        return Reference.draft(self, operation, snapshot, before, after)
+
+
 @trips("read.cold", stories.REOPEN)
 class ForgetsWhenCold(BendsAnswers):
     """A session that sees the table for the first time misses its last row."""
