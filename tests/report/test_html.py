@@ -6,16 +6,20 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 
 import pytest
 
 from conformance.events import RunEnded
+from conformance.report import view
 from conformance.report.claims import VERDICTS
 from conformance.report.html import page, write
 from conformance.report.html.markup import Markup, element, escape, join
 from conformance.report.html.matrix import SYMBOLS, WORDS, data_block
 from conformance.report.results import Results
+from delta_adapters.deviations import Deviation
 from tests.report.samples import FINDING, NASTY, big_run, results_of, small_run
 
 VOID = {"meta", "input", "br"}
@@ -147,6 +151,25 @@ def test_a_finding_shows_its_history_with_the_failing_step_and_how_to_replay_it(
     assert text.count("fails here") == 9
     assert "conformance replay " in text
     assert "Its history can&#x27;t be shown: " in text, "the finding without a folder says so"
+
+
+def test_a_known_deviation_shows_its_cause_and_where_it_was_reported(tmp_path, monkeypatch):
+    entry = Deviation(
+        "tight-bounds", ("9f3c21aa",), "stats.tight-bounds", "delta-rs", ">=1.6", "Decimals <pass> through floats.",
+        "https://example.org/issues/1", date(2027, 6, 30), {},
+    )  # fmt: skip
+    monkeypatch.setattr(
+        view, "known", lambda fingerprint, engine, version: entry if version == "1.6.6" else None
+    )
+    text = page(results_of(*small_run(replace(FINDING, known=True)), home=tmp_path), tmp_path)
+    assert "<h4>Cause</h4><p>Decimals &lt;pass&gt; through floats.</p>" in text
+    assert '<a href="https://example.org/issues/1" rel="noreferrer">' in text
+    assert "to be looked at by 2027-06-30" in text
+
+
+def test_a_finding_of_the_baseline_says_so(tmp_path):
+    known = replace(FINDING, known=True)
+    assert "In the baseline" in page(results_of(*small_run(known), home=tmp_path), tmp_path)
 
 
 def test_a_run_without_findings_says_that_there_are_none(tmp_path):
