@@ -38,6 +38,12 @@ def _long_decimal(data_type: DataType, value: Value, _: bool) -> bool:
     return isinstance(data_type, DecimalType) and abs(value.unscaled) >= 10**DIGITS_OF_A_DOUBLE
 
 
+def _long_double(data_type: DataType, value: Value, partition: bool) -> bool:
+    if not partition or data_type != DOUBLE or value == 0 or not math.isfinite(value):
+        return False
+    return abs(math.log10(abs(value))) > LONGEST_NAME
+
+
 def _nan(data_type: DataType, value: Value, _: bool) -> bool:
     return data_type == DOUBLE and math.isnan(value)
 
@@ -50,6 +56,9 @@ TRIGGERS = (
         _empty_partition_text,
     ),
     Trigger("negative-decimal-partition", "the fraction gets a sign of its own", _negative_decimal_partition),
+    Trigger(
+        "long-double-partition", "the name of the folder gets longer than file systems take", _long_double
+    ),
     Trigger("long-decimal", "statistics of decimals pass through a double", _long_decimal),
 )
 

@@ -8,8 +8,10 @@ from operator import itemgetter
 
 from delta_models import casts
 from delta_models.expressions import compiled, type_of
+from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Delete, Update
 from delta_models.schema import DataType, Struct
+from delta_models.table.computed import recomputer
 from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
 from delta_models.table.fit import BrokenRule, Misfit, bare, check_rules
 from delta_models.table.state import Table
@@ -54,15 +56,18 @@ def update(table: Table, operation: Update) -> Expectation:
                 picked.append(assign.assign(row, row))
             else:
                 kept.append(row)
-    except casts.Overflow:
+    except (casts.Overflow, EvaluationError):
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     if not picked:
         return unchanged(table, "contents.update-nothing")
-    new = table.stored(picked)
+    fill = recomputer(table.schema, [name for name, _ in operation.assignments])
     try:
+        new = table.stored(fill(picked) if fill else picked)
         check_rules(table, new)
     except BrokenRule:
         return refused(table, "constraint", "outcome.broken-rule-refused")
+    except (casts.Overflow, EvaluationError):
+        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     ends = rewritten(table, table.with_rows((*kept, *new)), "contents.update")
     return or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
 

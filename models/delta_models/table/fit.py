@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from delta_models.casts import NotAssignable, Overflow, assigner
 from delta_models.expressions import compiled
+from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
+from delta_models.table.computed import breaks_generation, recomputer, written_default, written_rules
 from delta_models.table.expectation import Expectation, or_refused, refused
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
@@ -47,7 +49,7 @@ def write(
     """How a write ends: `finish` says it for the old rows, under the new schema, and the incoming ones that fit."""
     try:
         fitted = fit(table, incoming, schema_mode, by_name=by_name)
-    except Overflow:
+    except (Overflow, EvaluationError):
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     except Misfit:
         return refused(table, "schema", "outcome.misfit-refused")
@@ -78,6 +80,9 @@ def fit(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> Fit
     else:
         values = [_value_of(target, at, source, casts) for at, source in enumerate(sources)]
         rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
+    fill = recomputer(target.schema, incoming.schema.names if by_name else target.schema.names)
+    if fill is not None:
+        rows = fill(rows)
     rows = target.stored(rows)
     check_rules(target, rows)
     missing = ("missing",) if None in sources and schema_mode == "none" else ()
@@ -171,14 +176,17 @@ def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
 
 
 def check_rules(table: Table, rows: Iterable[Row]) -> None:
-    """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a CHECK constraint, or a generated column's rule."""
+    """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a constraint, or is not what it is generated from."""
     rows = tuple(rows)
+    if name := breaks_generation(table.schema, rows):
+        message = f"{name} is not what it is generated from"
+        raise BrokenRule(message)
     if has_forbidden_null := _forbidden_null(table.schema):
         for row in rows:
             if name := has_forbidden_null(row):
                 message = f"{name} is NOT NULL"
                 raise BrokenRule(message)
-    for name, check in table.constraints:
+    for name, check in (*table.constraints, *written_rules(table.schema, table.properties)):
         holds = compiled(check, table.schema)
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
@@ -260,7 +268,8 @@ def default_of(table: Table, name: str) -> Callable[[Row], Value]:
     """What a column takes in a row that does not name it: its default, or null."""
     expression = dict(table.defaults).get(name)
     if expression is None:
-        return lambda _: None
+        value = written_default(table.schema[name], table.schema)
+        return lambda _: value
     constant = compiled(expression, table.schema)
     blank = (None,) * len(table.schema)
     return lambda _: constant(blank)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from delta_models.casts import Overflow
 from delta_models.expressions import And, Column, Compare, Expression, compiled
+from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Merge, MergeClause
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import Field, Struct
 from delta_models.table.change import assigner
+from delta_models.table.computed import recomputer
 from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
 from delta_models.table.fit import BrokenRule, Misfit, check_rules, default_of, merge_schemas, under
 from delta_models.table.state import Table
@@ -54,7 +56,7 @@ def merge(table: Table, operation: Merge) -> Expectation:
         check_rules(target, stored)
     except Ambiguous:
         return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
-    except Overflow:
+    except (Overflow, EvaluationError):
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     except BrokenRule:
         return refused(table, "constraint", "outcome.broken-rule-refused")
@@ -155,6 +157,9 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     if clause.everything:
         assignments = _everything(clause, operation, table)
     given = assigner(assignments, table.schema, scope)
+    fill = recomputer(table.schema, [name for name, _ in assignments])
+    if fill is not None:
+        return _Clause(applies, lambda row, pair: fill((given.assign(row, pair),)), given.casts)
     return _Clause(applies, lambda row, pair: (given.assign(row, pair),), given.casts)
 
 
