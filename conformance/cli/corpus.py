@@ -1,4 +1,4 @@
-"""`conformance corpus`: reads reference tables that others made with the oracle or with engines, and judges the answers."""
+"""`conformance corpus`: reference tables that others made, read by the oracle or by engines, and judged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from conformance.cli.errors import UsageError
 from conformance.report.folders import new_run_folder, point_latest
@@ -112,7 +112,7 @@ class Shown:
         self._bar = sys.stderr.isatty()
         self._step = max(total // 10, 1)
 
-    def __enter__(self) -> Shown:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -127,7 +127,9 @@ class Shown:
         if self._bar:
             filled = 30 * self._done // self._total
             bar = "━" * filled + "╌" * (30 - filled)
-            text = f"\r\x1b[K{bar} {self._done}/{self._total}  {self._failed} failed  {line.question.case[:40]}"
+            text = (
+                f"\r\x1b[K{bar} {self._done}/{self._total}  {self._failed} failed  {line.question.case[:40]}"
+            )
             sys.stderr.write(text)
             sys.stderr.flush()
         elif self._done % self._step == 0 or self._done == self._total:
@@ -145,7 +147,10 @@ def _closing(tally: Tally, missing: list[str], file: Path) -> Iterator[str]:
     for row in rows:
         counts = [str(tally.counts[(*row, each)]).rjust(len(each)) for each in results]
         yield "  ".join([*(part.ljust(width) for part, width in zip(row, widths, strict=True)), *counts])
-    totals = [str(sum(count for key, count in tally.counts.items() if key[3] == each)).rjust(len(each)) for each in results]
+    totals = [
+        str(sum(count for key, count in tally.counts.items() if key[3] == each)).rjust(len(each))
+        for each in results
+    ]
     yield "  ".join(["total".ljust(widths[0]), " " * widths[1], " " * widths[2], *totals])
     if tally.failures:
         yield ""

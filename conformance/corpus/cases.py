@@ -1,7 +1,7 @@
 """Finds the cases below a folder, in the four layouts in which reference tables are kept.
 
     DAT         CASE/{test_case_info.json, delta/, expected/{latest,vN}/}          a question for each expected state
-    acceptance  CASE/{delta/, specs/*.json, expected/SPEC/expected_data/}           a question for each spec
+    acceptance  CASE/{test_info.json, delta/, specs/*.json, expected/SPEC/}         a question for each spec
     kernel      CASE/{delta/, expected/*.parquet}                                   a question for each table
     connectors  any/folders/{_delta_log/, ...}                                      a question for each table
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 LOG = "_delta_log"
+_MARKS_OF_ACCEPTANCE = ("specs", "test_info.json", "table_info.json")
 DAT, ACCEPTANCE, KERNEL, CONNECTORS = "dat", "acceptance", "kernel-golden", "connectors-golden"
 
 
@@ -70,7 +71,7 @@ def find(paths: Iterable[Path]) -> list[Question]:
 def _questions(root: Path) -> Iterator[Question]:
     plain: list[Path] = []
     for folder in _folders(root, plain):
-        if (folder / "specs").is_dir():
+        if any((folder / each).exists() for each in _MARKS_OF_ACCEPTANCE):
             yield from _acceptance(folder)
         elif (folder / "test_case_info.json").is_file():
             yield from _dat(folder)

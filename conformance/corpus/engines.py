@@ -84,12 +84,16 @@ class HostReader:
             self._open = question.table
         reply = self._host.read(read, timeout=self._timeout)
         if reply.table is None:
-            return _refused(reply.outcome, must_fail=must_fail, expected=question.rows is not None)
+            return _refused(reply.outcome, must_fail=must_fail)
         if must_fail:
             return failed(f"read, expected {form['error'].get('errorCode')}")
         if state is None:
             return failed("read, though the oracle refuses the table")
-        schema = state.schema if read.columns is None else projected(Rows(state.schema, ()), list(read.columns)).schema
+        schema = (
+            state.schema
+            if read.columns is None
+            else projected(Rows(state.schema, ()), list(read.columns)).schema
+        )
         try:
             answer = arrow_to_rows(reply.table, schema)
         except ArrowMismatch as error:
@@ -120,7 +124,7 @@ def _read(question: Question, state: Snapshot | None, reader: LogReader) -> Read
     return Read(at, where, None if columns is None else tuple(columns))
 
 
-def _refused(outcome: object, *, must_fail: bool, expected: bool) -> Verdict:
+def _refused(outcome: object, *, must_fail: bool) -> Verdict:
     match outcome:
         case Unsupported(reason=reason):
             return out_of_scope(reason)
@@ -128,7 +132,6 @@ def _refused(outcome: object, *, must_fail: bool, expected: bool) -> Verdict:
             if must_fail:
                 return passed(f"refused: {kind}")
             return failed(f"refused ({kind}): {message}")
-    del expected
     return failed(f"no rows: {outcome}")
 
 

@@ -97,7 +97,9 @@ def _without_rows(question: Question, state: Snapshot, error: LogError) -> Verdi
         return passed(f"{_NO_EXPECTATION}: the log is right; it names no schema, so that there are no rows")
     absent = [each.path for each in state.live.values() if raw.missing(each.path)]
     if isinstance(error, MissingFile) and absent:
-        return passed(f"{_NO_EXPECTATION}: the log is right; {len(absent)} of its data files are placeholders")
+        return passed(
+            f"{_NO_EXPECTATION}: the log is right; {len(absent)} of its data files are placeholders"
+        )
     return failed(f"no rows: {error}")
 
 

@@ -1,4 +1,4 @@
-"""Cases that are wrong in themselves or out of scope, each named with its reason in `named.toml`; never by a pattern."""
+"""Cases that are wrong in themselves or out of scope, each named with its reason in `named.toml`, never by pattern."""
 
 from __future__ import annotations
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, tzinfo
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from conformance.corpus import golden
 from conformance.corpus.cases import ACCEPTANCE, Question
-from conformance.corpus.expectations import compare, compare_rows, files
+from conformance.corpus.expectations import compare, compare_rows, expected_rows, files
 from conformance.corpus.named import named
-from conformance.corpus.reasons import accepted, agrees
+from conformance.corpus.reasons import accepted, agrees, code_of
 from conformance.corpus.refusals import of_rows, state_problems
 from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
 from delta_models.conversions import Unreadable, read_timestamp
@@ -29,7 +28,7 @@ SESSION = ZoneInfo("America/Los_Angeles")  # of those who captured the acceptanc
 _FEED_COLUMNS = 1  # the last one is the time of the commit, which a copied table has lost
 
 
-class Refused(Exception):  # noqa: N818 - what happened to the question
+class Refused(Exception):
     """The oracle refuses; `reasons` are all that it can name."""
 
     def __init__(self, reasons: list[str], detail: str) -> None:
@@ -80,7 +79,7 @@ class Oracle:
 def _refused(refusal: Refused, error: object) -> Verdict:
     if not isinstance(error, dict):
         return failed(f"refused: {refusal}")
-    code = str(error.get("errorCode"))
+    code = code_of(error)
     reason = agrees(code, refusal.reasons)
     if reason is not None:
         return passed(f"refused for {reason}")
@@ -206,7 +205,8 @@ def _protocol(protocol: Protocol, expected: Mapping[str, Any] | None) -> list[st
         "writerFeatures": sorted(protocol.writer_features or ()),
     }
     wanted = {
-        key: sorted(expected.get(key) or ()) if key.endswith("Features") else expected.get(key) for key in found
+        key: sorted(expected.get(key) or ()) if key.endswith("Features") else expected.get(key)
+        for key in found
     }
     return _differences(found, wanted)
 
@@ -230,7 +230,9 @@ def _metadata(metadata: Metadata, expected: Mapping[str, Any] | None) -> list[st
         "schemaString": _parsed(expected.get("schemaString")),
         "partitionColumns": list(expected.get("partitionColumns") or ()),
         "configuration": dict(expected.get("configuration") or {}),
-        "format": {"provider": form.get("provider"), "options": form.get("options") or {}} if form else found["format"],
+        "format": {"provider": form.get("provider"), "options": form.get("options") or {}}
+        if form
+        else found["format"],
     }
     return _differences(found, wanted)
 
@@ -298,8 +300,6 @@ def _change_feed(reader: LogReader, question: Question) -> Verdict:
     if not found:
         return passed("" if count == 0 else "by the number of changes: they were not kept")
     wanted: list[Row] = []
-    from conformance.corpus.expectations import expected_rows  # noqa: PLC0415 - with the times that are left out
-
     try:
         wanted = [row[:-_FEED_COLUMNS] for row in expected_rows(found, changes.schema)]
     except ValueError as error:
@@ -336,7 +336,9 @@ def _agrees_with_states(reader: LogReader, changes: Rows, first: int, last: int 
             return out_of_scope("the spec expects nothing, and the schema changes on the way")
         balance.extend(reader.rows(before).rows, 1)
     if balance.even:
-        return passed("nothing is expected: the changes lead from the state before them to the one at their end")
+        return passed(
+            "nothing is expected: the changes lead from the state before them to the one at their end"
+        )
     return failed("the changes do not lead from the state before them to the one at their end")
 
 

@@ -1,6 +1,6 @@
 """What a log says to someone who reads its JSON lines as they stand: a second look at what the oracle makes of it.
 
-It shares nothing with the oracle's reader and knows just enough to confirm an answer: which versions and checkpoints are
+It shares nothing with the oracle's reader and knows just enough to confirm an answer: which versions are
 there, what the first commits hold, which files are left when removes are taken from adds.
 """
 

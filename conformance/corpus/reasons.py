@@ -6,21 +6,22 @@ Spark and Delta; a code of the table below means its reasons alone, another one 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 
-_STATE = (
-    "log.first-commit-has-",
-    "checkpoint.one-protocol",
-    "checkpoint.one-metadata",
-    "checkpoint.equals-replay",
-)
 _FILE = ("MissingFile", "log.added-file-exists")
 _VECTOR_BYTES = ("dv.well-formed", "CorruptFile")
 _SCHEMA = ("log.schema-readable", "log.column-names-unique", "no-columns")
-_GAP = ("log.versions-contiguous", "log.oldest-version-has-checkpoint", "log.loads")
+_GAP = ("log.versions-contiguous", "log.oldest-version-has-checkpoint", "log.loads", "no-commits")
 _TWICE = ("log.one-", "log.path-added-once", "log.path-removed-once", "log.no-add-and-remove-of-one-file")
 _CHANGES = ("NoChangeData",)
+_STATE = (
+    "log.first-commit-has-", "log.required-field", "checkpoint.one-protocol", "checkpoint.one-metadata",
+    "checkpoint.equals-replay", *_TWICE, *_GAP,
+)  # fmt: skip
 _UNREADABLE_CHECKPOINT = ("checkpoint.", "CorruptLog")
+
+_QUOTED = re.compile(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]")
 
 EXACT: dict[str, tuple[str, ...]] = {
     "DELTA_TABLE_NOT_FOUND": ("NoTable",),
@@ -32,6 +33,7 @@ EXACT: dict[str, tuple[str, ...]] = {
     "DELTA_LOG_FILE_NOT_FOUND": (*_GAP, "MissingVersion"),
     "DELTA_NO_RECREATABLE_HISTORY_FOUND": (*_GAP, "MissingVersion"),
     "DELTA_NO_COMMITS_FOUND": (*_GAP, "NoTable"),
+    "DELTA_EMPTY_DIRECTORY": ("NoTable", "no-commits"),
     "DELTA_INVALID_JSON_COMMIT_FILE": ("log.commit-is-json-lines",),
     "MALFORMED_RECORD_IN_PARSING": ("log.commit-is-json-lines",),
     "DELTA_STATE_RECOVER_ERROR": _STATE,
@@ -119,6 +121,8 @@ FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("JSON",), ("log.commit-is-json-lines", "log.schema-readable")),
     (("CORRUPT",), ("log.commit-is-json-lines", "checkpoint.", "log.added-file-readable", "CorruptFile")),
     (("MALFORMED",), ("log.commit-is-json-lines", "checkpoint.", "log.added-file-readable", "CorruptFile")),
+    (("READ", "FILE"), (*_FILE, "checkpoint.", "log.added-file-readable", "CorruptFile")),
+    (("EMPTY",), ("NoTable", "no-commits", "no-columns")),
     (("PARQUET",), ("checkpoint.", "log.added-file-readable", "CorruptFile")),
     (("FILE", "NOT", "FOUND"), _FILE),
     (("FILE", "NOT", "EXIST"), _FILE),
@@ -139,6 +143,12 @@ def accepted(code: str) -> tuple[str, ...]:
     words = set(main.replace("-", "_").upper().split("_"))
     singular = words | {each.removesuffix("S") for each in words}
     return next((reasons for wanted, reasons in FAMILIES if set(wanted) <= singular), ())
+
+
+def code_of(error: Mapping[str, object]) -> str:
+    """The code by which to judge an error: its own, or if nobody knows that the one that its message begins with."""
+    codes = [str(error.get("errorCode") or ""), *_QUOTED.findall(str(error.get("errorMessage") or ""))]
+    return next((each for each in codes if accepted(each)), codes[0])
 
 
 def agrees(code: str, found: Collection[str]) -> str | None:

@@ -43,9 +43,7 @@ def _of_error(reader: LogReader, version: int | None, error: LogError) -> Iterat
     if isinstance(error, NoTable):
         yield "NoTable"
         return
-    if not isinstance(error, MissingVersion):
-        yield from _of_log(reader)
-    elif _asked_for_a_gap(reader, version):
+    if not isinstance(error, MissingVersion) or _asked_for_a_gap(reader, version):
         yield from _of_log(reader)
     yield type(error).__name__
 
@@ -87,7 +85,7 @@ def _of_log(reader: LogReader) -> Iterator[str]:
 def _of_state(reader: LogReader, state: Snapshot) -> Iterator[str]:
     listing = reader.listing()
     if state.version not in listing.commits:
-        yield "log.oldest-version-has-checkpoint"
+        yield "no-commits"
     if state.properties.get("delta.columnMapping.mode", "none") not in _MAPPING_MODES:
         yield "column-mapping-mode"
     try:

@@ -1,0 +1,90 @@
+"""`conformance corpus`: what it writes, what it shows, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+
+from conformance.cli.entry import main
+from conformance.corpus import running
+from conformance.corpus.verdict import passed
+
+
+def lines(out):
+    return [json.loads(each) for each in (out / "latest" / "cases.jsonl").read_text().splitlines()]
+
+
+def test_a_line_is_written_for_each_spec_and_the_exit_is_0_if_none_failed(acceptance, tmp_path, capsys):
+    acceptance.table.create().append((1, "a"))
+    acceptance.spec("all", {"type": "read", "expected": {"rowCount": 1}}, (1, "a"))
+    assert main(["corpus", str(tmp_path / "corpus"), "--out", str(tmp_path / "out")]) == 0
+    assert lines(tmp_path / "out") == [
+        {
+            "corpus": "acceptance", "case": "a_case", "spec": "all", "kind": "read", "engine": "reference",
+            "result": "passed", "why": "",
+        }
+    ]  # fmt: skip
+    shown = capsys.readouterr().out
+    assert "reference  acceptance  read         1       0             0" in shown
+    assert "cases.jsonl" in shown
+
+
+def test_a_failure_is_shown_with_its_reason_and_the_exit_is_1(acceptance, tmp_path, capsys):
+    acceptance.table.create().append((1, "a"))
+    acceptance.spec("wrong", {"type": "read"}, (2, "a"))
+    acceptance.spec("odd", {"type": "horoscope"})
+    command = ["corpus", str(tmp_path / "corpus"), "--engine", "reference", "--out", str(tmp_path / "out")]
+    assert main(command) == 1
+    assert {each["spec"]: each["result"] for each in lines(tmp_path / "out")} == {
+        "odd": "out of scope",
+        "wrong": "failed",
+    }
+    assert "1 row missing" in capsys.readouterr().out
+
+
+def test_a_path_without_tables_is_an_error_of_usage(tmp_path, capsys):
+    assert main(["corpus", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "no reference tables under" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_engine_is_an_error_of_usage(acceptance, tmp_path, capsys):
+    acceptance.spec("all", {"type": "read"})
+    assert main(["corpus", str(tmp_path), "--engine", "delta-rust", "--out", str(tmp_path / "out")]) == 2
+    assert "delta-rust" in capsys.readouterr().err
+
+
+def test_a_case_that_breaks_the_harness_fails_alone(acceptance):
+    from conformance.corpus.cases import find  # noqa: PLC0415 - beside its only use
+
+    class Breaking:
+        name = "breaking"
+
+        def judge(self, question):
+            if question.spec == "bad":
+                raise ZeroDivisionError("oh")
+            return passed()
+
+    acceptance.spec("bad", {"type": "read"})
+    acceptance.spec("good", {"type": "read"})
+    found = [running.ask(Breaking(), each).verdict for each in find([acceptance.folder])]
+    assert [each.result for each in found] == ["failed", "passed"]
+    assert "ZeroDivisionError" in found[0].why
+
+
+def test_an_engine_reads_what_an_adapter_can_and_the_rest_is_out_of_scope(acceptance, tmp_path):
+    acceptance.table.create().append((1, "a"), (2, "b")).append((3, "c"))
+    acceptance.spec("all", {"type": "read"}, (1, "a"), (2, "b"), (3, "c"))
+    acceptance.spec(
+        "before", {"type": "read", "version": 1, "predicate": "id > 1", "columns": ["id", "name"]}, (2, "b")
+    )
+    acceptance.spec("state", {"type": "snapshot", "version": 0, "expected": {}})
+    acceptance.spec(
+        "gone", {"type": "snapshot", "version": 9, "error": {"errorCode": "DELTA_VERSION_NOT_FOUND"}}
+    )
+    code = main(["corpus", str(tmp_path / "corpus"), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
+    found = {each["spec"]: each for each in lines(tmp_path / "out")}
+    assert {spec: each["result"] for spec, each in found.items()} == {
+        "all": "passed", "before": "passed", "state": "out of scope", "gone": "passed",
+    }  # fmt: skip
+    assert code == 0
+    assert found["all"]["engine"].startswith("delta-rs@")
