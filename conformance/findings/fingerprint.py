@@ -61,6 +61,8 @@ def key_of(seen: Observation, breach: Breach) -> Key:
     partition_by = tuple(seen.model.partition_by) if seen.model.exists else ()
     operation: Operation = breach.read if breach.read is not None else seen.operation
     named = set(breach.columns) or columns_named(operation)
+    if not named and isinstance(operation, Append | Overwrite):
+        named = set(partition_by)  # of whole rows only the columns that place them say something
     return Key(
         requirement=breach.requirement,
         engine=engine_name(seen.engine),

@@ -21,5 +21,5 @@ def keep_finding(root: Path, finding: Finding, table: Path | None = None, versio
 
 def known_deviation(key: Key, version: str | None = None) -> str | None:
     """The name of the known deviation that a finding is, None if it is news. Without a version any version counts."""
-    entry = known(key.fingerprint, key.engine, version)
+    entry = known(key.fingerprint, key.engine, version, form=key.to_json())
     return None if entry is None else entry.name

@@ -3,11 +3,19 @@
 requirement = "read.filter"
 engine = "delta-rs"
 versions = ">=1.6.0,<=1.6.6"
-fingerprints = ["9f3c21aa"]       # every form in which it has been seen; no wildcards
-cause = "..."                     # prose: what happens, and why as far as that is known
-issue = "https://..."             # or "not reported"
-expires = 2027-06-30              # from then on it fails runs again, so that somebody looks
-trigger = "delete-by-decimal"     # what to keep out of half of the histories; see `triggers`
+fingerprints = ["9f3c21aa"]  # of its smallest history, and of odd ones
+cause = "..."  # prose: what happens, and why as far as that is known
+issue = "https://..."  # or "not reported"
+expires = 2027-06-30  # from then on it fails runs again, so that somebody looks
+trigger = "empty-partition-text"  # what to keep out of half of the histories: in `triggers` or `strategies.guards`
+
+[[forms]]  # the other keys under which it is seen, each part spelt out: a finite set, no wildcards
+requirements = ["read.filter"]
+operations = { Read = ["where", "columns"], Delete = [] }  # with any of these options
+features = ["1/2", "deletionVectors"]  # any of these
+types = ["string partition"]  # all of these
+other_types = ["long", "date"]  # and any of these
+outcomes = ["answered"]
 """
 
 from __future__ import annotations
@@ -22,17 +30,39 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from delta_adapters.deviations.triggers import TRIGGERS
-
 FOLDER = Path(__file__).parent / "known"
 _FINGERPRINT = re.compile(r"[0-9a-f]{8}")
 _BOUND = re.compile(r"\s*(>=|<=|==|<|>)\s*(\d+(?:\.\d+)*)\s*")
 _TEXTS = ("requirement", "engine", "versions", "cause", "issue")
-_KEYS = {*_TEXTS, "fingerprints", "expires", "trigger"}
+_KEYS = {*_TEXTS, "fingerprints", "expires", "trigger", "forms"}
 
 
 class BadDeviation(ValueError):
     """An entry is malformed; the message names the file and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Keys of findings under which a deviation is seen: a finite set, its parts spelt out."""
+
+    requirements: tuple[str, ...]
+    operations: Mapping[str, frozenset[str]]
+    features: frozenset[str]
+    types: frozenset[str]
+    other_types: frozenset[str]
+    outcomes: tuple[str, ...]
+
+    def holds(self, key: Mapping[str, Any]) -> bool:
+        """Whether the key of a finding, as JSON, is one of these."""
+        types = set(key["types"])
+        return (
+            key["requirement"] in self.requirements
+            and key["operation"] in self.operations
+            and set(key["options"]) <= self.operations[key["operation"]]
+            and set(key["features"]) <= self.features
+            and self.types <= types <= self.types | self.other_types
+            and key["outcome"] in self.outcomes
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +79,7 @@ class Deviation:
     expires: date
     history: Mapping[str, Any]
     trigger: str | None = None
+    forms: tuple[Form, ...] = ()
 
     def covers(self, version: str) -> bool:
         """Whether an engine's version lies in the range."""
@@ -79,12 +110,22 @@ def all_deviations() -> tuple[Deviation, ...]:
 
 
 def known(
-    fingerprint: str, engine: str, version: str | None = None, today: date | None = None
+    fingerprint: str,
+    engine: str,
+    version: str | None = None,
+    today: date | None = None,
+    form: Mapping[str, Any] | None = None,
 ) -> Deviation | None:
-    """The entry that covers a fingerprint seen in a version of an engine; expired entries cover nothing."""
+    """The entry that covers a finding in a version of an engine, by its fingerprint or its key (`form`).
+
+    Expired entries cover nothing.
+    """
     for each in all_deviations():
-        covered = fingerprint in each.fingerprints and each.engine == engine and not each.expired(today)
-        if covered and (version is None or each.covers(version)):
+        if each.engine != engine or each.expired(today) or not (version is None or each.covers(version)):
+            continue
+        if fingerprint in each.fingerprints or (
+            form is not None and any(one.holds(form) for one in each.forms)
+        ):
             return each
     return None
 
@@ -116,6 +157,18 @@ def _load(path: Path) -> Deviation:
         expires=form["expires"],
         history=history,
         trigger=form.get("trigger"),
+        forms=tuple(_form(each) for each in form.get("forms", ())),
+    )
+
+
+def _form(form: Mapping[str, Any]) -> Form:
+    return Form(
+        requirements=tuple(form["requirements"]),
+        operations={name: frozenset(options) for name, options in form["operations"].items()},
+        features=frozenset(form["features"]),
+        types=frozenset(form["types"]),
+        other_types=frozenset(form.get("other_types", ())),
+        outcomes=tuple(form["outcomes"]),
     )
 
 
@@ -126,7 +179,26 @@ def _wrong(form: Mapping[str, Any]) -> str | None:
     for key in _TEXTS:
         if not isinstance(form.get(key), str) or not form[key].strip():
             return f"{key} is missing or no text"
-    fingerprints = form.get("fingerprints")
+    if (wrong := _wrong_fingerprints(form.get("fingerprints"))) is not None:
+        return wrong
+    expires = form.get("expires")
+    if not isinstance(expires, date) or isinstance(expires, datetime):
+        return "expires is missing or no date"
+    if form["issue"] != "not reported" and not form["issue"].startswith("https://"):
+        return "issue is a link, or 'not reported'"
+    if not isinstance(form.get("trigger", ""), str):
+        return "trigger is no text"
+    for each in form.get("forms", ()):
+        if (wrong := _wrong_form(each)) is not None:
+            return wrong
+    try:
+        _bounds(form["versions"])
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _wrong_fingerprints(fingerprints: Any) -> str | None:
     if not isinstance(fingerprints, list) or not fingerprints:
         return "fingerprints is missing or empty"
     for each in fingerprints:
@@ -134,19 +206,21 @@ def _wrong(form: Mapping[str, Any]) -> str | None:
             return f"{each!r} is no fingerprint of eight hexadecimal digits"
     if len(set(fingerprints)) != len(fingerprints):
         return "a fingerprint stands there twice"
-    expires = form.get("expires")
-    if not isinstance(expires, date) or isinstance(expires, datetime):
-        return "expires is missing or no date"
-    if form["issue"] != "not reported" and not form["issue"].startswith("https://"):
-        return "issue is a link, or 'not reported'"
-    trigger = form.get("trigger")
-    if trigger is not None and trigger not in TRIGGERS:
-        return f"trigger {trigger!r} does not exist; there are {', '.join(TRIGGERS) or 'none'}"
-    try:
-        _bounds(form["versions"])
-    except ValueError as error:
-        return str(error)
     return None
+
+
+def _wrong_form(form: Any) -> str | None:
+    needed = {"requirements": list, "operations": dict, "features": list, "types": list, "outcomes": list}
+    if not isinstance(form, dict):
+        return "a form is a table"
+    unknown = sorted(set(form) - {*needed, "other_types"})
+    if unknown:
+        return f"a form with unknown keys {', '.join(unknown)}"
+    for key, kind in needed.items():
+        if not isinstance(form.get(key), kind):
+            return f"a form without {key}"
+    options = [each for each in form["operations"].values() if not isinstance(each, list)]
+    return f"options are a list, not {options[0]!r}" if options else None
 
 
 def _bounds(text: str) -> list[tuple[str, tuple[int, ...]]]:
