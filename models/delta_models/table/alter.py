@@ -16,6 +16,7 @@ from delta_models.operations import (
     SetNullable,
     WidenColumn,
 )  # fmt: skip
+from delta_models.outcomes import Rejected
 from delta_models.schema import (
     BYTE,
     DATE,
@@ -236,7 +237,7 @@ def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str)
 def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     """The same ends, where the operation succeeds with the table edited."""
     branches = (
-        each if each.outcome.__class__.__name__ == "Rejected" else replace(each, table=edit(each.table))
+        each if isinstance(each.outcome, Rejected) else replace(each, table=edit(each.table))
         for each in ends.branches
     )
     return Expectation(tuple(branches))
