@@ -40,7 +40,7 @@ from conformance.options import RunOptions
 from conformance.plan import Chunk, Plan, load_profile, make_plan
 from conformance.version import harness_version
 from conformance.worker import Settings
-from delta_adapters.registry import KNOWN, EngineSpec, availability, engine_names, parse_engine
+from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine, prepare
 
 TIDY_UP = 30.0
 
@@ -53,7 +53,7 @@ def run_campaign(options: RunOptions, bus: Bus) -> None:
     bus.emit(header_of(options, specs, plan))
     able = []
     for spec in specs:
-        found = availability(spec)
+        found = prepare(spec)
         if found:
             able.append(spec)
         else:

@@ -152,6 +152,21 @@ def availability(engine: str | EngineSpec) -> Availability:
     return java_availability() if known.java else AVAILABLE
 
 
+def prepare(engine: str | EngineSpec) -> Availability:
+    """Fetch what an engine needs and keeps, if that was never done, and tell it on stderr; whether it can run then."""
+    spec = parse_engine(engine) if isinstance(engine, str) else engine
+    found = availability(spec)
+    if not found or spec.name != "delta-spark":
+        return found
+    from delta_adapters.delta_spark.jars import JarsError, resolve  # noqa: PLC0415 - only for who runs it
+
+    try:
+        resolve()
+    except JarsError as error:
+        return Availability(available=False, why=str(error), cure=error.cure)
+    return found
+
+
 @functools.cache
 def java_availability() -> Availability:
     """Whether there is a Java that Spark accepts, and the line that installs one."""

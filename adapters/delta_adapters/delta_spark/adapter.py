@@ -155,11 +155,7 @@ class DeltaSpark:
         return f"{SQL.quote(database)}.{SQL.quote(folder.name if create.managed else str(create.name))}"
 
     def _drop(self, _: Drop) -> Outcome | None:
-        name = self._names.get(str(Path(self._location).resolve()))
-        if name is None:
-            return Unsupported(
-                "delta-spark drops tables of a catalogue; a table that has a path only is not in one"
-            )
+        name = self._names.get(str(Path(self._location).resolve()), self._path_name())
         self._spark.sql(f"DROP TABLE {name}")
         return Committed()
 
