@@ -185,6 +185,15 @@ def test_rules_and_properties_change_and_hold(table):
     assert kind_of(table.execute(Delete())) == "append-only"
 
 
+def test_a_table_with_deletion_vectors_is_written_and_read(delta_rs):
+    create = Create(SCHEMA, properties=(("delta.enableDeletionVectors", "true"),))
+    assert delta_rs.execute(create).outcome == Committed()
+    delta_rs.execute(append((1, "a"), (2, "b")))
+    assert delta_rs.execute(Delete(Compare("=", ID, number(1)))).outcome == Committed()
+    assert rows_of(delta_rs) == [(2, "b")]
+    assert rows_of(delta_rs, columns=("id", "letter"), at=AtVersion(1)) == [(1, "a"), (2, "b")]
+
+
 NOT_NULL = Struct((Field("id", LONG, nullable=False),))
 OTHER = struct(("id", LONG), ("number", LONG))
 

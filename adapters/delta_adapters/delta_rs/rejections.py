@@ -49,6 +49,8 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"[Ww]riter feature",
             r"[Uu]nsupported.*feature",
             r"requires table feature",
+            r"not supported for write operation",
+            r"Unsupported table features required",
             r"Table features must be specified",
             r"table has set these (reader|writer) features",
             r"only supported by the deltalake reader with version",
