@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 
 from conformance.cli.errors import UsageError
-from conformance.report import formats
 from conformance.report.journal import NAME, JournalError, NoRecording, Recording, read
-from conformance.report.merging import UnlikeRuns, merge
 from conformance.report.results import Results
 from conformance.report.terminal.closing import closing_lines
 from conformance.report.text import here
@@ -31,25 +29,29 @@ Without any of these the reports of one DIR are written into it.
 Exit: 0 when written, whatever the verdict.
 """
 
+FORMS = ("html", "markdown", "junit", "summary")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `report`."""
     parser.add_argument("folders", nargs="+", metavar="DIR", type=Path)
-    for name in formats.FORMATS:
+    for name in FORMS:
         parser.add_argument(f"--{name}", type=Path, metavar="F")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Read, merge, write."""
+    from conformance.report.formats import FORMATS  # noqa: PLC0415 - loads the model; --help shall not wait for it
+
     results = _results([_recording(each) for each in arguments.folders])
-    asked = {name: path for name in formats.FORMATS if (path := getattr(arguments, name)) is not None}
+    asked = {name: path for name in FORMS if (path := getattr(arguments, name)) is not None}
     if not asked and len(arguments.folders) > 1:
         raise UsageError("several runs, and nowhere to write their report", "Give --html F, for instance.")
     folder = arguments.folders[0] if arguments.folders[0].is_dir() else arguments.folders[0].parent
-    targets = asked or {name: folder / each.file for name, each in formats.FORMATS.items()}
+    targets = asked or {name: folder / each.file for name, each in FORMATS.items()}
     try:
         for name, path in targets.items():
-            formats.FORMATS[name].write(results, path)
+            FORMATS[name].write(results, path)
     except CannotWrite as error:
         raise UsageError(str(error)) from error
     sys.stdout.write("\n".join(closing_lines(results, None)) + "\n\n")
@@ -69,6 +71,8 @@ def _recording(folder: Path) -> Recording:
 
 
 def _results(recordings: list[Recording]) -> Results:
+    from conformance.report.merging import UnlikeRuns, merge  # noqa: PLC0415 - loads the catalogue
+
     try:
         return merge(recordings)
     except UnlikeRuns as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from conformance.cli.arguments import duration, one_of, positive, seed
 from conformance.cli.errors import UsageError
@@ -20,9 +21,11 @@ from conformance.events import HarnessFault, Interrupted
 from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
 from conformance.report import summary
 from conformance.report.folders import new_run_folder
-from conformance.report.recorder import Recorder
 from conformance.report.terminal.closing import closing_lines
 from conformance.report.writing import CannotWrite
+
+if TYPE_CHECKING:
+    from conformance.report.recorder import Recorder
 
 DEFAULT_OUT = Path("conformance-results")
 MOST_JOBS = 4  # each may hold a JVM
@@ -79,6 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, report, and return the exit code of the verdict."""
+    from conformance.report.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
+
     options = options_of(arguments)
     try:
         recorder = Recorder(options.folder)
