@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from conformance.corpus import golden
+from conformance.corpus import golden, hidden
 from conformance.corpus.cases import ACCEPTANCE, Question
 from conformance.corpus.expectations import compare, compare_rows, expected_rows, files
 from conformance.corpus.named import named
@@ -135,11 +135,17 @@ def _read(reader: LogReader, question: Question) -> Verdict:
     state = _state(reader, version_asked(reader, form))
     expected = form.get("expected") or {}
     predicate = form.get("predicate")
-    if predicate is not None:
-        parse_predicate(str(predicate), state.schema, reader.zone)  # before its rows, as an engine does
-    rows = _rows(reader, state)
-    if predicate is not None:
-        rows = filtered(rows, str(predicate), reader.zone)
+    if predicate is None:
+        rows = _rows(reader, state)
+    elif hidden.NAME in str(predicate):
+        parse_predicate(str(predicate), hidden.schema_with(state), reader.zone)
+        rows = filtered(hidden.rows_with(reader, state), str(predicate), reader.zone)
+        rows = projected(rows, list(state.schema.names))
+    else:
+        parse_predicate(
+            str(predicate), state.schema, reader.zone
+        )  # before its rows are read, as an engine does
+        rows = filtered(_rows(reader, state), str(predicate), reader.zone)
     rows = projected(rows, form.get("columns"))
     found = files(question.rows)
     if not found and "rowCount" not in expected and "error" not in form:

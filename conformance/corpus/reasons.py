@@ -147,7 +147,10 @@ def accepted(code: str) -> tuple[str, ...]:
 
 def code_of(error: Mapping[str, object]) -> str:
     """The code by which to judge an error: its own, or if nobody knows that the one that its message begins with."""
-    codes = [str(error.get("errorCode") or ""), *_QUOTED.findall(str(error.get("errorMessage") or ""))]
+    codes: list[str] = [
+        str(error.get("errorCode") or ""),
+        *_QUOTED.findall(str(error.get("errorMessage") or "")),
+    ]
     return next((each for each in codes if accepted(each)), codes[0])
 
 

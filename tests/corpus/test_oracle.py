@@ -65,6 +65,22 @@ def test_states_are_judged_by_protocol_and_metadata(acceptance):
     }  # fmt: skip
 
 
+def test_a_predicate_may_ask_where_a_row_comes_from(acceptance):
+    properties = {"delta.enableRowTracking": "true"}
+    table = acceptance.table.create(**properties).append((1, "a"), (2, "b"))
+    write_rows(table.folder / "part-2.parquet", [(3, "c"), (4, "d")])
+    tracked = {**table.added("part-2.parquet", 2), "baseRowId": 10, "defaultRowCommitVersion": 2}
+    table.commit({"add": tracked})
+    acceptance.spec("by_id", {"type": "read", "predicate": "_metadata.row_id = 11"}, (4, "d"))
+    acceptance.spec(
+        "by_version", {"type": "read", "predicate": "_metadata.row_commit_version >= 2"}, (3, "c"), (4, "d")
+    )
+    acceptance.spec(
+        "by_file", {"type": "read", "predicate": "_metadata.file_name = 'part-1.parquet'"}, (1, "a"), (2, "b")
+    )
+    assert set(results(acceptance.folder).values()) == {"passed"}
+
+
 def test_transactions_and_domains_are_judged(acceptance):
     acceptance.table.create().commit(
         {"txn": {"appId": "app", "version": 7}},
@@ -108,6 +124,14 @@ def test_a_folder_without_a_table_is_the_state_before_the_first_commit(acceptanc
     acceptance.spec("empty", {"type": "snapshot", "version": -1, "expected": empty})
     acceptance.spec("error", {"type": "snapshot", "error": {"errorCode": "DELTA_TABLE_NOT_FOUND"}})
     assert results(acceptance.folder) == {"empty": "passed", "error": "passed"}
+
+
+NEW_FEATURE = {
+    "minReaderVersion": 3,
+    "minWriterVersion": 7,
+    "readerFeatures": ["new"],
+    "writerFeatures": ["new"],
+}
 
 
 def broken(*actions):
@@ -155,7 +179,7 @@ def twice(table):
         (torn, "DELTA_INVALID_JSON_COMMIT_FILE"),
         (without_file, "DELTA_FILE_NOT_FOUND_DETAILED"),
         (
-            broken({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["new"], "writerFeatures": ["new"]}}),
+            broken({"protocol": NEW_FEATURE}),
             "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
         ),
         (broken({"protocol": {"minReaderVersion": 4, "minWriterVersion": 7}}), "DELTA_INVALID_PROTOCOL_VERSION"),

@@ -20,7 +20,7 @@ def is_absolute(path: str) -> bool:
 
 
 def logical(path: str) -> str:
-    """The path by which a file is known: `file:/x`, `file:///x` and `/x` are one, as URIs resolved against the table."""
+    """The path by which a file is known: `file:/x`, `file:///x` and `/x` are one URI, resolved against the table."""
     if not path.startswith("file:"):
         return path
     rest = path.removeprefix("file:")
