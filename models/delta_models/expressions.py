@@ -8,6 +8,7 @@ columns and literals of one type; the order of NaN, `Like`, calls, arithmetic an
 
 from __future__ import annotations
 
+import importlib
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from datetime import UTC, tzinfo
 from functools import partial
 from typing import Any
 
-from delta_models import functions
 from delta_models.schema import BOOLEAN, DataType, Struct
 from delta_models.values import Row, Value, order_keyer, sql_keyer
 
@@ -268,6 +268,8 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], Value]:
+    # Found when it is needed: an adapter's own environment holds the vocabulary alone, and evaluates nothing.
+    functions: Any = importlib.import_module("delta_models.functions")
     types = tuple(type_of(each, schema) for each in call.arguments)
     found = functions.application(call.function, types, call.type, zone)
     if found is None:
