@@ -41,7 +41,9 @@ from tests.adapters.extremes import EXTREMES, LAST_DAY
 DIALECT = SparkSqlDialect()
 NO_STATISTICS = (("delta.dataSkippingNumIndexedCols", "0"),)
 VALUE, NUMBER = Column(("value",)), Column(("number",))
+ROWS = max(map(len, EXTREMES.values()))
 WITH_BINARY = EXTREMES | {BINARY: (b"", b"\x00", b"'\\\xff\xfe", b"text")}
+NAMED = {each: f"c{number}" for number, each in enumerate(WITH_BINARY)}
 
 
 def sql(expression: Expression) -> str:
@@ -53,45 +55,69 @@ def _numbers(reply) -> set[int]:
     return set(reply.table["number"].to_pylist())
 
 
+@pytest.fixture(scope="module")
+def all_types(delta_spark_host, tmp_path_factory):
+    """One table for all types, a column each and a row for each number: to make tables is what costs."""
+    delta_spark_host.open(str(tmp_path_factory.mktemp("types") / "table"))
+    schema = struct(("number", LONG), *((NAMED[each], each) for each in WITH_BINARY))
+    rows = tuple((n, *(values[n % len(values)] for values in WITH_BINARY.values())) for n in range(ROWS))
+    assert delta_spark_host.execute(Create(schema, (), NO_STATISTICS)).outcome == Committed()
+    assert (
+        delta_spark_host.execute(Append(Rows(schema, (*rows, (ROWS, *(None for _ in WITH_BINARY)))))).outcome
+        == Committed()
+    )
+    return delta_spark_host
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("data_type", tuple(WITH_BINARY), ids=str)
-def test_a_literal_says_exactly_its_value(delta_spark, data_type):
-    values = (*WITH_BINARY[data_type], None)
-    schema = struct(("value", data_type), ("number", LONG))
-    assert delta_spark.execute(Create(schema, (), NO_STATISTICS)).outcome == Committed()
-    rows = Rows(schema, tuple((each, number) for number, each in enumerate(values)))
-    assert delta_spark.execute(Append(rows)).outcome == Committed()
-    null = len(values) - 1
-
-    # One read proves all: a row is kept if exactly the literal of its own number picks it.
+def test_a_literal_finds_exactly_its_value(all_types, data_type):
+    values = WITH_BINARY[data_type]
+    value = Column((NAMED[data_type],))
+    literals = [Literal(data_type, values[number % len(values)]) for number in range(ROWS)]
+    # One read proves all literals: a row is kept if the one of its own number picks it, and no other one does.
     own = Or(
         tuple(
-            And((Compare("=", NUMBER, Literal(LONG, number)), Compare("=", VALUE, Literal(data_type, each))))
-            for number, each in enumerate(values[:-1])
+            And((Compare("=", NUMBER, Literal(LONG, number)), Compare("=", value, literal)))
+            for number, literal in enumerate(literals)
         )
     )
-    assert _numbers(delta_spark.read(Read(where=own))) == set(range(null))
-    other = Or(
+    others = Or(
         tuple(
-            And((Compare("!=", NUMBER, Literal(LONG, number)), Compare("=", VALUE, Literal(data_type, each))))
-            for number, each in enumerate(values[:-1])
+            And(
+                (
+                    Compare("=", value, Literal(data_type, each)),
+                    Not(
+                        In(
+                            NUMBER,
+                            tuple(
+                                Literal(LONG, number)
+                                for number in range(ROWS)
+                                if number % len(values) == index
+                            ),
+                        )
+                    ),
+                )
+            )
+            for index, each in enumerate(values)
         )
     )
-    assert _numbers(delta_spark.read(Read(where=other))) == set()
-    everything = tuple(Literal(data_type, each) for each in values)
-    assert _numbers(delta_spark.read(Read(where=In(VALUE, everything)))) == set(range(null))
+    assert _numbers(all_types.read(Read(where=And((own, Not(others)))))) == set(range(ROWS))
+    options = (*(Literal(data_type, each) for each in values[1:]), Literal(data_type, None))
+    found = _numbers(all_types.read(Read(where=In(value, options))))
+    assert found == {number for number in range(ROWS) if number % len(values)}
 
-    # An update writes what the literal says; a delete finds it again.
-    wanted = values[null - 1]
-    alone = Compare("=", NUMBER, Literal(LONG, null))
-    assert delta_spark.execute(Update((("value", Literal(data_type, wanted)),), alone)).outcome == Committed()
-    equal = Compare("=", VALUE, Literal(data_type, wanted))
-    assert _numbers(delta_spark.read(Read(where=equal))) == {null - 1, null}
-    assert delta_spark.execute(Delete(equal)).outcome == Committed()
-    assert (
-        delta_spark.execute(Delete(Compare("=", VALUE, Literal(data_type, values[0])))).outcome == Committed()
-    )
-    assert _numbers(delta_spark.read(Read())) == set(range(1, null - 1))
+
+@pytest.mark.slow
+def test_literals_of_all_types_are_written_by_an_update_and_found_by_a_delete(all_types):
+    values = {each: of[len(of) - 1] for each, of in WITH_BINARY.items()}
+    alone = Compare("=", NUMBER, Literal(LONG, ROWS))
+    update = Update(tuple((NAMED[each], Literal(each, of)) for each, of in values.items()), alone)
+    assert all_types.execute(update).outcome == Committed()
+    every = And(tuple(Compare("=", Column((NAMED[each],)), Literal(each, of)) for each, of in values.items()))
+    assert _numbers(all_types.read(Read(where=every))) == {ROWS}
+    assert all_types.execute(Delete(every)).outcome == Committed()
+    assert _numbers(all_types.read(Read())) == set(range(ROWS))
 
 
 @pytest.mark.slow
