@@ -35,9 +35,8 @@ class HostReader:
 
     def __init__(self, spec: EngineSpec, work: Path) -> None:
         self._timeout = HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT
-        zones = {"TZ": "UTC"}
         try:
-            self._host = Host.start(spec, work, environment=zones).ready()
+            self._host = Host.start(spec, work).ready()
         except (EnvironmentProblem, HostError, OSError) as error:
             raise NotAvailable(str(error).splitlines()[0]) from error
         self._name = str(self._host.identity)
