@@ -1,0 +1,22 @@
+"""`docs/requirements.md` says what the catalogue says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from delta_models.requirements import CATALOGUE
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_table_of_requirements_is_up_to_date():
+    tool = [sys.executable, str(ROOT / "tools" / "requirements_doc.py"), "--check"]
+    done = subprocess.run(tool, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_it_has_a_line_for_every_requirement():
+    lines = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith("| `") for line in lines) == len(CATALOGUE)
