@@ -1,4 +1,4 @@
-"""Writes `docs/requirements.md` from the catalogue: each rule, its source, the check that judges it, the lie that trips it.
+"""Writes `docs/requirements.md` from the catalogue: each rule, its source, the check that judges it, its liar.
 
 python tools/requirements_doc.py           write it
 python tools/requirements_doc.py --check   say whether it is up to date: exit 1 if not
