@@ -1,0 +1,253 @@
+"""How a step is played at a table, with the honest engine and small liars in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.history import Step
+from conformance.player import Desk, play
+from conformance.seats import Seat
+from delta_adapters.capabilities import Capabilities
+from delta_adapters.contract import Answer
+from delta_adapters.reference import Reference
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import (
+    Append,
+    AtState,
+    Checkpoint,
+    Create,
+    Delete,
+    Read,
+    Reopen,
+    Restore,
+    Update,
+    Vacuum,
+)
+from delta_models.outcomes import Unknown
+from delta_models.schema import LONG, STRING, struct
+from delta_models.values import Rows
+from tests.liars.stage import InProcess
+
+SCHEMA = struct(("id", LONG), ("name", STRING))
+CREATE = Create(SCHEMA)
+
+
+def rows(*found: tuple[int, str]) -> Append:
+    return Append(Rows(SCHEMA, found))
+
+
+def is_one() -> Compare:
+    return Compare("=", Column(("id",)), Literal(LONG, 1))
+
+
+class Watched(Reference):
+    """The honest engine, with what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Any] = []
+        self.opened: list[str] = []
+
+    def open(self, location: str) -> None:
+        self.opened.append(location)
+        super().open(location)
+
+    def execute(self, operation, tag):
+        self.asked.append(operation)
+        return super().execute(operation, tag)
+
+    def read(self, read):
+        self.asked.append(read)
+        return super().read(read)
+
+
+class Without(Watched):
+    """Claims all but some operations."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self.names = names
+
+    @property
+    def capabilities(self):
+        claimed = super().capabilities
+        kept = {name: each for name, each in claimed["operations"].items() if name not in self.names}
+        return {**claimed, "operations": kept}
+
+
+def seat(adapter, name: str) -> Seat:
+    host: Any = InProcess(adapter)
+    return Seat(name, host, Capabilities.validated(adapter.capabilities), 60.0)
+
+
+def desk(tmp_path, *adapters) -> Desk:
+    seats = [seat(each, f"engine-{at}@1") for at, each in enumerate(adapters)]
+    found = Desk(tmp_path / "table", seats, seed=3, tag="t")
+    assert not list(found.sit_down())
+    return found
+
+
+def played(where: Desk, *operations, slot: str | None = None):
+    judged = []
+    for each in operations:
+        judged += [found for _, found in play([where], Step(each, slot))]
+    return judged
+
+
+def broken(judged) -> set[str]:
+    return {breach.requirement for each in judged for breach in each.breaches}
+
+
+class TestStates:
+    def test_a_state_becomes_the_version_of_this_copy(self, tmp_path):
+        engine = Watched()
+        where = desk(tmp_path, engine)
+        judged = played(where, CREATE, Reopen(), rows((1, "a")), rows((2, "b")), Restore(AtState(2)))
+        assert not broken(judged)
+        assert where.versions == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
+        assert next(each for each in engine.asked if isinstance(each, Restore)).at.version == 1
+
+    def test_a_step_that_only_looks_leaves_a_state_to_go_back_to(self, tmp_path):
+        where = desk(tmp_path, Watched())
+        judged = played(where, CREATE, rows((1, "a")), Read(), Delete(), Restore(AtState(2)))
+        assert not broken(judged)
+        assert where.plays
+        assert where.world.table.rows == ((1, "a"),)
+
+
+class TestLooks:
+    def test_every_step_is_followed_by_a_read_of_the_newest_rows(self, tmp_path):
+        engine = Watched()
+        played(desk(tmp_path, engine), CREATE, rows((1, "a")))
+        asked = [type(each).__name__ for each in engine.asked if each == Read() or not isinstance(each, Read)]
+        assert asked == ["Create", "Read", "Append", "Read"]
+
+    def test_what_a_delete_takes_away_is_asked_as_a_filter_before(self, tmp_path):
+        engine = Watched()
+        judged = played(desk(tmp_path, engine), CREATE, rows((1, "a"), (2, "b")), Delete(is_one()))
+        at = next(at for at, each in enumerate(engine.asked) if isinstance(each, Delete))
+        assert engine.asked[at - 1] == Read(where=is_one())
+        assert sum(each.evidence.get("metamorphic.filter-picks", 0) for each in judged) >= 1
+        assert not broken(judged)
+
+    def test_an_answer_is_not_counted_twice_because_a_filter_is_held_against_it(self, tmp_path):
+        judged = played(desk(tmp_path, Watched()), CREATE, rows((1, "a")), Delete(is_one()))
+        assert sum(each.evidence.get("read.latest", 0) for each in judged) == 3
+
+    def test_reopen_addresses_the_table_through_a_new_link(self, tmp_path):
+        engine = Watched()
+        judged = played(desk(tmp_path, engine), CREATE, rows((1, "a")), Reopen(), rows((2, "b")), Reopen())
+        assert not broken(judged)
+        assert [each.rpartition("/")[2] for each in engine.opened] == ["table", "table-1", "table-2"]
+        assert sum(each.evidence.get("read.cold", 0) for each in judged) == 2
+
+
+class TestSharing:
+    def test_the_slot_says_who_performs_and_all_read(self, tmp_path):
+        first, second = Watched(), Watched()
+        where = desk(tmp_path, first, second)
+        judged = played(where, CREATE, slot="A") + played(where, rows((1, "a")), slot="B")
+        assert not broken(judged)
+        assert [type(each).__name__ for each in first.asked if not isinstance(each, Read)] == ["Create"]
+        assert [type(each).__name__ for each in second.asked if not isinstance(each, Read)] == ["Append"]
+        assert sum(isinstance(each, Read) for each in first.asked) == sum(
+            isinstance(each, Read) for each in second.asked
+        )
+
+    def test_what_a_slot_cannot_perform_goes_to_the_next_that_can(self, tmp_path):
+        first, second = Without("Merge", "Delete"), Watched()
+        where = desk(tmp_path, first, second)
+        judged = played(where, CREATE, rows((1, "a")), Delete(), slot="C")
+        assert not broken(judged)
+        assert any(isinstance(each, Delete) for each in second.asked)
+
+    def test_outcome_and_log_are_judged_once_and_reading_for_each(self, tmp_path):
+        where = desk(tmp_path, Watched(), Watched())
+        judged = played(where, CREATE, rows((1, "a")), slot="A")
+        by_engine = {each.seat.engine: each.evidence for each in judged if each.seen.step == 1}
+        assert by_engine["engine-0@1"]["outcome.allowed"] == 1
+        assert "outcome.allowed" not in by_engine["engine-1@1"]
+        assert by_engine["engine-0@1"]["read.latest"] == by_engine["engine-1@1"]["read.latest"] == 1
+
+    def test_a_reader_that_is_wrong_leaves_and_the_table_is_played_on(self, tmp_path):
+        class Blind(Watched):
+            def read(self, read):
+                answer = super().read(read)
+                return (
+                    Answer(answer.table.slice(0, 0), answer.version) if isinstance(answer, Answer) else answer
+                )
+
+        where = desk(tmp_path, Watched(), Blind())
+        judged = played(where, CREATE, rows((1, "a")), rows((2, "b")), slot="A")
+        assert broken(judged) == {"read.latest"}
+        assert {each.seat.engine for each in judged if each.breaches} == {"engine-1@1"}
+        assert where.plays
+        assert not where.seats[1].plays
+        assert len(where.world.table.rows) == 2
+
+
+class TestNotAsked:
+    def test_what_only_tidies_up_is_passed_over(self, tmp_path):
+        engine = Without("Checkpoint", "Vacuum")
+        where = desk(tmp_path, engine)
+        judged = played(where, CREATE, Checkpoint(), Vacuum(), rows((1, "a")), Restore(AtState(2)))
+        assert where.plays
+        assert not broken(judged)
+        assert where.world.step == 5
+
+    def test_without_the_rest_the_copy_would_be_another_so_it_leaves_and_nothing_is_held_against_it(
+        self, tmp_path
+    ):
+        where = desk(tmp_path, Without("Delete"))
+        judged = played(where, CREATE, rows((1, "a")), Delete(), rows((2, "b")))
+        assert not broken(judged)
+        assert not where.plays
+        assert where.not_asked == "does not claim Delete"
+
+
+class TestWrong:
+    def test_a_copy_that_violated_leaves_the_history(self, tmp_path):
+        class Forgetful(Watched):
+            def execute(self, operation, tag):
+                if isinstance(operation, Append):
+                    operation = Append(Rows(SCHEMA, operation.rows.rows[:-1]))
+                return super().execute(operation, tag)
+
+        where = desk(tmp_path, Forgetful())
+        judged = played(where, CREATE, rows((1, "a"), (2, "b")), rows((3, "c")))
+        assert "contents.append" in broken(judged)
+        assert not where.plays
+        assert max(each.seen.step for each in judged) == 1
+
+    @pytest.mark.parametrize("done", (True, False))
+    def test_after_unknown_the_log_tells_what_happened(self, tmp_path, done):
+        class Unsure(Watched):
+            def execute(self, operation, tag):
+                if isinstance(operation, Update):
+                    if done:
+                        super().execute(operation, tag)
+                    return Unknown("the reply was lost")
+                return super().execute(operation, tag)
+
+        where = desk(tmp_path, Unsure())
+        change = Update((("name", Literal(STRING, "z")),), is_one())
+        judged = played(where, CREATE, rows((1, "a")), change)
+        last = next(each for each in judged if isinstance(each.seen.operation, Update))
+        assert (last.seen.branch is not None) == done
+        assert "outcome.told" in broken(judged)
+
+    def test_columns_of_other_types_are_malformed_and_not_compared(self, tmp_path):
+        class Texts(Watched):
+            def read(self, read):
+                answer = super().read(read)
+                if not isinstance(answer, Answer):
+                    return answer
+                return Answer(pa.table({"id": pa.array([], pa.string()), "name": pa.array([], pa.string())}))
+
+        judged = played(desk(tmp_path, Texts()), CREATE)
+        assert broken(judged) == {"read.columns"}
+        details = [breach.detail for each in judged for breach in each.breaches]
+        assert "id string, name string instead of id long, name string" in details[0]
