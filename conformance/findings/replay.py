@@ -14,7 +14,7 @@ from conformance.player import Desk, Judged, play
 from conformance.seats import Seat
 from conformance.strategies import SLOTS
 from delta_adapters.environments import EnvironmentProblem
-from delta_adapters.registry import EngineSpec, UnknownEngine, availability, parse_engine
+from delta_adapters.registry import EngineSpec, UnknownEngine, parse_engine, prepare
 from delta_adapters.supervisor import Host, HostError
 
 FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
@@ -60,7 +60,7 @@ def _spec(engine: str, finding: Finding) -> EngineSpec:
         spec = parse_engine(finding.versions.get(engine, engine))
     except UnknownEngine as error:
         raise CannotRun(str(error)) from error
-    found = availability(spec)
+    found = prepare(spec)
     if not found:
         raise CannotRun(f"{spec}: {found.why}. {found.cure}")
     return spec

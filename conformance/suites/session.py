@@ -19,7 +19,7 @@ from conformance.options import RunOptions
 from conformance.plan import Chunk
 from conformance.report.recorder import Recorder
 from conformance.report.results import Results
-from delta_adapters.registry import availability, parse_engine
+from delta_adapters.registry import parse_engine, prepare
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Session:
         self._recorder.bus.emit(header_of(options, specs, plan_of(options, specs)))
         able = []
         for spec in specs:
-            found = availability(spec)
+            found = prepare(spec)
             if found:
                 able.append(spec)
             else:
