@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from delta_models.log.actions import (
     PARSERS,
@@ -71,6 +72,21 @@ class Commit:
                 raise CorruptLog(f"{problem.where}: {problem.detail}")
 
 
+_decode = json.JSONDecoder().decode
+_FIELDS = {
+    "add": "adds",
+    "remove": "removes",
+    "cdc": "cdcs",
+    "metaData": "metadatas",
+    "protocol": "protocols",
+    "txn": "transactions",
+    "domainMetadata": "domains",
+    "commitInfo": "infos",
+    "checkpointMetadata": "checkpoint_metadatas",
+    "sidecar": "sidecars",
+}
+
+
 def parse_commit(version: int, name: str, data: bytes) -> Commit:
     """The commit in the bytes of a file. Never raises: what is wrong is in `problems`."""
     actions: dict[str, list[Action]] = {}
@@ -78,63 +94,48 @@ def parse_commit(version: int, name: str, data: bytes) -> Commit:
     ignored: list[str] = []
     first: str | None = None
     for number, line in enumerate(data.split(b"\n"), 1):
-        if not line or line.isspace():
+        if not line:
             continue
         where = f"{name}:{number}"
-        try:
-            form = json.loads(line)
-        except ValueError as error:
-            detail = f"not a line of JSON ({error}): {line[:60]!r}"
-            problems.append(Problem("log.commit-is-json-lines", detail, where, fatal=True))
+        form = _object(line, where, problems)
+        if form is None:
             continue
-        if type(form) is not dict:
-            detail = f"an action is an object, not {type(form).__name__}"
-            problems.append(Problem("log.commit-is-json-lines", detail, where, fatal=True))
-            continue
-        known = [key for key, value in form.items() if key in PARSERS and value is not None]
-        if len(known) > 1:
-            detail = f"{' and '.join(known)} in one line"
-            problems.append(Problem("log.one-action-a-line", detail, where))
-        for key in form:
+        known = 0
+        for key, value in form.items():
             if first is None:
                 first = key
             if key not in PARSERS:
                 ignored.append(key)
-        for key in known:
-            action = parse_action(key, form[key], where, problems)
-            if action is not None:
-                actions.setdefault(key, []).append(action)
-    return _assemble(
-        version, name, actions, tuple(problems), info_first=first == "commitInfo", ignored=tuple(ignored)
-    )
-
-
-def _assemble(
-    version: int,
-    name: str,
-    actions: dict[str, list[Action]],
-    problems: tuple[Problem, ...],
-    *,
-    info_first: bool,
-    ignored: tuple[str, ...],
-) -> Commit:
-    def of(kind: str) -> tuple[Action, ...]:
-        return tuple(actions.get(kind, ()))
-
+            elif value is not None:
+                known += 1
+                action = parse_action(key, value, where, problems)
+                if action is not None:
+                    actions.setdefault(_FIELDS[key], []).append(action)
+        if known > 1:
+            kinds = " and ".join(key for key, value in form.items() if key in PARSERS and value is not None)
+            problems.append(Problem("log.one-action-a-line", f"{kinds} in one line", where))
+    by_kind: dict[str, Any] = {field: tuple(found) for field, found in actions.items()}
     return Commit(
         version,
         name,
-        of("add"),  # type: ignore[arg-type]  # the parser of each name makes its own class
-        of("remove"),  # type: ignore[arg-type]
-        of("cdc"),  # type: ignore[arg-type]
-        of("metaData"),  # type: ignore[arg-type]
-        of("protocol"),  # type: ignore[arg-type]
-        of("txn"),  # type: ignore[arg-type]
-        of("domainMetadata"),  # type: ignore[arg-type]
-        of("commitInfo"),  # type: ignore[arg-type]
-        of("checkpointMetadata"),  # type: ignore[arg-type]
-        of("sidecar"),  # type: ignore[arg-type]
-        problems,
-        info_first,
-        ignored,
+        **by_kind,
+        problems=tuple(problems),
+        info_first=first == "commitInfo",
+        ignored=tuple(ignored),
     )
+
+
+def _object(line: bytes, where: str, problems: list[Problem]) -> dict[str, Any] | None:
+    """The object in a line; None for a blank line, and for one that is reported as a problem."""
+    try:
+        form = _decode(line.decode("utf-8"))
+    except ValueError as error:
+        if not line.isspace():
+            detail = f"not a line of JSON ({error}): {line[:60]!r}"
+            problems.append(Problem("log.commit-is-json-lines", detail, where, fatal=True))
+        return None
+    if type(form) is dict:
+        return form
+    detail = f"an action is an object, not {type(form).__name__}"
+    problems.append(Problem("log.commit-is-json-lines", detail, where, fatal=True))
+    return None
