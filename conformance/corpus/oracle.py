@@ -293,7 +293,10 @@ def _change_feed(reader: LogReader, question: Question) -> Verdict:
     first, last = feed_range(reader, form)
     if last is not None and first > last:
         raise Refused(["backward-range"], f"from version {first} to {last}")
-    _state(reader, last)
+    latest = _state(reader, None).version
+    if first > latest:
+        raise Refused(["MissingVersion", "backward-range"], f"from version {first}, the newest is {latest}")
+    last = None if last is None else min(last, latest)
     changes = reader.changes(first, last)
     answer = _without_times(changes)
     expected = form.get("expected")

@@ -106,6 +106,11 @@ FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("DUPLICATE", "COLUMN"), ("log.column-names-unique",)),
     (("DUPLICATE",), _TWICE),
     (("MULTIPLE",), _TWICE),
+    (
+        ("TIME", "TRAVEL"),
+        ("time-before-first", "time-after-last", "MissingVersion", "beyond-retention", *_FILE),
+    ),
+    (("RETENTION",), ("time-before-first", "MissingVersion", "beyond-retention", *_FILE)),
     (("TIMESTAMP",), ("time-before-first", "time-after-last", "no-timestamp")),
     (("FEATURE",), ("protocol-features", "log.reader-", "log.writer-", "log.type-needs-feature")),
     (

@@ -105,8 +105,15 @@ def test_change_feeds_are_judged_and_without_an_expectation_against_the_states(a
     acceptance.spec("open", {"type": "cdf", "startVersion": 2})
     error = {"errorCode": "DELTA_INVALID_CDC_RANGE", "errorMessage": ""}
     acceptance.spec("backward", {"type": "cdf", "startVersion": 2, "endVersion": 1, "error": error})
+    acceptance.spec(
+        "beyond", {"type": "cdf", "startVersion": 2, "endVersion": 9, "expected": {"rowCount": 1}}
+    )
+    acceptance.spec(
+        "after", {"type": "cdf", "startVersion": 3, "error": {"errorCode": "DELTA_INVALID_CDC_RANGE"}}
+    )
     assert results(acceptance.folder) == {
-        "counted": "passed", "wrong": "failed", "open": "passed", "backward": "passed",
+        "beyond": "passed", "after": "passed", "counted": "passed", "wrong": "failed",
+        "open": "passed", "backward": "passed",
     }  # fmt: skip
 
 
