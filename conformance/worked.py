@@ -21,6 +21,7 @@ from conformance.hosts import Engine, clear
 from conformance.observation import Observation
 from conformance.plan import Chunk
 from conformance.player import Desk, Judged, play
+from conformance.seats import Seat
 from conformance.suites.examples import EXAMPLES, Example, Orphan
 from conformance.suites.examples import Step as Written
 from delta_adapters.arrow_rows import to_arrow
@@ -61,7 +62,7 @@ class WorkedExamples:
             self._chunk, number, self._dealer.keeper, self._dealer.tell, features=example.features
         )
         desks = [
-            ExampleDesk(self._work / example.name / f"{at}" / "table", engine, self._chunk.seed, example)
+            ExampleDesk(self._work / example.name / f"{at}" / "table", seat_of(engine), example)
             for at, engine in enumerate(self._players(number, example))
         ]
         for desk in desks:
@@ -69,7 +70,7 @@ class WorkedExamples:
         for written in example.steps:
             if self._dealer.is_over():
                 break
-            account.begin_step(Step(Read() if isinstance(written.operation, Orphan) else written.operation))
+            account.begin_step(drawn_form(written))
             playing = [each for each in desks if each.plays]
             try:
                 self._step(account, playing, written)
@@ -84,12 +85,8 @@ class WorkedExamples:
 
     @staticmethod
     def _step(account: Account, playing: list[ExampleDesk], written: Written) -> None:
-        for desk in playing:
-            desk.prepare(written)
-        for where, judged in play(playing, account.steps[-1]):
-            account.take(where, (judged,))
-        for desk in playing:
-            account.take(desk, desk.compare(written))
+        for desk, judged in play_written(playing, written):
+            account.take(desk, (judged,))
         if playing:
             account.played(seat.engine for desk in playing for seat in desk.seats)
 
@@ -108,8 +105,8 @@ class WorkedExamples:
 class ExampleDesk(Desk):
     """An engine's table, and which step each of its files came from."""
 
-    def __init__(self, folder: Path, engine: Engine, seed: int, example: Example) -> None:
-        super().__init__(folder, [seat_of(engine)], seed, example.name, looks_around=False)
+    def __init__(self, folder: Path, seat: Seat, example: Example) -> None:
+        super().__init__(folder, [seat], 0, example.name, looks_around=False)
         self._example = example
         self._born: dict[str, int] = {}
         self._seen: Observation | None = None
@@ -195,6 +192,21 @@ class ExampleDesk(Desk):
             return
         if wrong := difference(wanted, rows):
             yield f"the checkpoint at version {version} holds another state: {wrong}"
+
+
+def play_written(desks: list[ExampleDesk], written: Written) -> Iterator[tuple[Desk, Judged]]:
+    """One step of an example at every desk, with all verdicts on it."""
+    for desk in desks:
+        desk.prepare(written)
+    yield from play(desks, drawn_form(written))
+    for desk in desks:
+        for judged in desk.compare(written):
+            yield desk, judged
+
+
+def drawn_form(written: Written) -> Step:
+    """The step as histories keep it; where the harness itself places a file, engines only look."""
+    return Step(Read() if isinstance(written.operation, Orphan) else written.operation)
 
 
 def _told(files: dict[int, tuple[int, int]]) -> str:

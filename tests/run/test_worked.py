@@ -1,0 +1,66 @@
+"""What is written down in a worked example is held against the folder, and a difference is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conformance.seats import Seat
+from conformance.suites.examples import EXAMPLES, Example, Live
+from conformance.worked import AS_WRITTEN, ExampleDesk, play_written
+from delta_adapters.capabilities import Capabilities
+from delta_adapters.reference import Reference
+from delta_models.operations import Vacuum
+from delta_models.outcomes import NoChange
+from tests.liars.stage import InProcess
+
+
+class Hoards(Reference):
+    """Says that a vacuum found nothing to do."""
+
+    def execute(self, operation, tag):
+        return NoChange() if isinstance(operation, Vacuum) else super().execute(operation, tag)
+
+
+def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
+    """What is not as written down, and that nothing else is wrong."""
+    host: Any = InProcess(adapter)
+    seat = Seat("reference@1", host, Capabilities.validated(adapter.capabilities), 60.0)
+    desk = ExampleDesk(tmp_path / "table", seat, example)
+    assert not list(desk.sit_down())
+    judged = [each for written in example.steps for _, each in play_written([desk], written)]
+    judged += list(desk.compare_checkpoint())
+    return [breach.detail for each in judged for breach in each.breaches if breach.requirement == AS_WRITTEN]
+
+
+@pytest.mark.parametrize(
+    "name", ("some-table", "ingest-update-delete-append", "overwrite-then-vacuum", "misfit-refused")
+)
+def test_an_honest_engine_ends_every_step_as_written(name, tmp_path):
+    assert differences(EXAMPLES[name](), Reference(), tmp_path) == []
+
+
+def test_files_that_a_vacuum_should_have_taken_are_told(tmp_path):
+    found = differences(EXAMPLES["overwrite-then-vacuum"](), Hoards(), tmp_path)
+    assert any("files of step 1 are still in the folder" in each for each in found)
+
+
+def test_live_files_of_other_steps_are_told(tmp_path):
+    example = EXAMPLES["some-table"]()
+    steps = [replace(each, live=(Live(0),)) if each.live else each for each in example.steps]
+    found = differences(replace(example, steps=tuple(steps)), Reference(), tmp_path)
+    assert any("written down are 1 of step 0" in each for each in found)
+
+
+def test_a_checkpoint_elsewhere_than_written_down_is_told(tmp_path):
+    example = EXAMPLES["many-writes-and-a-checkpoint"]()
+    wrong = replace(example, checkpoints={"reference": 7})
+    found = differences(wrong, Reference(), tmp_path)
+    assert any("no checkpoint at version 7" in each for each in found)
+
+
+def test_a_checkpoint_where_it_is_written_down_is_read_back(tmp_path):
+    example = EXAMPLES["many-writes-and-a-checkpoint"]()
+    assert differences(replace(example, checkpoints={"reference": 10}), Reference(), tmp_path) == []
