@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow.parquet as pq
+
 from conformance.corpus.cases import LOG
 
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -118,6 +120,18 @@ class RawLog:
                 return not self.checkpoints and not any(self.actions("metaData"))
             case "log.commit-is-json-lines":
                 return bool(self.broken)
+            case "checkpoint.one-protocol":
+                return self._checkpoint_lacks("protocol")
+            case "checkpoint.one-metadata":
+                return self._checkpoint_lacks("metaData")
+        return False
+
+    def _checkpoint_lacks(self, kind: str) -> bool:
+        """Whether there is a checkpoint in one Parquet file that has no action of a kind."""
+        for path in (self.table / LOG).glob("*.checkpoint.parquet"):
+            column = pq.read_table(path, columns=[kind]).column(0)
+            if column.null_count == len(column):
+                return True
         return False
 
 
