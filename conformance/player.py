@@ -220,21 +220,18 @@ class Desk:
         """Who performs a step: the first from the step's slot on that claims to be able to."""
         turn = SLOTS.index(step.slot) % len(self.seats) if step.slot else 0
         for seat in self.seats[turn:] + self.seats[:turn]:
-            if (
-                seat.plays
-                and seat.capabilities.covers(step.operation) is None
-                and self._may(seat, writing=True)
-            ):
+            if seat.plays and self._cannot(seat, step.operation) is None:
                 return seat
         return None
 
-    def _may(self, seat: Seat, *, writing: bool) -> bool:
-        """Whether an engine claims to cope with the features that the table, perhaps written by another, uses."""
-        if self.snapshot is None:
-            return True
+    def _cannot(self, seat: Seat, operation: Operation, *, writing: bool = True) -> str | None:
+        """Why an engine does not claim an operation, on a table with the features that another may have given it."""
+        reason = seat.capabilities.covers(operation)
+        if reason is not None or self.snapshot is None:
+            return reason
         protocol = self.snapshot.protocol
         named = protocol.writer_features if writing else protocol.reader_features
-        return seat.capabilities.covers_features(set(named or ()), writing=writing) is None
+        return seat.capabilities.covers_features(set(named or ()), writing=writing)
 
     def _pass(self, operation: Operation) -> None:
         """Nobody here performs this step. What only tidies up may be passed over; else the copy would be another."""
@@ -243,9 +240,7 @@ class Desk:
             self.world = self.world.after(Reopen())
             self._remember(number)
         else:
-            reasons = {
-                each.capabilities.covers(operation) or "can't write such a table" for each in self.seats
-            }
+            reasons = {self._cannot(each, operation) or each.left or "" for each in self.seats}
             self._stop_asking("; ".join(sorted(reasons)))
 
     def _stop_asking(self, why: str) -> None:
@@ -258,8 +253,7 @@ class Desk:
             each.engine: each.read(translated)
             for each in self.seats
             if each.plays and each.engine not in but
-            and isinstance(translated, Read) and self._may(each, writing=False)
-            and each.capabilities.covers(translated) is None
+            and isinstance(translated, Read) and self._cannot(each, translated, writing=False) is None
         }  # fmt: skip
 
     def _gather(
