@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from conformance import machine
-from conformance.history import History
+from conformance.history import History, Step
 from conformance.plan import Chunk
 from delta_models.operations import Create, Reopen
 
@@ -23,8 +23,8 @@ class Listening:
     """Keeps what is drawn; stops wanting more after so many steps."""
 
     def __init__(self, enough: int = 10**9) -> None:
-        self.histories = []
-        self.numbers = []
+        self.histories: list[list[Step]] = []
+        self.numbers: list[int] = []
         self.ended = 0
         self.steps = 0
         self.enough = enough

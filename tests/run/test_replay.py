@@ -26,8 +26,9 @@ def finding(tmp_path_factory) -> Path:
     with Hosts([parse_engine(f"{folder / 'engines.py'}:Lies")], folder / "hosts", lambda _: None) as hosts:
         dealer = Dealer(hosts, Keeper(folder), lambda _: None, lambda: False)
         Drawn(dealer, Chunk("lockstep", "dev", 0, 5, 1, 12), folder / "work").play_all()
-    (found,) = (folder / "findings").iterdir()
-    return found
+    kept = list((folder / "findings").iterdir())
+    assert len(kept) == 1
+    return kept[0]
 
 
 def engines_of(finding: Path) -> Path:
