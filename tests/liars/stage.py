@@ -70,20 +70,36 @@ class Played:
         )
 
 
+class Table:
+    """A table at which adapters sit."""
+
+    def __init__(self, adapter: Any, folder: Path, *more: Any) -> None:
+        seats = []
+        for at, each in enumerate((adapter, *more)):
+            host: Any = InProcess(each)  # it has all that a seat asks of a host
+            name = f"{each.identity}-{at}" if at else f"{each.identity}"
+            seats.append(Seat(name, host, Capabilities.validated(each.capabilities), 60.0))
+        self._desk = Desk(folder, seats, seed=1, tag="test")
+        self.lost = list(self._desk.sit_down())
+
+    @property
+    def plays(self) -> bool:
+        """Whether the history still goes on here."""
+        return self._desk.plays
+
+    def play(self, step: Step) -> list[Judged]:
+        """One step, and the verdict on it."""
+        return [judged for judged in self._desk.play(step) if judged is not None]
+
+
 def play(
     adapter: Any, folder: Path, steps: Sequence[Operation | tuple[Operation, str]], *more: Any
 ) -> Played:
     """Play operations; further adapters sit at the same table, and a step may name its slot."""
-    seats = []
-    for at, each in enumerate((adapter, *more)):
-        host: Any = InProcess(each)  # it has all that a seat asks of a host
-        name = f"{each.identity}-{at}" if at else f"{each.identity}"
-        seats.append(Seat(name, host, Capabilities.validated(each.capabilities), 60.0))
-    desk = Desk(folder, seats, seed=1, tag="test")
-    played = Played(list(desk.sit_down()))
+    table = Table(adapter, folder, *more)
+    played = Played(list(table.lost))
     for each in steps:
         operation, slot = each if isinstance(each, tuple) else (each, None)
-        if not desk.plays:
-            break
-        played.judged += [judged for judged in desk.play(Step(operation, slot)) if judged is not None]
+        if table.plays:
+            played.judged += table.play(Step(operation, slot))
     return played

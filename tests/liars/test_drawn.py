@@ -1,0 +1,84 @@
+"""The liars that matter most are heard in drawn `dev` histories too, with each of three seeds; the honest is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.history import Step
+from conformance.machine import draw
+from conformance.plan import Chunk, load_profile, make_plan
+from conformance.strategies import Shape
+from delta_adapters.reference import Reference
+from tests.liars import liars
+from tests.liars.stage import Played, Table
+
+SEEDS = (1, 2, 3)
+NAMED = (
+    liars.DropsARow,
+    liars.ReportsSuccess,
+    liars.StaleReads,
+    liars.DropsARemove,
+    liars.DuplicatesAnAdd,
+    liars.WrongPartitionValue,
+    liars.ForgetsInCheckpoints,
+    liars.HintAheadOfTheLog,
+    liars.WideBoundsPresentedAsTight,
+    liars.ResurrectsATombstone,
+    liars.RestoresWithoutRemoving,
+)
+
+pytestmark = pytest.mark.slow
+
+
+class UntilHeard:
+    """Plays histories on an adapter until a rule is broken."""
+
+    def __init__(self, adapter: type[Reference], folder: Path) -> None:
+        self.adapter = adapter
+        self.folder = folder
+        self.played = Played()
+        self.table: Table | None = None
+        self.steps = 0
+
+    def begin(self, history: int, shape: Shape) -> None:
+        self.table = Table(self.adapter(), self.folder / f"{self.steps}" / "table")
+
+    def play(self, step: Step) -> None:
+        if self.table is not None and self.table.plays and not self.played.broken:
+            self.played.judged += self.table.play(step)
+            self.steps += 1
+
+    def end(self) -> None:
+        self.table = None
+
+    def is_over(self) -> bool:
+        return False  # to stop drawing in the middle would look flaky to Hypothesis
+
+
+def heard(adapter: type[Reference], seed: int, folder: Path) -> UntilHeard:
+    plan = make_plan(load_profile("dev"), seed, engines=("reference",), suites=("lockstep",))
+    game = UntilHeard(adapter, folder)
+    chunks: list[Chunk] = [each for each in plan.chunks if each.suite == "lockstep"]
+    assert chunks
+    for number, chunk in enumerate(chunks):
+        game.folder = folder / str(number)
+        if not game.played.broken:
+            draw(chunk, game, shared=False)
+    return game
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("liar", NAMED, ids=lambda liar: liar.__name__)
+def test_a_named_liar_is_heard_in_drawn_histories(liar: type[Reference], seed: int, tmp_path):
+    game = heard(liar, seed, tmp_path)
+    assert game.played.broken, f"not heard in {game.steps} steps: {liar.__doc__}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_honest_engine_breaks_nothing_in_drawn_histories(seed: int, tmp_path):
+    game = heard(Reference, seed, tmp_path)
+    assert game.played.broken == set(), game.played.told()
+    assert game.played.faults == []
+    assert game.steps > 200
