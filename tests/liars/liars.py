@@ -682,7 +682,9 @@ class WideBoundsPresentedAsTight(BendsStatistics):
     """Wide bounds are presented as tight."""
 
     def bend(self, stats):
-        stats["maxValues"]["id"] += 100
+        for name, value in stats["maxValues"].items():
+            if type(value) is int:
+                stats["maxValues"][name] = value + 100
 
 
 @trips("stats.null-count", stories.APPEND)
