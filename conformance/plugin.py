@@ -56,7 +56,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         specs = [parse_engine(each) for each in options.engines or default_engines()]
         chunks = [each for each in plan_of(options, specs).chunks if each.suite == suite]
     except (PlanError, UnknownEngine) as error:
-        raise pytest.UsageError(str(error)) from error
+        pytest.exit(f"conformance: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
     metafunc.parametrize(CHUNK, chunks, ids=[each.name for each in chunks])
 
 

@@ -19,7 +19,7 @@ from tests.run.conftest import ENGINES
 
 
 @pytest.fixture(scope="module")
-def finding(tmp_path_factory) -> Path:
+def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finding about an engine that says it appended, kept in a folder of its own beside a copy of the engines."""
     folder = tmp_path_factory.mktemp("found")
     shutil.copy(ENGINES, folder / "engines.py")
