@@ -13,10 +13,12 @@ import pytest
 
 if TYPE_CHECKING:
     from conformance.options import RunOptions
+    from conformance.plan import Plan
     from conformance.suites.session import Session
 
 RESULTS = pytest.StashKey["list[str]"]()
 CHUNK = "conformance_chunk"
+DEFAULT_PROFILE = "dev"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,7 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="an engine to test; again for more (default: all that can run here)",
     )  # fmt: skip
     group.addoption(
-        "--conformance-profile", default="dev", metavar="NAME", help="dev, ci or nightly (default: dev)"
+        "--conformance-profile",
+        default=DEFAULT_PROFILE,
+        metavar="NAME",
+        help="dev, ci or nightly (default: dev)",
     )
     group.addoption(
         "--conformance-seed", type=int, default=0, metavar="S", help="draw other histories (default: 0)"
@@ -42,22 +47,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """What was asked for in words that mean nothing is refused before anything is collected."""
+    config = session.config
+    if config.getoption("conformance_engine") or config.getoption("conformance_profile") != DEFAULT_PROFILE:
+        _plan(config)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for a chunk is run once for each that the profile plans for its module's suite."""
-    if CHUNK not in metafunc.fixturenames:
-        return
-    from conformance.campaign import default_engines, plan_of  # noqa: PLC0415
-    from conformance.plan import PlanError  # noqa: PLC0415
-    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
-
-    options = _options(metafunc.config, Path())
-    suite = metafunc.module.SUITE
-    try:
-        specs = [parse_engine(each) for each in options.engines or default_engines()]
-        chunks = [each for each in plan_of(options, specs).chunks if each.suite == suite]
-    except (PlanError, UnknownEngine) as error:
-        pytest.exit(f"conformance: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
-    metafunc.parametrize(CHUNK, chunks, ids=[each.name for each in chunks])
+    if CHUNK in metafunc.fixturenames:
+        suite = metafunc.module.SUITE
+        chunks = [each for each in _plan(metafunc.config).chunks if each.suite == suite]
+        metafunc.parametrize(CHUNK, chunks, ids=[each.name for each in chunks])
 
 
 @pytest.fixture(scope="session")
@@ -88,6 +90,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("conformance")
         for each in lines:
             terminalreporter.line(each)
+
+
+def _plan(config: pytest.Config) -> Plan:
+    from conformance.campaign import default_engines, plan_of  # noqa: PLC0415
+    from conformance.plan import PlanError  # noqa: PLC0415
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
+
+    options = _options(config, Path())
+    try:
+        return plan_of(options, [parse_engine(each) for each in options.engines or default_engines()])
+    except (PlanError, UnknownEngine) as error:
+        raise pytest.UsageError(f"conformance: {error}") from error
 
 
 def _options(config: pytest.Config, folder: Path) -> RunOptions:
