@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from delta_models.log.actions import Add
-from delta_models.log.errors import BadPartitionValue
+from delta_models.log.errors import BadPartitionValue, CorruptLog
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
@@ -36,7 +36,10 @@ def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int,
     schema = snapshot.schema
     found: dict[int, Value] = {}
     for column in snapshot.partition_by:
-        position = schema.index(column)
+        try:
+            position = schema.index(column)
+        except KeyError as error:
+            raise CorruptLog(f"the partition column {column!r} is no column of the schema") from error
         text = add.partition_values.get(log_name(snapshot, column))
         try:
             found[position] = parse_partition_value(schema.fields[position].type, text, zone)

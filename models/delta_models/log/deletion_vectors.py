@@ -131,6 +131,8 @@ def _stored_bytes(vector: DeletionVector, file: Path, where: str) -> bytes:
             framed = stream.read(vector.size_in_bytes + 8)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"{where}: no file {file}") from error
+    except (OSError, ValueError) as error:
+        raise CorruptFile(f"{where}: {error}") from error
     if len(framed) != vector.size_in_bytes + 8:
         raise CorruptFile(f"{where}: the file ends before the vector does")
     (size,) = struct.unpack_from(">i", framed)

@@ -11,6 +11,7 @@ from delta_models.log import (
     BadPartitionValue,
     CorruptFile,
     CorruptLog,
+    LogError,
     LogReader,
     MissingFile,
     MissingVersion,
@@ -242,6 +243,15 @@ def test_files_that_are_gone_or_broken_are_named(table):
     (table.folder / "c.parquet").unlink()
     with pytest.raises(MissingFile):
         table.reader.rows(state)
+
+
+@pytest.mark.parametrize("path", ("\ud800.parquet", "a%00b.parquet", "x" * 300))
+def test_a_path_that_no_file_system_takes_is_no_crash(table, path):
+    table.create()
+    table.write(table.add() | {"add": table.add()["add"] | {"path": path}})
+    with pytest.raises(LogError):
+        table.reader.rows(table.reader.snapshot())
+    assert table.breaches() == ["log.added-file-exists"]
 
 
 def test_a_vector_that_names_rows_outside_its_file_is_named(table):

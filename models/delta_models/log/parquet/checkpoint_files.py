@@ -97,7 +97,7 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
             table = file.read(use_threads=False)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no checkpoint file {path}") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptLog(f"the checkpoint file {path} cannot be read: {error}") from error
     others: list[tuple[str, dict[str, Any]]] = []
     files = {}

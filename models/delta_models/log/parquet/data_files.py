@@ -36,7 +36,7 @@ def read_data_file(path: Path, schema: Struct, mapping: str = "none") -> FileCol
             table = file.read(use_threads=False)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no data file {path}") from error
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptFile(f"the data file {path} cannot be read: {error}") from error
     find = {"name": _by_physical_name, "id": _by_id}.get(mapping, by_name)
     if mapping == "id" and not any(_FIELD_ID in (each.metadata or {}) for each in table.schema):

@@ -52,7 +52,7 @@ def _counts(said: Checksum, state: Snapshot) -> Iterator[tuple[str, str]]:
     vectors = [add.deletion_vector for add in state.live.values() if add.deletion_vector is not None]
     deleted = [vector.cardinality for vector in vectors]
     for key, value in (("numDeletionVectorsOpt", len(vectors)), ("numDeletedRecordsOpt", sum(deleted))):
-        if said.form.get(key, value) not in {value, None}:
+        if said.form.get(key) not in (None, value):
             yield "checksum.deletion-vectors", f"{key} is {said.form[key]}, it is {value}"
     counts = said.form.get("deletedRecordCountsHistogramOpt")
     if isinstance(counts, dict):

@@ -62,7 +62,7 @@ def state_breaches(reader: LogReader, snapshot: Snapshot) -> Iterator[Breach]:
 def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistics.Finding]:
     try:
         size = os.stat(paths.resolve(reader.folder, add.path)).st_size  # noqa: PTH116 - resolved to a path already
-    except (FileNotFoundError, NotADirectoryError):
+    except (OSError, ValueError):  # ValueError: no file system takes such a name
         yield "log.added-file-exists", "there is no such file", ()
         return
     if size != add.size:
