@@ -1,0 +1,1 @@
+"""The checks themselves: who is blamed, what is counted, and how a difference reads."""
