@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from delta_models.log.actions import Remove
-from delta_models.log.names import CheckpointName, Listing
+from delta_models.log.names import Listing
 from delta_models.log.state import Snapshot
 
 DELETED_FILES = "delta.deletedFileRetentionDuration"
-LOG = "delta.logRetentionDuration"
 WEEK = 7 * 86_400_000
-MONTH = 30 * 86_400_000
 _PART = re.compile(r"([+-]?\d+)\s+([a-z]+?)s?(?=\s|$)")
 _UNITS = {
     "week": 7 * 86_400_000,
@@ -73,12 +71,3 @@ def cleanable(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
     names += [name for each in listing.checkpoints if each.version < floor for name in each.files]
     names += [each.name for each in listing.compactions if each.first <= floor]
     return tuple(sorted(names))
-
-
-def oldest_kept(listing: Listing) -> CheckpointName | None:
-    """The checkpoint that covers what a clean-up deleted; None if nothing is gone or nothing covers it."""
-    if not listing.commits or min(listing.commits) == 0:
-        return None
-    first = min(listing.commits)
-    covering = [each for each in listing.checkpoints if each.complete and each.version >= first - 1]
-    return covering[0] if covering else None
