@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import signal
 import threading
 import types
 import typing
@@ -267,21 +266,20 @@ KINDS: dict[str, type[Any]] = {each.__name__: each for each in typing.get_args(E
 
 _HINTS = {each: typing.get_type_hints(each) for each in (*KINDS.values(), Planned, Floor)}
 
-_STOPPING = {signal.SIGINT, signal.SIGTERM}
-
 Listener = Callable[[Event], None]
 
 
 class Bus:
     """Hands each event to every listener, in the order in which they were added, one event at a time.
 
-    A listener's exception goes to whoever emitted: a run that can't be recorded has to stop. Ctrl-C waits until every
-    listener has heard an event, so that the record, the verdict and the terminal know of the same events.
+    A listener's exception goes to whoever emitted: a run that can't be recorded has to stop.
     """
 
     def __init__(self, *listeners: Listener) -> None:
         self._listeners = list(listeners)
         self._lock = threading.RLock()
+        self._telling = 0
+        self._interrupted: str | None = None
 
     def add(self, listener: Listener) -> None:
         """One more listener, for the events from now on."""
@@ -290,13 +288,24 @@ class Bus:
 
     def emit(self, event: Event) -> None:
         """Tell all listeners."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        main = threading.current_thread() is threading.main_thread()
+        self._telling += main
         try:
             with self._lock:
                 for each in self._listeners:
                     each(event)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            self._telling -= main
+        if main and not self._telling and self._interrupted is not None:
+            reason, self._interrupted = self._interrupted, None
+            raise KeyboardInterrupt(reason)
+
+    def interrupt(self, reason: str) -> None:
+        """What a handler of signals calls: KeyboardInterrupt, but not before every listener has heard the event that is
+        being told, so that the record, the verdict and the terminal know of the same events."""
+        if not self._telling:
+            raise KeyboardInterrupt(reason)
+        self._interrupted = reason
 
     __call__ = emit
 

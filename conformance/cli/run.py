@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from conformance.cli.arguments import duration, one_of, positive, seed
 from conformance.cli.errors import UsageError
 from conformance.cli.listening import FORMATS, listen
-from conformance.events import HarnessFault, Interrupted
+from conformance.events import Bus, HarnessFault, Interrupted
 from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
 from conformance.report import summary
 from conformance.report.folders import new_run_folder
@@ -147,7 +147,7 @@ def play(options: RunOptions, recorder: Recorder) -> None:
     from conformance.plan import PlanError  # noqa: PLC0415 - the same
 
     try:
-        with _stoppable():
+        with _stoppable(recorder.bus):
             run_campaign(options, recorder.bus)
     except KeyboardInterrupt as stop:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
@@ -166,14 +166,18 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _pass_over(_number: int, _frame: FrameType | None) -> None:
+    """Does nothing. SIG_IGN would be inherited by processes, and Python complains of a signal that was on its way."""
+
+
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable(bus: Bus) -> Iterator[None]:
     """SIGTERM ends a run as Ctrl-C does; only the first of them counts, so that nothing tears the tidying up."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         for each in before:
-            signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt(signal.Signals(number).name)
+            signal.signal(each, _pass_over)
+        bus.interrupt(signal.Signals(number).name)
 
     before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -187,7 +191,7 @@ def _stoppable() -> Iterator[None]:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Neither does a Ctrl-C while the reports are written."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {each: signal.signal(each, _pass_over) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

@@ -122,20 +122,25 @@ def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tm
 
 
 def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_reported(tmp_path):
-    """A limit on the size of files stands in for the disk: the kernel refuses the write in the same way."""
-
-    def small_files() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-
-    answer = subprocess.run(
-        [sys.executable, "-m", "conformance", *SHORT, "--out", "out"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, preexec_fn=small_files,
-    )  # fmt: skip
-    assert answer.returncode == 2
-    assert "Traceback" not in answer.stderr
-    assert answer.stderr.startswith("conformance: can't write out/")
-    assert answer.stderr.count("\n") == 1
+    """A limit on the size of the run's files stands in for the disk: the kernel refuses the write in the same way."""
+    process = start([*LONG, "--out", "out"], tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    for line in process.stdout:
+        if '"HistoryEnded"' in line:
+            size = (tmp_path / "out").glob("*/events.jsonl").__next__().stat().st_size
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size + 10, resource.RLIM_INFINITY))
+            break
+    for _ in process.stdout:
+        pass
+    told = process.stderr.read()
+    assert process.wait(60) == 2
+    process.stdout.close()
+    process.stderr.close()
+    assert told.startswith("conformance: can't write out/")
+    assert "File too large. What was found until here is kept in that folder." in told
+    assert told.count("\n") == 1
+    assert left_over(tmp_path) == []
     (folder,) = (each for each in (tmp_path / "out").iterdir() if not each.is_symlink())
     reported = run_command(["report", folder], tmp_path)
     assert reported.returncode == 0, reported.stderr
