@@ -43,6 +43,7 @@ from conformance.worker import Settings
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine, prepare
 
 TIDY_UP = 30.0
+GRACE = 5.0  # seconds after the deadline in which an operation may still end
 
 
 def run_campaign(options: RunOptions, bus: Bus) -> None:
@@ -51,20 +52,12 @@ def run_campaign(options: RunOptions, bus: Bus) -> None:
     specs = [parse_engine(each) for each in options.engines or default_engines()]
     plan = plan_of(options, specs)
     bus.emit(header_of(options, specs, plan))
-    able = []
-    for spec in specs:
-        found = prepare(spec)
-        if found:
-            able.append(spec)
-        else:
-            bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
-    if not able or not plan.chunks:
-        return
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
-        campaign = Campaign(options, plan, able, bus, work=Path(work), deadline=deadline)
-        with campaign.workers():
-            campaign.run()
+        campaign = Campaign(options, plan, bus, work=Path(work), deadline=deadline)
+        with campaign.workers():  # they load their modules while the engines are looked for
+            if able := [each for each in specs if _is_able(each, bus)]:
+                campaign.run(able)
     if deadline is not None and not campaign.complete and time.monotonic() >= deadline:
         bus.emit(BudgetSpent(round(time.monotonic() - start, 3)))
 
@@ -82,20 +75,32 @@ def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:
     )  # fmt: skip
 
 
-class Worker:
-    """One worker process and the stream of its events."""
+def _is_able(spec: EngineSpec, bus: Bus) -> bool:
+    found = prepare(spec)
+    if not found:
+        bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
+    return bool(found)
 
-    def __init__(self, number: int, settings: Settings, log: Path, *, heavy: bool) -> None:
+
+class Worker:
+    """One worker process and the stream of its events. A `heavy` one gets to run engines on a JVM."""
+
+    def __init__(self, number: int, work: Path) -> None:
         self.number = number
-        self.heavy = heavy
+        self.work = work
+        self.heavy = False
         self.chunk: Chunk | None = None
-        self._log = log
-        with log.open("wb") as stderr:
+        self._log = work / "worker.log"
+        with self._log.open("wb") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "conformance.worker"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True,
             )  # fmt: skip
         self._unread = b""
+
+    def begin(self, settings: Settings) -> None:
+        """Tell it what it must know of the run; it asks for jobs from then on."""
+        self.heavy = settings.heavy
         self._send(settings.to_line())
 
     @property
@@ -120,6 +125,14 @@ class Worker:
         elif self.process.stdin is not None:
             self.process.stdin.close()
 
+    def end(self) -> None:
+        """Nothing of it is left afterwards; its hosts die with it."""
+        self.process.kill()
+        self.process.wait()
+        self.events.close()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+
     def stderr_tail(self) -> str:
         """Its last words."""
         return self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
@@ -140,7 +153,6 @@ class Campaign:
         self,
         options: RunOptions,
         plan: Plan,
-        specs: Sequence[EngineSpec],
         bus: Bus,
         *,
         work: Path,
@@ -148,14 +160,13 @@ class Campaign:
     ) -> None:
         self._options = options
         self._plan = plan
-        self._specs = specs
         self._bus = bus
         self._work = work
         self._deadline = deadline
-        dear = any(map(is_heavy, specs))
-        self._heavy = deque(each for each in plan.chunks if each.heavy and dear)
-        self._light = deque(each for each in plan.chunks if not (each.heavy and dear))
+        self._heavy: deque[Chunk] = deque()
+        self._light: deque[Chunk] = deque()
         self._done = 0
+        self._stopping = False
         self._told: set[str] = set()
         self._new: set[str] = set()
         self._workers: list[Worker] = []
@@ -172,46 +183,60 @@ class Campaign:
         try:
             hands = min(self._options.jobs, len(self._plan.chunks))
             for number in range(hands):
-                self._workers.append(
-                    self._hire(number, heavy=bool(self._heavy) and number < max(1, hands // 2))
-                )
-            for each in self._workers:
-                self._selector.register(each.events, selectors.EVENT_READ, each)
+                work = self._work / f"worker-{number}"
+                work.mkdir()
+                self._workers.append(Worker(number, work))
+                self._selector.register(self._workers[-1].events, selectors.EVENT_READ, self._workers[-1])
             yield
         finally:
             self._dismiss()
 
-    def run(self) -> None:
-        """Until every worker has gone home."""
+    def run(self, specs: Sequence[EngineSpec]) -> None:
+        """Until every worker has gone home, or the budget is spent and somebody does not notice."""
+        self._deal(specs)
         while self._selector.get_map():
-            for key, _ in self._selector.select():
-                worker: Worker = key.data
-                lines = worker.lines()
-                if lines is None:
-                    self._selector.unregister(worker.events)
-                    self._gone(worker)
-                    continue
-                for line in lines:
-                    self._hear(worker, line)
+            if not self._listen(self._patience()):
+                return
             if self._enough():
                 self._bus.emit(
                     Note(f"ended after {len(self._new)} new findings, as asked for by --max-findings")
                 )
                 return
 
-    def _hire(self, number: int, *, heavy: bool) -> Worker:
-        """A worker; only half of them get to run a JVM, which needs more than one core to itself while it warms up."""
-        work = self._work / f"worker-{number}"
-        work.mkdir()
-        settings = Settings(
-            engines=tuple(str(each) for each in self._specs),
-            folder=str(self._options.folder.absolute()),
-            work=str(work),
-            heavy=heavy,
-            known=tuple(sorted(self._options.known)),
-            deadline=self._deadline,
-        )
-        return Worker(number, settings, work / "worker.log", heavy=heavy)
+    def _deal(self, specs: Sequence[EngineSpec]) -> None:
+        """Tell workers who plays. Only half of them run JVMs, which need more than a core each while they warm up."""
+        dear = any(map(is_heavy, specs))
+        self._heavy.extend(each for each in self._plan.chunks if each.heavy and dear)
+        self._light.extend(each for each in self._plan.chunks if not (each.heavy and dear))
+        for each in self._workers:
+            each.begin(
+                Settings(
+                    engines=tuple(map(str, specs)),
+                    folder=str(self._options.folder.absolute()),
+                    work=str(each.work),
+                    heavy=bool(self._heavy) and each.number < max(1, len(self._workers) // 2),
+                    known=tuple(sorted(self._options.known)),
+                    deadline=self._deadline,
+                )
+            )
+
+    def _patience(self) -> float | None:
+        """How long to wait for a word; workers see the deadline themselves, unless an engine keeps them waiting."""
+        return None if self._deadline is None else max(0.0, self._deadline + GRACE - time.monotonic())
+
+    def _listen(self, patience: float | None) -> bool:
+        """Take in what workers say; False if none said anything in time."""
+        heard = self._selector.select(patience)
+        for key, _ in heard:
+            worker: Worker = key.data
+            lines = worker.lines()
+            if lines is None:
+                self._selector.unregister(worker.events)
+                self._gone(worker)
+                continue
+            for line in lines:
+                self._hear(worker, line)
+        return bool(heard)
 
     def _hear(self, worker: Worker, line: bytes) -> None:
         try:
@@ -253,7 +278,7 @@ class Campaign:
 
     def _gone(self, worker: Worker) -> None:
         code = worker.process.wait()
-        if code == 0:
+        if code == 0 or self._stopping:
             return
         during = f" in chunk {worker.chunk.name}" if worker.chunk else ""
         why = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
@@ -261,21 +286,19 @@ class Campaign:
         self._bus.emit(HarnessFault(message, worker.stderr_tail()))
 
     def _dismiss(self) -> None:
-        """End what still runs: first kindly, so that hosts are taken down in order, then not."""
+        """End what still runs: first kindly, so that hosts are taken down and last words are heard, then not."""
+        self._stopping = True
+        limit = time.monotonic() + TIDY_UP
         for each in self._workers:
             if each.process.poll() is None:
                 each.process.terminate()
-        limit = time.monotonic() + TIDY_UP
-        for each in self._workers:
-            try:
-                each.process.wait(max(0.1, limit - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                each.process.kill()
-                each.process.wait()
-            each.events.close()
-            if each.process.stdin is not None:
-                each.process.stdin.close()
-        self._selector.close()
+        try:
+            while self._selector.get_map() and self._listen(max(0.0, limit - time.monotonic())):
+                pass
+        finally:
+            for each in self._workers:
+                each.end()
+            self._selector.close()
 
 
 def header_of(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> RunStarted:
