@@ -7,6 +7,7 @@ SQLSTATE, and a pattern of the message only where the engine gives no code at al
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from delta_models.outcomes import Rejected
 
 UNCLASSIFIED = "unclassified"
 LONGEST_CHAIN = 20
+DEATH_TAKES = 5.0  # seconds until a killed JVM has surely gone, its memory given back
 
 # Names of error conditions (a name stands for its sub-conditions too) -> kind.
 CONDITIONS: dict[str, str] = {
@@ -201,7 +203,7 @@ def classify(causes: tuple[Cause, ...]) -> str:
 
 def chain(error: Exception) -> Iterator[Cause]:
     """The links from the exception that Python caught down to the first cause."""
-    from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError  # noqa: PLC0415 - comes with pyspark
+    from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415 - comes with pyspark
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     throwable: Any = None
@@ -211,19 +213,41 @@ def chain(error: Exception) -> Iterator[Cause]:
             throwable = getattr(error, "_origin", None) or getattr(error, "_cause", None)
         elif isinstance(error, Py4JJavaError):
             throwable = error.java_exception
-        elif isinstance(error, Py4JNetworkError | ConnectionError | EOFError):
+        elif _is_death(error):
             raise EngineGone(str(error)) from error
         else:
             yield Cause(type(error).__name__, None, None, str(error))
-            if isinstance(error, Py4JError):
-                throwable = getattr(error, "java_exception", None)
         for _ in range(LONGEST_CHAIN):
             if not hasattr(throwable, "getCause"):
                 break
             yield _java_cause(throwable)
             throwable = throwable.getCause()
-    except (Py4JNetworkError, ConnectionError) as lost:
-        raise EngineGone(str(lost)) from error
+    except (Py4JError, ConnectionError) as lost:
+        if _is_death(lost):
+            raise EngineGone(str(lost)) from error
+        raise
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether an error means that the JVM is no more: the first call after its death does not say so."""
+    from py4j.protocol import Py4JError, Py4JNetworkError  # noqa: PLC0415 - comes with pyspark
+
+    if isinstance(error, Py4JNetworkError | ConnectionError | EOFError):
+        return True
+    return isinstance(error, Py4JError) and _jvm_ended()
+
+
+def _jvm_ended() -> bool:
+    from pyspark import SparkContext  # noqa: PLC0415 - comes with pyspark
+
+    gateway = SparkContext._gateway  # noqa: SLF001 - pyspark's own handle of the process
+    if gateway is None:
+        return True
+    try:
+        gateway.proc.wait(timeout=DEATH_TAKES)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _java_cause(throwable: Any) -> Cause:
