@@ -30,6 +30,7 @@ from delta_models.schema import (
     DataType,
     DecimalType,
     Map,
+    Primitive,
     Struct,
 )
 
@@ -48,7 +49,9 @@ def is_number(data_type: DataType) -> bool:
 
 def as_decimal_type(data_type: DataType) -> DecimalType:
     """The decimal type that holds every value of an integral type; decimals as they are."""
-    return data_type if isinstance(data_type, DecimalType) else DecimalType(_DIGITS.get(data_type, 20), 0)  # type: ignore[call-overload]  # others are none of its keys
+    if isinstance(data_type, DecimalType):
+        return data_type
+    return DecimalType(_DIGITS.get(data_type, 20) if isinstance(data_type, Primitive) else 20, 0)
 
 
 def common_type(left: DataType, right: DataType) -> DataType:
