@@ -155,9 +155,9 @@ class DeltaSpark:
         return f"{SQL.quote(database)}.{SQL.quote(folder.name if create.managed else str(create.name))}"
 
     def _drop(self, _: Drop) -> Outcome | None:
-        name = self._names.get(str(Path(self._location).resolve()), self._path_name())
-        self._spark.sql(f"DROP TABLE {name}")
-        return Committed()
+        name = self._names.get(str(Path(self._location).resolve()))
+        self._spark.sql(f"DROP TABLE {name or self._path_name()}")
+        return Committed() if name else None  # of a table without a name Spark says "done", and leaves it where it is
 
     def _restore(self, restore: Restore) -> Outcome | None:
         if not isinstance(restore.at, AtVersion):
