@@ -41,4 +41,4 @@ class Dealer:
 def seat_of(engine: Engine) -> Seat:
     """A seat for an engine that runs."""
     assert engine.host is not None  # noqa: S101 - only engines that run are dealt to
-    return Seat(engine.name, engine.host, engine.capabilities, engine.timeout)
+    return Seat(engine.name, engine.host, engine.capabilities, engine.timeout, dear=engine.heavy)

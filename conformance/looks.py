@@ -1,5 +1,4 @@
-"""Which reads an engine is asked for after a step, beside the latest rows: a rhythm, alike for every engine
-and in every run.
+"""Which reads engines are asked for after a step, beside the latest rows: a rhythm, the same in every run.
 
 A look costs an engine on a JVM as much as an operation, so only some steps are followed by more than one.
 Which, and of which state, follows from the history's seed and the number of the step alone.
@@ -26,9 +25,13 @@ COLUMNS_EVERY = 8
 
 @dataclass(slots=True)
 class Rhythm:
-    """The looks of one history; remembers the predicates that its operations used, to ask them as filters too."""
+    """The looks of one history, which remembers the predicates of its operations, to ask them as filters too.
+
+    Where it is `sparing`, at tables with an engine on a JVM, there are half as many.
+    """
 
     seed: int
+    sparing: bool = False
     _predicates: list[tuple[Expression, Types]] = field(default_factory=list)
 
     def before(self, operation: Operation, schema: Struct) -> tuple[Read, ...]:
@@ -63,7 +66,7 @@ class Rhythm:
         return tuple(found)
 
     def _due(self, what: str, step: int, every: int) -> bool:
-        return self._number(what, step) % every == 0
+        return self._number(what, step) % (2 * every if self.sparing else every) == 0
 
     def _pick(self, what: str, step: int, options: Sequence[T]) -> T:
         return options[self._number(what, step) % len(options)]

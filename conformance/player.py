@@ -81,7 +81,7 @@ class Desk:
         self.versions: dict[int, int] = {}
         self.snapshot: Snapshot | None = None
         self._tag = tag
-        self._rhythm = Rhythm(seed)
+        self._rhythm = Rhythm(seed, sparing=any(each.dear for each in seats))
         self.reader = LogReader(folder)
         self._looks_around = looks_around
         self._latest: dict[str, Look] = {}

@@ -49,12 +49,13 @@ class Lost:
 
 @dataclass(slots=True)
 class Seat:
-    """One engine at one table, for one history. It leaves with the reason in `left`."""
+    """One engine at one table, for one history. It leaves with the reason in `left`. What it is asked may be `dear`."""
 
     engine: str
     host: Host
     capabilities: Capabilities
     timeout: float
+    dear: bool = False
     left: str | None = None
     operations: int = 0
     seconds: float = 0.0

@@ -86,7 +86,8 @@ def _seat(host: Host, spec: EngineSpec) -> Seat:
         identity = str(host.identity)
     except HostError as error:
         raise CannotRun(f"{spec} does not start: {error}") from error
-    return Seat(identity, host, host.capabilities, call_timeout(heavy=is_heavy(spec)))
+    heavy = is_heavy(spec)
+    return Seat(identity, host, host.capabilities, call_timeout(heavy=heavy), dear=heavy)
 
 
 def _until_it_fails(finding: Finding, desk: Desk) -> tuple[list[Judged], int]:

@@ -16,8 +16,8 @@ SCHEMA = struct(("id", LONG), ("name", STRING))
 IS_ONE = Compare("=", Column(("id",)), Literal(LONG, 1))
 
 
-def looks(seed: int, steps: int = 200):
-    rhythm = Rhythm(seed)
+def looks(seed: int, steps: int = 200, *, sparing: bool = False):
+    rhythm = Rhythm(seed, sparing=sparing)
     rhythm.before(Delete(IS_ONE), SCHEMA)
     return [rhythm.after(step, SCHEMA, range(step)) for step in range(steps)]
 
@@ -31,6 +31,10 @@ class TestRhythm:
         kinds = [kind for found in looks(7) for kind, _ in found]
         assert 25 < kinds.count("state") < 75
         assert 25 < kinds.count("filter") < 75
+
+    def test_an_engine_for_which_reads_are_dear_is_asked_half_as_often(self):
+        often, seldom = looks(7), looks(7, sparing=True)
+        assert 0.3 < sum(map(len, seldom)) / sum(map(len, often)) < 0.7
 
     def test_only_states_before_the_step_are_asked_for(self):
         for step, found in enumerate(looks(7)):
