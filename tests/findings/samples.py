@@ -12,7 +12,7 @@ from delta_models.schema import BOOLEAN, DATE, DOUBLE, LONG, STRING, TIMESTAMP, 
 from delta_models.values import Decimal, Rows
 
 SCHEMA = struct(
-    ("id", LONG), ("na me", STRING), ("price", DOUBLE), ("day", DATE), ("at", TIMESTAMP), ("sum", DecimalType(12, 3)),
+    ("id", LONG), ("na-me", STRING), ("price", DOUBLE), ("day", DATE), ("at", TIMESTAMP), ("sum", DecimalType(12, 3)),
     ("ok", BOOLEAN),
 )  # fmt: skip
 ROWS = (

@@ -37,6 +37,8 @@ builder = (
     .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "1")
+    .config("spark.default.parallelism", "1")
+    .config("spark.databricks.delta.snapshotPartitions", "1")
 )
 jars = os.environ.get("DELTA_JARS")  # files, comma-separated; without it Spark resolves them from Maven
 if jars:
