@@ -18,7 +18,11 @@ from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
-from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
+from hypothesis.internal.conjecture.providers import (
+    AVAILABLE_PROVIDERS,
+    CONSTANTS_CACHE,
+    HypothesisProvider,
+)
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -115,7 +119,12 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
             if self.begun:
                 game.end()
 
-    run_state_machine_as_test(seed(chunk.seed)(Machine), settings=settings_of(chunk))
+    # All providers of a process share this cache: what other tests have left in it would be drawn here, and the reverse.
+    CONSTANTS_CACHE.cache.clear()
+    try:
+        run_state_machine_as_test(seed(chunk.seed)(Machine), settings=settings_of(chunk))
+    finally:
+        CONSTANTS_CACHE.cache.clear()
 
 
 def _is_known_trigger(world: World, operation: Operation) -> bool:

@@ -56,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()  # here, where a reader that went away is still no error worth a traceback
     except UsageError as error:
         _say(f"conformance: {error}")
         return USAGE
@@ -75,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "  Set CONFORMANCE_DEBUG=1 to see where, and report it with the command that you typed."
         )
         return USAGE
+    return code
 
 
 def _dispatch(words: list[str]) -> int:

@@ -10,6 +10,8 @@ import sys
 from itertools import pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from conformance import machine
 from conformance.history import History, Step
@@ -90,6 +92,16 @@ def test_another_process_with_other_modules_loaded_draws_the_same_even_under_ci(
         env={**os.environ, "CI": "true", "PYTHONHASHSEED": "7"},
     )  # fmt: skip
     assert told.stdout.strip() == digest(game)
+
+
+def test_what_other_tests_of_the_process_have_drawn_changes_nothing(game):
+    @settings(max_examples=200, database=None)
+    @given(st.integers(), st.integers(0, 100), st.text(), st.floats())
+    def another_test(*drawn):
+        assert len(drawn) == 4
+
+    another_test()
+    assert digest(drawn()) == digest(game)
 
 
 def test_another_seed_draws_other_histories(game):

@@ -70,7 +70,7 @@ def _step(
     if not is_last and (may := _may(expectation)) != {"refused", "succeeds"}:
         wanted = "refused" if may == {"refused"} else "done"
         test = 'outcome != "refused"' if may == {"refused"} else 'outcome == "refused"'
-        text += f"\nif {test}:\n    print('   step {number} should have been {wanted}')\n    os._exit(3)"
+        text += f"\nif {test}:\n    print('   step {number} should have been {wanted}', flush=True)\n    os._exit(3)"
     return text, expectation
 
 
