@@ -119,7 +119,7 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
             if self.begun:
                 game.end()
 
-    # All providers of a process share this cache: what other tests have left in it would be drawn here, and the reverse.
+    # All providers of a process share this cache: what other tests left in it would be drawn here, and the reverse.
     CONSTANTS_CACHE.cache.clear()
     try:
         run_state_machine_as_test(seed(chunk.seed)(Machine), settings=settings_of(chunk))

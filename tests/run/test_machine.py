@@ -96,9 +96,9 @@ def test_another_process_with_other_modules_loaded_draws_the_same_even_under_ci(
 
 def test_what_other_tests_of_the_process_have_drawn_changes_nothing(game):
     @settings(max_examples=200, database=None)
-    @given(st.integers(), st.integers(0, 100), st.text(), st.floats())
-    def another_test(*drawn):
-        assert len(drawn) == 4
+    @given(st.tuples(st.integers(), st.integers(0, 100), st.text(), st.floats()))
+    def another_test(values):
+        assert len(values) == 4
 
     another_test()
     assert digest(drawn()) == digest(game)
