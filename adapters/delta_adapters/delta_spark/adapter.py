@@ -157,7 +157,8 @@ class DeltaSpark:
     def _drop(self, _: Drop) -> Outcome | None:
         name = self._names.get(str(Path(self._location).resolve()))
         self._spark.sql(f"DROP TABLE {name or self._path_name()}")
-        return Committed() if name else None  # of a table without a name Spark says "done", and leaves it where it is
+        # Of a table without a name Spark says "done", and leaves it where it is.
+        return Committed() if name else None
 
     def _restore(self, restore: Restore) -> Outcome | None:
         if not isinstance(restore.at, AtVersion):
