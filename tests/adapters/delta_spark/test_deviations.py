@@ -1,0 +1,51 @@
+"""What delta-spark is known to do wrong still happens, in the smallest history of each entry."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from conformance.findings import key_of, known_deviation
+from conformance.history import History
+from delta_adapters.contract import Answer, Identity
+from delta_adapters.deviations import all_deviations
+from delta_adapters.supervisor import Host
+from delta_models.operations import Operation, Read
+from delta_models.outcomes import Outcome
+from tests.liars.stage import play
+
+OURS = tuple(each for each in all_deviations() if each.engine == "delta-spark")
+
+
+class Hosted:
+    """The host as an adapter, so that these tests share its JVM."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.open = host.open
+
+    @property
+    def identity(self) -> Identity:
+        return self._host.identity
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        return self._host.capabilities.document
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        return self._host.execute(operation, tag).outcome
+
+    def read(self, read: Read) -> Answer | Outcome | None:
+        reply = self._host.read(read)
+        return reply.outcome if reply.table is None else Answer(reply.table, reply.version)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
+def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
+    history = History.from_json(entry.history)
+    steps = [(each.operation, each.slot or "A") for each in history.steps]
+    played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
+    keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
+    assert {each.fingerprint for each in keys} == set(entry.fingerprints), played.told() or "it is gone"
+    assert {known_deviation(each) for each in keys} == {entry.name}, played.told()
