@@ -1,0 +1,37 @@
+"""What delta-rs is known to do wrong to tables that delta-spark wrote still happens, in each smallest history."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.findings import key_of, known_deviation
+from conformance.history import History
+from conformance.hosts import call_timeout
+from conformance.player import Desk, play
+from conformance.seats import Seat
+from delta_adapters.deviations import all_deviations
+from delta_adapters.registry import parse_engine
+from delta_adapters.supervisor import Host
+
+NAMES = ("delta-rs-foreign-characters-in-paths",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_known_deviation_on_a_shared_table_still_happens(tmp_path, name):
+    entry = next(each for each in all_deviations() if each.name == name)
+    hosts = [Host.start(parse_engine(each), tmp_path / each) for each in ("delta-spark", "delta-rs")]
+    try:
+        seats = [
+            Seat(str(each.identity), each, each.capabilities, call_timeout(heavy=True)) for each in hosts
+        ]
+        desk = Desk(tmp_path / "table", seats, 1, name)
+        judged = list(desk.sit_down())
+        for step in History.from_json(entry.history).steps:
+            judged += [each for _, each in play([desk], step)]
+    finally:
+        for each in hosts:
+            each.kill()
+    keys = [key_of(each.seen, breach) for each in judged for breach in each.breaches]
+    assert {each.fingerprint for each in keys} <= set(entry.fingerprints)
+    assert {known_deviation(each, "1.6.6") for each in keys} == {entry.name}
