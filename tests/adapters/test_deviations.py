@@ -49,7 +49,11 @@ KEY = {
 }  # fmt: skip
 
 
+# The others need a JVM: tests/adapters/delta_spark and tests/run/test_beside_delta_spark.py replay them.
 BESIDE_DELTA_SPARK = ("delta-rs-foreign-characters-in-paths",)
+WITHOUT_JVM = [
+    each for each in all_deviations() if each.engine == "delta-rs" and each.name not in BESIDE_DELTA_SPARK
+]
 
 
 @pytest.mark.parametrize("entry", all_deviations(), ids=lambda entry: entry.name)
@@ -70,22 +74,22 @@ class TestEntries:
     def test_its_trigger_exists(self, entry: Deviation):
         assert entry.trigger in {None, *TRIGGERS, *(each.name for each in guards.TRIGGERS)}
 
-    def test_its_smallest_history_still_shows_it(self, entry: Deviation, tmp_path):
-        if entry.engine != "delta-rs" or entry.name in BESIDE_DELTA_SPARK:
-            return  # needs a JVM: see the slow tests in delta_spark and in tests/run
-        history = History.from_json(entry.history)
-        others = [Reference()] if any(each.slot == "B" for each in history.steps) else []
-        played = play(
-            DeltaRs(),
-            tmp_path / "table",
-            [(each.operation, each.slot or "A") for each in history.steps],
-            *others,
-        )
-        keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
-        assert set(entry.fingerprints) & {each.fingerprint for each in keys}, (
-            played.told() or "it no longer happens"
-        )
-        assert {known_deviation(each) for each in keys} == {entry.name}, played.told()
+
+@pytest.mark.parametrize("entry", WITHOUT_JVM, ids=lambda entry: entry.name)
+def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
+    history = History.from_json(entry.history)
+    others = [Reference()] if any(each.slot == "B" for each in history.steps) else []
+    played = play(
+        DeltaRs(),
+        tmp_path / "table",
+        [(each.operation, each.slot or "A") for each in history.steps],
+        *others,
+    )
+    keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
+    assert set(entry.fingerprints) & {each.fingerprint for each in keys}, (
+        played.told() or "it no longer happens"
+    )
+    assert {known_deviation(each) for each in keys} == {entry.name}, played.told()
 
 
 def write(folder: Path, text: str = ENTRY, name: str = "one") -> Path:
