@@ -1,0 +1,260 @@
+"""Where a table's small files live: listing, reading, and the put-if-absent on which every commit rests.
+
+Names are relative to the table's folder and use `/`. A store for another kind of storage is registered by its URI scheme.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from pyspark_delta.exceptions import InvalidArgument
+
+__all__ = ["FileExists", "FileStat", "LocalStore", "LogStore", "open_store", "register_store", "table_path"]
+
+
+class FileExists(Exception):
+    """Another writer has taken that name already."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """A file as a listing shows it; the name is relative to the folder that was listed."""
+
+    name: str
+    size: int
+    mtime_ms: int
+
+
+class LogStore(Protocol):
+    """What the log needs of a storage."""
+
+    root: str
+
+    def names_from(self, folder: str, first_name: str = "") -> list[str]:
+        """Names of the files in the folder that sort at or after the first one, sorted; none if there is no folder."""
+
+    def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:
+        """The same with sizes and times."""
+
+    def stat(self, name: str) -> FileStat:
+        """Size and time of one file; FileNotFoundError."""
+
+    def identity(self, name: str) -> tuple[int, ...] | None:
+        """Something that changes when the file is replaced, None if it is not there."""
+
+    def read(self, name: str) -> bytes:
+        """The whole file; FileNotFoundError."""
+
+    def read_many(self, names: Sequence[str]) -> list[bytes]:
+        """Several whole files, in order."""
+
+    def put_if_absent(self, name: str, data: bytes) -> None:
+        """Make the file with these bytes all at once, or raise FileExists; true between processes too."""
+
+    def put(self, name: str, data: bytes) -> None:
+        """Make or replace the file all at once."""
+
+    def put_with(self, name: str, write: Callable[[str], None]) -> int:
+        """As put, for large files: `write` fills the local file whose path it is given; returns the size."""
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Remove files; those that are gone already are no error."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is such a file."""
+
+    def local_path(self, name: str) -> str | None:
+        """The path by which this process can open the file itself, if there is one."""
+
+
+class LocalStore:
+    """A folder on a disk. Publishing is `link`, which fails if the name is taken: true between processes and hosts."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def names_from(self, folder: str, first_name: str = "") -> list[str]:
+        try:
+            names = os.listdir(self._path(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        if first_name:
+            names = [name for name in names if name >= first_name]
+        names.sort()
+        return names
+
+    def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:
+        found = []
+        try:
+            with os.scandir(self._path(folder)) as entries:
+                for entry in entries:
+                    if entry.name < first_name:
+                        continue
+                    with contextlib.suppress(FileNotFoundError):  # removed by another process since the listing
+                        stat = entry.stat()
+                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        found.sort(key=lambda file: file.name)
+        return found
+
+    def stat(self, name: str) -> FileStat:
+        stat = os.stat(self._path(name))
+        return FileStat(name, stat.st_size, stat.st_mtime_ns // 1_000_000)
+
+    def identity(self, name: str) -> tuple[int, ...] | None:
+        try:
+            stat = os.stat(self._path(name))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+    def read(self, name: str) -> bytes:
+        return _read(self._path(name))
+
+    def read_many(self, names: Sequence[str]) -> list[bytes]:
+        root = self.root
+        return [_read(f"{root}/{name}") for name in names]
+
+    def put_if_absent(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        staged = self._stage(path, data)
+        try:
+            os.link(staged, path)
+        except FileExistsError as taken:
+            raise FileExists(name) from taken
+        finally:
+            _forget(staged)
+
+    def put(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        staged = self._stage(path, data)
+        try:
+            os.replace(staged, path)
+        except OSError:
+            _forget(staged)
+            raise
+
+    def put_with(self, name: str, write: Callable[[str], None]) -> int:
+        path = self._path(name)
+        staged = _staging_name(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        try:
+            write(staged)
+            size = os.stat(staged).st_size
+            os.replace(staged, path)
+        except BaseException:
+            _forget(staged)
+            raise
+        return size
+
+    def delete(self, names: Iterable[str]) -> None:
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._path(name))
+
+    def exists(self, name: str) -> bool:
+        return os.path.exists(self._path(name))
+
+    def local_path(self, name: str) -> str | None:
+        return self._path(name)
+
+    def _path(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    @staticmethod
+    def _stage(path: str, data: bytes) -> str:
+        staged = _staging_name(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            descriptor = os.open(staged, flags, 0o666)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            descriptor = os.open(staged, flags, 0o666)
+        try:
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(descriptor, view) :]
+            finally:
+                os.close(descriptor)  # may report what the disk refused late
+        except BaseException:
+            _forget(staged)
+            raise
+        return staged
+
+
+def table_path(path: str | os.PathLike[str]) -> str:
+    """The one spelling of a table's place by which it is known here: an absolute path, or the URI of another storage."""
+    text = os.fspath(path)
+    if not text:
+        raise InvalidArgument("the path of a table is empty", "Give a folder, or a file: URI.")
+    scheme = urlsplit(text).scheme if ":" in text else ""
+    if scheme == "file":
+        text = unquote(urlsplit(text).path)
+    elif len(scheme) > 1 and ("://" in text or scheme in _STORES):
+        return text.rstrip("/")
+    return os.path.abspath(text)
+
+
+def open_store(path: str | os.PathLike[str]) -> LogStore:
+    """The store of the table at this path."""
+    place = table_path(path)
+    scheme = "" if place.startswith("/") else urlsplit(place).scheme
+    try:
+        return _STORES[scheme](place)
+    except KeyError:
+        known = ", ".join(sorted(name or "local paths" for name in _STORES))
+        raise InvalidArgument(
+            f"no store for `{scheme}:` ({place})", f"Use one of {known}, or register one with register_store()."
+        ) from None
+
+
+def register_store(scheme: str, make: Callable[[str], LogStore]) -> None:
+    """Let tables under this URI scheme be opened through a store of one's own."""
+    _STORES[scheme] = make
+
+
+_STORES: dict[str, Callable[[str], LogStore]] = {"": LocalStore}
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        # One call is enough for nearly every commit; the size is not asked for.
+        data = os.read(descriptor, _CHUNK)
+        if len(data) < _CHUNK:
+            return data
+        parts = [data]
+        while data := os.read(descriptor, 1 << 24):
+            parts.append(data)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
+
+
+_CHUNK = 1 << 16
+
+
+def _staging_name(path: str) -> str:
+    """Hidden, so that no engine takes it for data or for a commit."""
+    folder, name = os.path.split(path)
+    return f"{folder}/.{name}.{uuid.uuid4().hex}.tmp"
+
+
+def _forget(staged: str) -> None:
+    # A left-over staging file harms nobody, and must not hide what happened before it.
+    with contextlib.suppress(OSError):
+        os.unlink(staged)
+
+
+def is_out_of_space(error: OSError) -> bool:
+    """Whether the disk, or its owner's share of it, is full."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}

@@ -1,0 +1,293 @@
+"""Partition values and paths as the log writes them: text, where nothing and the empty text both mean null.
+
+`serialize` and `parse` are for single values, `parse_column` for many files at once. Dates and times beyond what Python
+can hold (the years 1 to 9999) exist in tables: `internal` gives them as numbers, days and microseconds, as Spark does.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeAlias
+from urllib.parse import quote, unquote
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from pyspark_delta.exceptions import CorruptLog, InvalidArgument
+
+__all__ = [
+    "HIVE_NULL",
+    "Internal",
+    "absolute_path",
+    "arrow_type",
+    "decode_path",
+    "encode_path",
+    "hive_path",
+    "internal",
+    "is_absolute",
+    "parse",
+    "parse_column",
+    "serialize",
+]
+
+Internal: TypeAlias = "int | float | bool | str | bytes | Decimal"
+
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock without a zone
+_EPOCH_UTC = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_EPOCH_DAY = dt.date(1970, 1, 1).toordinal()
+_MICROSECOND = dt.timedelta(microseconds=1)
+_DAY_US = 86_400_000_000
+
+_INTEGERS = {ByteType: pa.int8(), ShortType: pa.int16(), IntegerType: pa.int32(), LongType: pa.int64()}
+_TIME = re.compile(
+    r"(?P<date>[+-]?\d+-\d{1,2}-\d{1,2})"
+    r"(?:[ T](?P<h>\d{1,2}):(?P<m>\d{1,2})(?::(?P<s>\d{1,2})(?:\.(?P<f>\d{1,9}))?)?)?"
+    r"\s*(?P<zone>Z|UTC|[+-]\d{1,2}(?::?\d{2}(?::?\d{2})?)?)?",
+    re.ASCII,
+)
+_DATE = re.compile(r"(?P<y>[+-]?\d+)-(?P<m>\d{1,2})-(?P<d>\d{1,2})", re.ASCII)
+
+
+def serialize(value: Any, data_type: DataType) -> str | None:
+    """The text for the log of a Python value as Spark returns it; times become UTC, whatever their zone."""
+    if value is None:
+        return None
+    if isinstance(data_type, BooleanType):
+        return "true" if value else "false"
+    if isinstance(data_type, FloatType | DoubleType):
+        return _float_text(float(value))
+    if isinstance(data_type, TimestampType):
+        moment = value.astimezone(dt.UTC) if value.tzinfo else value.replace(tzinfo=dt.UTC)
+        return f"{_wall(moment.replace(tzinfo=None), 'T')}Z"
+    if isinstance(data_type, TimestampNTZType):
+        return _wall(value, " ")
+    if isinstance(data_type, DateType):
+        return f"{value.year:04d}-{value.month:02d}-{value.day:02d}"
+    if isinstance(data_type, DecimalType):
+        return format(value, "f")
+    if isinstance(data_type, BinaryType):
+        try:
+            return bytes(value).decode() or None
+        except UnicodeDecodeError:
+            raise InvalidArgument(
+                f"the partition value {bytes(value)!r} is no UTF-8 text, which the log could not give back",
+                "Partition by another column, or by a text of this one (hex, base64).",
+            ) from None
+    return str(value) or None
+
+
+def parse(text: str | None, data_type: DataType, zone: str = "UTC") -> Any:
+    """The Python value of a partition value, as Spark's `collect` would return it; times know that they are UTC."""
+    value = internal(text, data_type, zone)
+    if value is None:
+        return None
+    try:
+        if isinstance(data_type, DateType):
+            return dt.date.fromordinal(_EPOCH_DAY + int(value))
+        if isinstance(data_type, TimestampType):
+            return _EPOCH_UTC + dt.timedelta(microseconds=int(value))
+        if isinstance(data_type, TimestampNTZType):
+            return _EPOCH + dt.timedelta(microseconds=int(value))
+    except (OverflowError, ValueError):
+        raise InvalidArgument(
+            f"the partition value {text!r} is beyond what a Python {data_type.typeName()} can hold",
+            "Read it through Spark, or filter by another value.",
+        ) from None
+    return value
+
+
+def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Internal | None:
+    """The value as something that compares as SQL compares: days, microseconds, numbers, text, bytes."""
+    if text is None or text == "":
+        return None
+    try:
+        return _internal(text, data_type, zone)
+    except (ValueError, InvalidOperation, OverflowError):
+        raise CorruptLog(f"the log has the partition value {text!r}, which is no {data_type.simpleString()}") from None
+
+
+def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: str = "UTC") -> pa.Array:
+    """Many partition values at once, as an Arrow array of the column's type."""
+    encoded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
+    values = [internal(text, data_type, zone) for text in encoded.dictionary.to_pylist()]
+    target = arrow_type(data_type)
+    if isinstance(data_type, DateType):
+        parsed = pa.array(values, pa.int32()).cast(target)
+    elif isinstance(data_type, TimestampType | TimestampNTZType):
+        parsed = pa.array(values, pa.int64()).cast(target)
+    else:
+        parsed = pa.array(values, target)
+    return parsed.take(encoded.indices)
+
+
+def arrow_type(data_type: DataType) -> pa.DataType:
+    """The Arrow type of a column that can be partitioned by."""
+    if type(data_type) in _INTEGERS:
+        return _INTEGERS[type(data_type)]
+    if isinstance(data_type, DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    simple: tuple[tuple[type[DataType], pa.DataType], ...] = (
+        (BooleanType, pa.bool_()),
+        (FloatType, pa.float32()),
+        (DoubleType, pa.float64()),
+        (DateType, pa.date32()),
+        (TimestampType, pa.timestamp("us", "UTC")),
+        (TimestampNTZType, pa.timestamp("us")),
+        (BinaryType, pa.binary()),
+        (StringType, pa.string()),
+    )
+    for kind, found in simple:
+        if isinstance(data_type, kind):
+            return found
+    raise InvalidArgument(f"a column of type {data_type.simpleString()} can't have partition values")
+
+
+def hive_path(values: Mapping[str, str | None]) -> str:
+    """The folders of a partition, `a=1/b=x`, escaped as Hive does; empty without partitioning."""
+    return "/".join(f"{_folder(name)}={_folder(text) if text else HIVE_NULL}" for name, text in values.items())
+
+
+def encode_path(path: str) -> str:
+    """The path as the log writes it: a relative URI, or that of an absolute place."""
+    if is_absolute(path) and not path.startswith("/"):
+        return path
+    return quote(path, safe="/-_.!~*'()@&=+$,", errors="surrogateescape")
+
+
+def decode_path(path: str) -> str:
+    """The path of an action as the file system knows it, still relative where it was."""
+    if path.startswith("file:"):
+        path = re.sub(r"^file:/*", "/", path)
+    return unquote(path, errors="surrogateescape") if "%" in path else path
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path of the log stands for itself, not for something below the table's folder."""
+    return path.startswith("/") or _SCHEME.match(path) is not None
+
+
+def absolute_path(path: str, root: str) -> str:
+    """Where the file of an action is: decoded, below `root` unless it says otherwise."""
+    decoded = decode_path(path)
+    return decoded if is_absolute(path) else f"{root}/{decoded}"
+
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
+# What Spark and Hive write as %XX in the name of a partition's folder, and NUL, which no file system takes.
+_ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")
+
+
+def _folder(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"%{ord(found.group()):02X}", text)
+
+
+def _internal(text: str, data_type: DataType, zone: str) -> Internal:
+    if type(data_type) in _INTEGERS:
+        return int(text)
+    if isinstance(data_type, BooleanType):
+        return _boolean(text)
+    if isinstance(data_type, FloatType | DoubleType):
+        return float(text)
+    if isinstance(data_type, DecimalType):
+        return Decimal(text)
+    if isinstance(data_type, DateType):
+        found = _TIME.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(text)
+        return _days(found["date"])
+    if isinstance(data_type, TimestampType):
+        return _micros(text, zone)
+    if isinstance(data_type, TimestampNTZType):
+        return _micros(text, None)
+    if isinstance(data_type, BinaryType):
+        return text.encode()
+    return text
+
+
+def _boolean(text: str) -> bool:
+    folded = text.strip().lower()
+    if folded in {"true", "t", "yes", "y", "1"}:
+        return True
+    if folded in {"false", "f", "no", "n", "0"}:
+        return False
+    raise ValueError(text)
+
+
+def _days(text: str) -> int:
+    found = _DATE.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    year, month, day = int(found["y"]), int(found["m"]), int(found["d"])
+    # The Gregorian calendar repeats after 400 years of 146,097 days: any year is one that Python knows, moved.
+    shift = (year - 2000) // 400
+    return dt.date(year - 400 * shift, month, day).toordinal() + 146_097 * shift - _EPOCH_DAY
+
+
+def _micros(text: str, zone: str | None) -> int:
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(text)
+    fraction = int((found["f"] or "0").ljust(6, "0")[:6])
+    hour, minute, second = int(found["h"] or 0), int(found["m"] or 0), int(found["s"] or 0)
+    if hour > 23 or minute > 59 or second > 59:
+        raise ValueError(text)
+    days = _days(found["date"])
+    local = days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
+    if zone is None:
+        return local
+    offset = found["zone"]
+    if offset in {"Z", "UTC"} or (offset is None and zone.upper() in {"UTC", "Z", "ETC/UTC"}):
+        return local
+    if offset is not None:
+        return local - _offset_us(offset)
+    try:
+        wall = _EPOCH + dt.timedelta(microseconds=local)
+        return (wall.replace(tzinfo=ZoneInfo(zone)) - _EPOCH_UTC) // _MICROSECOND
+    except OverflowError:
+        return local
+
+
+def _offset_us(text: str) -> int:
+    digits = text[1:].replace(":", "")
+    if len(digits) <= 2:
+        digits = digits.zfill(2)
+    digits = digits.ljust(6, "0")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:4]) * 60 + int(digits[4:6])
+    return (-seconds if text[0] == "-" else seconds) * 1_000_000
+
+
+def _wall(moment: dt.datetime, between: str) -> str:
+    return (
+        f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}{between}"
+        f"{moment.hour:02d}:{moment.minute:02d}:{moment.second:02d}.{moment.microsecond:06d}"
+    )
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)
