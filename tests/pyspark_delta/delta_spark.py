@@ -1,0 +1,118 @@
+"""delta-spark in a process of its own, which runs the lines that a test hands to it.
+
+`delta_spark.run("...", table=path)` runs Python there: `spark` and `DeltaTable` are known, so are the names given, and what
+is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no Delta JAR.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import traceback
+from pathlib import Path
+from typing import IO, Any, Self
+
+from delta_adapters.delta_spark.jars import resolve
+
+
+class DeltaSparkError(Exception):
+    """What was run there raised; the message is its traceback."""
+
+
+class DeltaSpark:
+    """A handle on the process, which starts with the first lines to run."""
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            assert self._process.stdin
+            self._process.stdin.close()
+            self._process.wait(60)
+
+    def run(self, lines: str, **names: Any) -> Any:
+        """Run these lines, give back what they leave in `result`."""
+        process = self._process or self._start()
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps({"lines": textwrap.dedent(lines), "names": names}) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer:
+            raise DeltaSparkError(f"delta-spark's process ended with {process.wait(10)}; see {self._work}")
+        told = json.loads(answer)
+        if "error" in told:
+            raise DeltaSparkError(told["error"])
+        return told["result"]
+
+    def _start(self) -> subprocess.Popen[str]:
+        jars = ",".join(str(each) for each in resolve())
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve()), jars],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self._work / "stderr").open("w"),
+            text=True,
+            cwd=self._work,
+            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        )
+        return self._process
+
+
+def _session(jars: str) -> Any:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.jars": jars,
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.sql.warehouse.dir": str(Path.cwd() / "warehouse"),
+    }
+    builder = SparkSession.builder.master("local[2]").appName("delta-spark beside the engine")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def _serve(answers: IO[str]) -> None:
+    spark: Any = None
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            if spark is None:
+                spark = _session(sys.argv[1])
+            from delta.tables import DeltaTable
+
+            known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **asked["names"]}
+            exec(compile(asked["lines"], "<test>", "exec"), known)  # noqa: S102 - the test's own lines
+            answer = json.dumps({"result": known["result"]}, default=str)
+        except Exception:  # noqa: BLE001 - whatever it is, the test is told
+            answer = json.dumps({"error": traceback.format_exc()})
+        answers.write(answer + "\n")
+        answers.flush()
+    if spark is not None:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    # Answers have a descriptor of their own: what Spark and the lines print goes to stderr.
+    own = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    _serve(own)
