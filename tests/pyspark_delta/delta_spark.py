@@ -1,7 +1,7 @@
 """delta-spark in a process of its own, which runs the lines that a test hands to it.
 
-`delta_spark.run("...", table=path)` runs Python there: `spark` and `DeltaTable` are known, so are the names given, and what
-is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no Delta JAR.
+`delta_spark.run("...", table=path)` runs Python there: `spark` and `DeltaTable` are known, so are the names given,
+and what is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no Delta JAR.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class DeltaSpark:
 
 
 def _session(jars: str) -> Any:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - the tests' own process needs neither
 
     settings = {
         "spark.jars": jars,
@@ -98,10 +98,10 @@ def _serve(answers: IO[str]) -> None:
         try:
             if spark is None:
                 spark = _session(sys.argv[1])
-            from delta.tables import DeltaTable
+            from delta.tables import DeltaTable  # noqa: PLC0415 - needs the session's JARs
 
             known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **asked["names"]}
-            exec(compile(asked["lines"], "<test>", "exec"), known)  # noqa: S102 - the test's own lines
+            exec(compile(asked["lines"], "<test>", "exec"), known)
             answer = json.dumps({"result": known["result"]}, default=str)
         except Exception:  # noqa: BLE001 - whatever it is, the test is told
             answer = json.dumps({"error": traceback.format_exc()})
