@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import zip_longest
 from typing import Any
@@ -32,10 +32,20 @@ class PlanError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class TablePlan:
+    """So many histories of a table profile of its own (`conformance.strategies.profiles`), beside the suite's plain
+    ones; an engine on a JVM plays `heavy` of each chunk's."""
+
+    histories: int
+    heavy: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SuitePlan:
     """How much of one suite a profile wants.
 
-    Of a chunk's histories an engine on a JVM plays `heavy_histories`, in the first `heavy_chunks` chunks.
+    Of a chunk's histories an engine on a JVM plays `heavy_histories`, in the first `heavy_chunks` chunks. `tables` are
+    further histories by their table profile; their chunks are numbered behind the plain ones.
     """
 
     name: str
@@ -44,6 +54,7 @@ class SuitePlan:
     steps: int = STEPS
     heavy_histories: int = HISTORIES // 2
     heavy_chunks: int | None = None
+    tables: Mapping[str, TablePlan] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,8 @@ class Profile:
 class Chunk:
     """A job: so many histories of so many steps of one suite, drawn from one seed.
 
-    `heavy` are the numbers of the histories, counted from 0, in which engines on a JVM play.
+    `heavy` are the numbers of the histories, counted from 0, in which engines on a JVM play. `table` names the table
+    profile that they are drawn for; without one it is the run's.
     """
 
     suite: str
@@ -74,17 +86,23 @@ class Chunk:
     histories: int = HISTORIES
     steps: int = STEPS
     heavy: tuple[int, ...] = ()
+    table: str = ""
 
     @property
     def name(self) -> str:
         """The chunk for people and for file names."""
         return f"{self.suite}-{self.number}"
 
+    @property
+    def drawn_for(self) -> str:
+        """The table profile of its histories."""
+        return self.table or self.profile
+
     def to_json(self) -> dict[str, Any]:
         """The form in which a worker is told."""
         return {
             "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
-            "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy),
+            "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
         }  # fmt: skip
 
     @classmethod
@@ -145,7 +163,7 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
     try:
-        suites = tuple(SuitePlan(name=suite, **parts) for suite, parts in form["suites"].items())
+        suites = tuple(_suite(suite, parts) for suite, parts in form["suites"].items())
         core = tuple(floor for group in form.get("core", ()) for floor in _floors(group))
     except (KeyError, TypeError) as error:
         message = f"profile {name}: {error}"
@@ -200,6 +218,11 @@ def chunk_seed(run_seed: int, suite: str, profile: str, number: int) -> int:
     return int.from_bytes(digest[:8], "big")
 
 
+def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:
+    tables = {table: TablePlan(**each) for table, each in parts.get("tables", {}).items()}
+    return SuitePlan(name=name, **{**parts, "tables": tables})
+
+
 def _floors(group: Mapping[str, Any]) -> Iterator[Floor]:
     counts = {key: value for key, value in group.items() if key in {"checks", "histories"}}
     unknown = set(group) - {"requirements", "engines", "suite", "checks", "histories"}
@@ -217,19 +240,27 @@ def _chunks(
     drawn = suite.name in DRAWN
     wanted = examples if drawn and examples is not None else suite.chunks * suite.histories
     length = steps if drawn and steps is not None else suite.steps
-    for number in range(-(-wanted // suite.histories)):
-        histories = min(suite.histories, wanted - number * suite.histories)
+    sizes = list(_sizes(wanted, suite.histories))
+    for number, histories in enumerate(sizes):
         playing = suite.heavy_chunks is None or number < suite.heavy_chunks
         heavy = _spread(suite.heavy_histories, histories) if playing else ()
-        yield Chunk(
-            suite.name,
-            profile,
-            number,
-            chunk_seed(seed, suite.name, profile, number),
-            histories,
-            length,
-            heavy,
-        )
+        derived = chunk_seed(seed, suite.name, profile, number)
+        yield Chunk(suite.name, profile, number, derived, histories, length, heavy)
+    if drawn and examples is not None:
+        return
+    number = len(sizes)
+    for table, planned in suite.tables.items():
+        for at, histories in enumerate(_sizes(planned.histories, HISTORIES)):
+            heavy = _spread(planned.heavy, histories)
+            derived = chunk_seed(seed, suite.name, f"{profile}/{table}", at)
+            yield Chunk(suite.name, profile, number, derived, histories, length, heavy, table)
+            number += 1
+
+
+def _sizes(histories: int, most: int) -> Iterator[int]:
+    """So many histories in chunks of at most `most`."""
+    for start in range(0, histories, most):
+        yield min(most, histories - start)
 
 
 def _spread(wanted: int, histories: int) -> tuple[int, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from conformance.strategies.dice import Dice
-from conformance.strategies.predicates import draw_predicate
+from conformance.strategies.more_values import is_comparable
+from conformance.strategies.picking import draw_where
 from conformance.strategies.rows import draw_row, draw_value
 from conformance.strategies.shapes import Shape, profile_of
 from delta_models.expressions import (
@@ -48,7 +49,11 @@ def draw_merge(dice: Dice, table: Table, shape: Shape) -> Merge | None:
 
 def _keys(dice: Dice, shape: Shape) -> tuple[int, ...]:
     doubtful = shape.portable and shape.strange
-    usable = [at for at, each in enumerate(shape.schema.fields) if not (doubtful and each.type == DOUBLE)]
+    usable = [
+        at
+        for at, each in enumerate(shape.schema.fields)
+        if not (doubtful and each.type == DOUBLE) and is_comparable(each.type)
+    ]
     selective = [at for at in usable if shape.schema.fields[at].type != BOOLEAN] or usable
     if not usable:
         return ()
@@ -109,16 +114,15 @@ def _rich_clauses(dice: Dice, table: Table, shape: Shape) -> tuple[MergeClause, 
 def _update(dice: Dice, shape: Shape) -> MergeClause:
     if dice.one_in(2):
         return MergeClause("matched", "update", everything=True)
-    names = dice.some(shape.schema.names, 1 + dice.below(2))
+    names = dice.some([shape.schema.names[at] for at in shape.assignable()], 1 + dice.below(2))
     return MergeClause("matched", "update", tuple((name, _value(dice, shape, name)) for name in names))
 
 
 def _insert(dice: Dice, shape: Shape) -> MergeClause:
     if dice.below(3):
         return MergeClause("not-matched", "insert", everything=True)
-    return MergeClause(
-        "not-matched", "insert", tuple((name, Column(("source", name))) for name in shape.schema.names)
-    )
+    names = (shape.schema.names[at] for at in shape.assignable())
+    return MergeClause("not-matched", "insert", tuple((name, Column(("source", name))) for name in names))
 
 
 def _value(dice: Dice, shape: Shape, name: str) -> Expression:
@@ -128,13 +132,14 @@ def _value(dice: Dice, shape: Shape, name: str) -> Expression:
 
 
 def _literals(dice: Dice, shape: Shape) -> Assignments:
-    at = dice.below(len(shape.schema))
+    places = shape.assignable()
+    at = places[dice.below(len(places))]
     each = shape.schema.fields[at]
     return ((each.name, Literal(each.type, draw_value(dice, shape, at))),)
 
 
 def _with_condition(dice: Dice, table: Table, shape: Shape, clause: MergeClause, side: str) -> MergeClause:
-    condition = _on_side(draw_predicate(dice, shape, table), side)
+    condition = _on_side(draw_where(dice, shape, table), side)
     return MergeClause(clause.when, clause.action, clause.assignments, condition, clause.everything)
 
 

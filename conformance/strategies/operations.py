@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from conformance.strategies.alterations import ALTERATIONS
 from conformance.strategies.dice import Dice
+from conformance.strategies.lifecycle import LIFECYCLE, first_of
 from conformance.strategies.merges import draw_merge
-from conformance.strategies.predicates import draw_predicate
-from conformance.strategies.profiles import Profile
+from conformance.strategies.picking import draw_where
+from conformance.strategies.place import FILES, Place
 from conformance.strategies.rows import draw_rows, draw_value
-from conformance.strategies.shapes import Shape, profile_of
+from conformance.strategies.rules import RULES
+from conformance.strategies.shapes import Shape, current, profile_of
+from conformance.strategies.upkeep import UPKEEP
+from conformance.strategies.writes import WRITES
 from delta_models.expressions import Column, Expression, Literal
 from delta_models.operations import (
     Append,
@@ -28,13 +32,10 @@ from delta_models.operations import (
     Vacuum,
 )  # fmt: skip
 from delta_models.schema import DATE, LONG, STRING, Field, Struct
-from delta_models.table import Table, World
+from delta_models.table import World
 from delta_models.values import Rows
 
-EVERYTHING_ONE_IN = 12  # deletes and updates without a predicate
-FILES = ((1, 6), (2, 1), (3, 1))
 SHORT_VACUUMS = ((0.0, 3), (None, 1))
-RECENT = 6  # how many of the latest states are looked back to half of the time
 
 Guard = Callable[[World, Operation], bool]
 
@@ -42,22 +43,14 @@ Guard = Callable[[World, Operation], bool]
 def draw_command(dice: Dice, world: World, shape: Shape) -> Operation:
     """The next command of a history; the first is always Create."""
     if not world.table.exists:
-        return Create(shape.schema, shape.partition_by, shape.properties)
-    return _MAKERS[dice.weighted(shape.operations)](_Next(dice, world, shape, profile_of(shape)))
+        return first_of(dice, shape)
+    table = world.table
+    now = current(shape, table.schema, table.partition_by)
+    return MAKERS[dice.weighted(shape.operations)](_Next(dice, world, now, profile_of(shape), shape))
 
 
-@dataclass(frozen=True, slots=True)
-class _Next:
-    """A place in a history, with a method for each operation that may come."""
-
-    dice: Dice
-    world: World
-    shape: Shape
-    profile: Profile
-
-    @property
-    def table(self) -> Table:
-        return self.world.table
+class _Next(Place):
+    """A place in a history, with a method for each operation that any table may meet."""
 
     def append(self) -> Operation:
         one_in = self.profile.misfits_one_in
@@ -87,9 +80,7 @@ class _Next:
             return Overwrite(rows)
         if self.shape.partition_by and self.dice.one_in(2):
             return Overwrite(rows, dynamic=True)
-        return Overwrite(
-            rows, where=draw_predicate(self.dice, self.shape, self.table, self.partitions() or None)
-        )
+        return Overwrite(rows, where=draw_where(self.dice, self.shape, self.table, self.partitions() or None))
 
     def delete(self) -> Operation:
         return Delete(self.where())
@@ -98,7 +89,7 @@ class _Next:
         where = self.where()
         schema = self.shape.schema
         assignments: list[tuple[str, Expression]] = []
-        for at in sorted(self.dice.some(range(len(schema)), 2 if self.dice.one_in(3) else 1)):
+        for at in sorted(self.dice.some(self.shape.assignable(), 2 if self.dice.one_in(3) else 1)):
             each = schema.fields[at]
             alike = [schema.names[other] for other in self.alike(at)]
             if alike and self.dice.one_in(3):
@@ -117,7 +108,7 @@ class _Next:
 
     def optimize(self) -> Operation:
         if self.shape.partition_by and self.dice.one_in(3):
-            return Optimize(draw_predicate(self.dice, self.shape, self.table, self.partitions()))
+            return Optimize(draw_where(self.dice, self.shape, self.table, self.partitions()))
         return Optimize()
 
     def checkpoint(self) -> Operation:
@@ -131,33 +122,24 @@ class _Next:
 
     def read(self) -> Operation:
         at = AtState(self.earlier()) if self.dice.one_in(2) else Latest()
-        where = draw_predicate(self.dice, self.shape, self.table) if self.dice.below(4) else None
+        table, shape = self.table, self.shape
+        if isinstance(at, AtState) and self.world.state(at.step).schema != table.schema:
+            table = self.world.state(at.step)
+            shape = current(self.home, table.schema, table.partition_by)
+        where = draw_where(self.dice, shape, table) if self.dice.below(4) else None
         columns = None
         if self.dice.one_in(2):
-            names = self.shape.schema.names
+            names = shape.schema.names
             columns = tuple(self.dice.some(names, 1 + self.dice.below(len(names))))
         return Read(at, where, columns)
 
     def create(self) -> Operation:
         """A table where there is one."""
-        shape = self.shape
+        shape = self.home
         return Create(shape.schema, shape.partition_by, shape.properties, if_not_exists=self.dice.one_in(2))
 
-    def where(self) -> Expression | None:
-        if self.dice.one_in(EVERYTHING_ONE_IN):
-            return None
-        return draw_predicate(self.dice, self.shape, self.table)
 
-    def partitions(self) -> tuple[int, ...]:
-        return tuple(self.shape.schema.index(name) for name in self.shape.partition_by)
-
-    def earlier(self) -> int:
-        """A step whose state must be readable, the latest ones more often."""
-        steps = self.world.readable()[::-1]
-        return self.dice.pick(steps[:RECENT] if self.dice.one_in(2) else steps)
-
-
-_MAKERS: dict[str, Callable[[_Next], Operation]] = {
+MAKERS: dict[str, Callable[[_Next], Operation]] = {
     "Append": _Next.append,
     "Overwrite": _Next.overwrite,
     "Delete": _Next.delete,
@@ -169,4 +151,9 @@ _MAKERS: dict[str, Callable[[_Next], Operation]] = {
     "Restore": _Next.restore,
     "Read": _Next.read,
     "Create": _Next.create,
+    **WRITES,
+    **ALTERATIONS,
+    **RULES,
+    **UPKEEP,
+    **LIFECYCLE,
 }

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from delta_models.schema import BOOLEAN, DATE, DOUBLE, INTEGER, LONG, STRING, TIMESTAMP, DataType, DecimalType
-
-Weights = tuple[tuple[str, int], ...]
-Types = tuple[tuple[DataType, int], ...]
+from conformance.strategies.features import PLAIN_TYPES, Types, Weights
+from delta_models.schema import BOOLEAN, DATE, DOUBLE, INTEGER, LONG, STRING, TIMESTAMP, DecimalType
 
 DECIMALS: Types = (
     (DecimalType(10, 2), 2),
@@ -82,6 +80,8 @@ class Profile:
     misfits_one_in: int = 24  # appends whose schema does not fit
     rich_merges_one_in: int = 4  # merges with several clauses, conditions, not matched by source
     partial_overwrites_one_in: int = 0  # replaceWhere and dynamic partitions, in place of the whole table
+    features: tuple[str, ...] = ()  # of `features.FEATURES`: always
+    others: tuple[tuple[str, int], ...] = ()  # and one in so many histories
 
 
 DEV = Profile("dev")
@@ -94,4 +94,40 @@ NIGHTLY = replace(
     partial_overwrites_one_in=3,
 )
 
-PROFILES = {each.name: each for each in (DEV, CI, NIGHTLY)}
+BASE: Weights = (("Append", 14), ("Delete", 5), ("Update", 5), ("Merge", 4), ("Overwrite", 2), ("Read", 6))
+
+
+def _table(name: str, *features: str, one_in: int = 4, **others: int) -> Profile:
+    """A table profile: some features always, others one in so many histories."""
+    return Profile(
+        name,
+        operations=BASE,
+        switched_off_one_in=one_in,
+        types=PLAIN_TYPES,
+        misfits_one_in=40,
+        odd_names_one_in=12,
+        features=features,
+        others=tuple((other.replace("_", "-"), number) for other, number in others.items()),
+    )
+
+
+TABLES = (
+    replace(_table("merges", "merges", deletion_vectors=4, change_feed=6), rich_merges_one_in=1),
+    _table("writes", "writes", replaced=3, growing=4),
+    _table("rules", "properties", "constraints"),
+    _table("growing", "growing", defaults=6),
+    _table("evolving", "schema-changes", "column-mapping", type_widening=3, growing=4),
+    _table("widening", "type-widening", schema_changes=3),
+    _table("changes", "change-feed", one_in=6, deletion_vectors=3, merges=3),
+    _table("vectors", "deletion-vectors", one_in=6, upkeep=3, merges=4),
+    _table("nested", "nested-types", "small-types", clocks=2, growing=4),
+    _table("computed", "generated", defaults=2, constraints=4),
+    _table("upkeep", "upkeep", "told", z_order=3, purges=3, time_travel=2),
+    _table("clustered", "clustering", "upkeep"),
+    _table("tracked", "row-tracking", merges=3, commit_timestamps=3, deletion_vectors=3),
+    _table("protocol", "features", "properties", v2_checkpoints=3, commit_timestamps=3, row_tracking=4),
+    _table("lifecycle", "catalogue", "clones", replaced=2, told=2),
+    _table("log", "log-upkeep", "upkeep", v2_checkpoints=3),
+)
+
+PROFILES = {each.name: each for each in (DEV, CI, NIGHTLY, *TABLES)}

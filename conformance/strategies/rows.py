@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from conformance.strategies.dice import Dice
 from conformance.strategies.shapes import Shape, every_value, profile_of
+from delta_models.table.computed import recomputer
 from delta_models.values import Row, Rows, Value
 
 POOL_TO_ALL = 12  # how much likelier a value of the pool is than one beyond it, for each value in it
 REPEATED_ONE_IN = 6
+BROKEN_ONE_IN = 30
 
 
 def draw_value(dice: Dice, shape: Shape, column: int, *, nulls: bool = True) -> Value:
@@ -24,8 +26,15 @@ def draw_value(dice: Dice, shape: Shape, column: int, *, nulls: bool = True) -> 
 
 
 def draw_row(dice: Dice, shape: Shape) -> Row:
-    """One row."""
-    return tuple(draw_value(dice, shape, column) for column in range(len(shape.schema)))
+    """One row; a null where none may be is the exception, and so is a generated value that is wrong."""
+    row = tuple(
+        draw_value(dice, shape, at, nulls=each.nullable or dice.one_in(BROKEN_ONE_IN))
+        for at, each in enumerate(shape.schema.fields)
+    )
+    fill = recomputer(shape.schema, [shape.schema.names[at] for at in shape.assignable()])
+    if fill is None or dice.one_in(BROKEN_ONE_IN):
+        return row
+    return fill((row,))[0]
 
 
 def draw_rows(dice: Dice, shape: Shape) -> Rows:

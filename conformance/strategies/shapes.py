@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from conformance.strategies.computed import with_generated
 from conformance.strategies.dice import Dice
+from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_trigger, is_storable
-from conformance.strategies.profiles import PROFILES, Profile, Weights
-from conformance.strategies.values import plain_values, special_values
+from conformance.strategies.more_values import is_comparable, plain_values, special_values
+from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
-from delta_models.schema import DOUBLE, DataType, Field, Struct
+from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
+from delta_models.table.computed import generated
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
@@ -54,19 +57,35 @@ class Shape:
     tame: bool = False
     portable: bool = True
     profile: str = "dev"
+    features: tuple[str, ...] = ()
 
     def data_columns(self) -> tuple[str, ...]:
         """The columns by which the table is not partitioned."""
         return tuple(name for name in self.schema.names if name not in self.partition_by)
 
+    def assignable(self) -> tuple[int, ...]:
+        """The positions of the columns to which a writer gives values: all but the generated ones."""
+        made = {at for at, _ in generated(self.schema)}
+        return tuple(at for at in range(len(self.schema)) if at not in made)
+
+    def comparable(self) -> tuple[int, ...] | None:
+        """The positions of columns that predicates may compare; None for all."""
+        found = tuple(at for at, each in enumerate(self.schema.fields) if is_comparable(each.type))
+        return None if len(found) == len(self.schema) else found
+
 
 def draw_shape(dice: Dice, profile: Profile) -> Shape:
     """The shape of one history."""
+    features = _features(dice, profile)
+    data_types = profile.types + _types(features, partition=False)
+    partition_types = profile.partition_types + _types(features, partition=True)
     width = dice.weighted(profile.columns)
     partitions = min(dice.weighted(profile.partitions), width - 1)
     names = _names(dice, profile, width)
     first = width - partitions
-    types = [dice.weighted(profile.partition_types if at >= first else profile.types) for at in range(width)]
+    types = [dice.weighted(partition_types if at >= first else data_types) for at in range(width)]
+    if not any(map(is_comparable, types)):
+        types[0] = LONG
     portable = not _share(dice, profile.reference_predicates_one_in)
     if not portable:
         types[0] = DOUBLE
@@ -76,13 +95,18 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     kinds = [
         Kind(each, at >= first, strange=strange, hostile=hostile, tame=tame) for at, each in enumerate(types)
     ]
+    operations = profile.operations + tuple(each for feature in features for each in feature.operations)
+    fields = [Field(name, each) for name, each in zip(names, types, strict=True)]
+    for feature in features:
+        fields = _ruled(dice, feature, fields, first)
+    kinds += [Kind(each.type, partition=False, hostile=hostile, tame=tame) for each in fields[width:]]
     return Shape(
-        schema=Struct(tuple(Field(name, each) for name, each in zip(names, types, strict=True))),
+        schema=Struct(tuple(fields)),
         partition_by=tuple(reversed(names[first:])),
-        properties=_properties(dice, profile),
+        properties=_properties(dice, profile, features),
         operations=tuple(
             (name, weight)
-            for name, weight in profile.operations
+            for name, weight in operations
             if name in profile.always or not _share(dice, profile.switched_off_one_in)
         ),
         pools=tuple(_pool(dice, each) for each in kinds),
@@ -91,7 +115,26 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
         tame=tame,
         portable=portable,
         profile=profile.name,
+        features=tuple(each.name for each in features),
     )
+
+
+def current(shape: Shape, schema: Struct, partition_by: tuple[str, ...]) -> Shape:
+    """The shape as the table now is: its columns may have come, gone, moved or changed since it was drawn."""
+    if schema == shape.schema and partition_by == shape.partition_by:
+        return shape
+    kinds, pools = [], []
+    first = shape.kinds[0]
+    for each in schema:
+        partition = each.name in partition_by
+        kind = Kind(each.type, partition, first.strange, first.hostile, first.tame)
+        known = [
+            at for at, other in enumerate(shape.schema) if other.name == each.name and other.type == each.type
+        ]
+        pool = tuple(filter(kind.admits, shape.pools[known[0]])) if known else ()
+        kinds.append(kind)
+        pools.append(pool or _some(kind))
+    return replace(shape, schema=schema, partition_by=partition_by, kinds=tuple(kinds), pools=tuple(pools))
 
 
 def profile_of(shape: Shape) -> Profile:
@@ -126,11 +169,40 @@ def _pool(dice: Dice, kind: Kind) -> tuple[Value, ...]:
     return tuple({(repr(each)): each for each in chosen}.values())
 
 
-def _properties(dice: Dice, profile: Profile) -> Properties:
-    properties = [("delta.checkpointInterval", dice.weighted(profile.checkpoint_intervals))]
+def _some(kind: Kind) -> tuple[Value, ...]:
+    return tuple(filter(kind.admits, plain_values(kind.type)))[:3] + _special(kind)[:1]
+
+
+def _features(dice: Dice, profile: Profile) -> tuple[Feature, ...]:
+    drawn = [name for name, one_in in profile.others if _share(dice, one_in)]
+    return tuple(FEATURES[name] for name in (*profile.features, *drawn))
+
+
+def _types(features: tuple[Feature, ...], *, partition: bool) -> Types:
+    return tuple(
+        each for feature in features for each in (feature.partition_types if partition else feature.types)
+    )
+
+
+def _ruled(dice: Dice, feature: Feature, fields: list[Field], partitions_from: int) -> list[Field]:
+    """The columns with the rules that a feature brings."""
+    if feature.not_null and partitions_from > 1 and dice.one_in(2):
+        at = dice.below(partitions_from)
+        fields = [*fields[:at], replace(fields[at], nullable=False), *fields[at + 1 :]]
+    if feature.computed:
+        fields = with_generated(dice, fields, partitions_from)
+    return fields
+
+
+def _properties(dice: Dice, profile: Profile, features: tuple[Feature, ...]) -> Properties:
+    properties = {"delta.checkpointInterval": dice.weighted(profile.checkpoint_intervals)}
     if _share(dice, profile.deletion_vectors_one_in):
-        properties.append(("delta.enableDeletionVectors", "true"))
-    return tuple(sorted(properties))
+        properties["delta.enableDeletionVectors"] = "true"
+    for each in features:
+        properties |= dict(each.properties)
+        if each.options:
+            properties |= dict(dice.weighted(each.options))
+    return tuple(sorted(properties.items()))
 
 
 def _share(dice: Dice, one_in: int) -> bool:

@@ -1,0 +1,153 @@
+"""Changes of the schema: columns that come, go, move, and change their names, types, nullability and defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from conformance.strategies.features import PLAIN_TYPES
+from conformance.strategies.place import Place
+from conformance.strategies.rows import draw_value
+from conformance.strategies.writes import EXTRA
+from delta_models.expressions import Literal
+from delta_models.operations import (
+    AddColumn,
+    DropColumn,
+    Operation,
+    RenameColumn,
+    ReorderColumn,
+    SetDefault,
+    SetNullable,
+    WidenColumn,
+)
+from delta_models.schema import (
+    BYTE,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    LONG,
+    SHORT,
+    TIMESTAMP_NTZ,
+    DataType,
+    DecimalType,
+    Field,
+    Struct,
+)  # fmt: skip
+
+EXISTING_ONE_IN = 12
+NOT_NULL_ONE_IN = 15
+NAMES = ("fresh", "other", "Third", "x y", "fifth", "sixth")
+WIDER: Mapping[DataType, tuple[DataType, ...]] = {
+    BYTE: (SHORT, INTEGER, LONG),
+    SHORT: (INTEGER, LONG),
+    INTEGER: (LONG, DOUBLE),
+    FLOAT: (DOUBLE,),
+    DATE: (TIMESTAMP_NTZ,),
+    DecimalType(5, 2): (DecimalType(10, 2), DecimalType(12, 4)),
+    DecimalType(10, 2): (DecimalType(18, 6), DecimalType(38, 2)),
+}
+
+
+def add_last(place: Place) -> Operation:
+    """A new column at the end."""
+    return AddColumn(_new_field(place))
+
+
+def add_column(place: Place) -> Operation:
+    """A new column, anywhere, also inside a struct."""
+    dice, schema = place.dice, place.shape.schema
+    structs = [each for each in schema if isinstance(each.type, Struct)]
+    if structs and dice.one_in(3):
+        parent = dice.pick(structs)
+        return AddColumn(_new_field(place), (parent.name,))
+    match dice.below(3):
+        case 0:
+            return AddColumn(_new_field(place))
+        case 1:
+            return AddColumn(_new_field(place), after=dice.pick(schema.names))
+    return AddColumn(_new_field(place), first=True)
+
+
+def drop_column(place: Place) -> Operation:
+    """A column goes."""
+    return DropColumn(place.dice.pick(list(_paths(place))))
+
+
+def rename_column(place: Place) -> Operation:
+    """A column takes another name, now and then one that is taken."""
+    dice = place.dice
+    path = dice.pick(list(_paths(place)))
+    if dice.one_in(EXISTING_ONE_IN):
+        return RenameColumn(path, dice.pick(place.shape.schema.names))
+    return RenameColumn(path, _free(place))
+
+
+def reorder_column(place: Place) -> Operation:
+    """A column moves to the front or behind another."""
+    dice, names = place.dice, place.shape.schema.names
+    name = dice.pick(names)
+    others = [each for each in names if each != name]
+    if not others or dice.one_in(2):
+        return ReorderColumn((name,))
+    return ReorderColumn((name,), dice.pick(others))
+
+
+def widen_column(place: Place) -> Operation:
+    """A column takes a wider type, if one can."""
+    dice, shape = place.dice, place.shape
+    possible = [each for each in shape.schema if each.type in WIDER]
+    if not possible:
+        return add_last(place)
+    field = dice.pick(possible)
+    return WidenColumn((field.name,), dice.pick(WIDER[field.type]))
+
+
+def set_nullable(place: Place) -> Operation:
+    """A column loses its NOT NULL, or gets one."""
+    dice, schema = place.dice, place.shape.schema
+    strict = [each.name for each in schema if not each.nullable]
+    if strict and dice.below(3):
+        return SetNullable((dice.pick(strict),), nullable=True)
+    return SetNullable((dice.pick(schema.names),), nullable=False)
+
+
+def set_default(place: Place) -> Operation:
+    """A default for a column, or none any more."""
+    dice, shape = place.dice, place.shape
+    at = dice.pick(shape.comparable() or shape.assignable())
+    field = shape.schema.fields[at]
+    known = [name for name, _ in place.table.defaults]
+    if known and dice.one_in(4):
+        return SetDefault(dice.pick(known), None)
+    return SetDefault(field.name, Literal(field.type, draw_value(dice, shape, at, nulls=False)))
+
+
+def _new_field(place: Place) -> Field:
+    dice = place.dice
+    name = dice.pick(place.shape.schema.names) if dice.one_in(EXISTING_ONE_IN) else _free(place)
+    return Field(name, dice.weighted(PLAIN_TYPES), nullable=not dice.one_in(NOT_NULL_ONE_IN))
+
+
+def _free(place: Place) -> str:
+    known = {each.casefold() for each in place.shape.schema.names}
+    names = [each for each in (*NAMES, *(other.name for other in EXTRA)) if each.casefold() not in known]
+    return place.dice.pick(names or ["seventh"])
+
+
+def _paths(place: Place) -> Iterator[tuple[str, ...]]:
+    for each in place.shape.schema:
+        yield (each.name,)
+        if isinstance(each.type, Struct):
+            yield from ((each.name, inner.name) for inner in each.type)
+
+
+ALTERATIONS: Mapping[str, Callable[[Place], Operation]] = {
+    "AddLast": add_last,
+    "AddColumn": add_column,
+    "DropColumn": drop_column,
+    "RenameColumn": rename_column,
+    "ReorderColumn": reorder_column,
+    "WidenColumn": widen_column,
+    "SetNullable": set_nullable,
+    "SetDefault": set_default,
+}

@@ -1,0 +1,89 @@
+"""How a table begins, is replaced, copied, and goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.strategies.dice import Dice
+from conformance.strategies.place import Place
+from conformance.strategies.rows import draw_rows
+from conformance.strategies.shapes import Shape, current
+from delta_models.operations import (
+    AtState,
+    CloneTo,
+    ConvertFromParquet,
+    Create,
+    CreateAs,
+    Drop,
+    Latest,
+    Operation,
+    Replace,
+)
+from delta_models.schema import Struct
+
+NAME = "t"
+
+
+def first_of(dice: Dice, shape: Shape) -> Operation:
+    """How the table comes to be: mostly it is created empty."""
+    if "catalogue" in shape.features:
+        return Create(shape.schema, shape.partition_by, shape.properties, NAME, managed=dice.one_in(2))
+    if "converted" in shape.features:
+        return ConvertFromParquet(draw_rows(dice, shape), shape.partition_by, files=dice.pick((1, 2)))
+    if "replaced" in shape.features and dice.one_in(2):
+        rows = draw_rows(dice, shape)
+        if dice.one_in(3):
+            return Replace(shape.schema, shape.partition_by, shape.properties)
+        return CreateAs(rows, shape.partition_by, shape.properties)
+    return Create(shape.schema, shape.partition_by, shape.properties)
+
+
+def create_named(place: Place) -> Operation:
+    """A table where there is one."""
+    home = place.home
+    return Create(home.schema, home.partition_by, home.properties, NAME, if_not_exists=place.dice.one_in(2))
+
+
+def replace_table(place: Place) -> Operation:
+    """Another definition in place of the table, its original one or a part of it."""
+    schema, partition_by = _another(place)
+    return Replace(schema, partition_by, place.home.properties)
+
+
+def create_as(place: Place) -> Operation:
+    """Rows of another definition in place of the table; now and then without leave to replace it."""
+    schema, partition_by = _another(place)
+    shape = current(place.home, schema, partition_by)
+    rows = draw_rows(place.dice, shape)
+    return CreateAs(rows, partition_by, place.home.properties, replace=not place.dice.one_in(6))
+
+
+def clone(place: Place) -> Operation:
+    """A copy of the table beside it, of now or of an earlier state."""
+    dice = place.dice
+    at = AtState(place.earlier()) if dice.one_in(3) else Latest()
+    return CloneTo(f"clone-{place.world.step}", shallow=dice.one_in(2), at=at)
+
+
+def drop(_: Place) -> Operation:
+    """The catalogue forgets the table."""
+    return Drop()
+
+
+def _another(place: Place) -> tuple[Struct, tuple[str, ...]]:
+    dice, home = place.dice, place.home
+    partition_by = () if dice.one_in(3) else home.partition_by
+    droppable = [name for name in home.schema.names if name not in partition_by]
+    if len(droppable) > 1 and dice.one_in(2):
+        gone = dice.pick(droppable)
+        return Struct(tuple(each for each in home.schema if each.name != gone)), partition_by
+    return home.schema, partition_by
+
+
+LIFECYCLE: Mapping[str, Callable[[Place], Operation]] = {
+    "CreateNamed": create_named,
+    "Replace": replace_table,
+    "CreateAs": create_as,
+    "CloneTo": clone,
+    "Drop": drop,
+}

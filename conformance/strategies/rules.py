@@ -1,0 +1,97 @@
+"""A table's rules: properties, constraints, and the features that its protocol names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.strategies.picking import draw_where
+from conformance.strategies.place import Place
+from delta_models.expressions import compiled
+from delta_models.operations import (
+    AddConstraint,
+    DropConstraint,
+    DropFeature,
+    EnableFeature,
+    Operation,
+    SetProperties,
+    UnsetProperties,
+)
+
+PROPERTIES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("delta.appendOnly", ("true", "false")),
+    ("delta.checkpointInterval", ("2", "5")),
+    ("delta.deletedFileRetentionDuration", ("interval 2 weeks", "interval 1 days")),
+    ("delta.logRetentionDuration", ("interval 40 days",)),
+    ("purpose", ("tests", "", 'it\'s "quoted"')),
+    ("owner.team", ("a", "b")),
+)
+SWITCHES = {
+    "change-feed": ("delta.enableChangeDataFeed", ("false", "true")),
+    "deletion-vectors": ("delta.enableDeletionVectors", ("false", "true")),
+    "type-widening": ("delta.enableTypeWidening", ("false", "true")),
+}
+NAMES = ("known", "small", "Odd one")
+TRIES = 4  # to find a predicate that the rows of the table keep
+ENABLED = (
+    "deletionVectors", "changeDataFeed", "checkConstraints", "domainMetadata", "v2Checkpoint", "vacuumProtocolCheck",
+    "timestampNtz", "allowColumnDefaults", "inCommitTimestamp", "appendOnly", "rowTracking", "typeWidening",
+)  # fmt: skip
+
+
+def set_properties(place: Place) -> Operation:
+    """One property or two."""
+    dice = place.dice
+    possible = PROPERTIES + tuple(SWITCHES[each] for each in place.shape.features if each in SWITCHES)
+    chosen = dice.some(possible, 2 if dice.one_in(4) else 1)
+    return SetProperties(tuple(sorted((key, dice.pick(values)) for key, values in chosen)))
+
+
+def unset_properties(place: Place) -> Operation:
+    """A property loses its value, if it has one."""
+    known = {key for key, _ in PROPERTIES}
+    there = [key for key, _ in place.table.properties if key in known]
+    return UnsetProperties((place.dice.pick(there or ["purpose"]),))
+
+
+def add_constraint(place: Place) -> Operation:
+    """A constraint that the rows keep, if one is found; else one that they do not."""
+    dice, shape, table = place.dice, place.shape, place.table
+    taken = {name for name, _ in table.constraints}
+    free = [each for each in NAMES if each not in taken]
+    name = dice.pick(NAMES) if not free or dice.one_in(8) else free[0]
+    check = draw_where(dice, shape, table)
+    for _ in range(TRIES):
+        picks = compiled(check, shape.schema)
+        if all(picks(row) is True for row in table.rows):
+            break
+        check = draw_where(dice, shape, table)
+    return AddConstraint(name, check)
+
+
+def drop_constraint(place: Place) -> Operation:
+    """A constraint goes; now and then one that there is not."""
+    there = [name for name, _ in place.table.constraints]
+    if not there or place.dice.one_in(6):
+        return DropConstraint("nobody", if_exists=place.dice.one_in(2))
+    return DropConstraint(place.dice.pick(there), if_exists=place.dice.one_in(2))
+
+
+def enable_feature(place: Place) -> Operation:
+    """A feature that the protocol is to name; now and then one that does not exist."""
+    return EnableFeature("noSuchFeature" if place.dice.one_in(10) else place.dice.pick(ENABLED))
+
+
+def drop_feature(place: Place) -> Operation:
+    """A feature that the protocol is not to name any more."""
+    there = [each for each in place.table.features if each in ENABLED]
+    return DropFeature(place.dice.pick(there or ENABLED))
+
+
+RULES: Mapping[str, Callable[[Place], Operation]] = {
+    "SetProperties": set_properties,
+    "UnsetProperties": unset_properties,
+    "AddConstraint": add_constraint,
+    "DropConstraint": drop_constraint,
+    "EnableFeature": enable_feature,
+    "DropFeature": drop_feature,
+}

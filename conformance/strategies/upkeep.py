@@ -1,0 +1,133 @@
+"""Upkeep and looks beyond the plain ones: layouts, vacuums of every kind, time travel, and what the table tells of
+itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.strategies.more_values import is_comparable
+from conformance.strategies.picking import draw_where
+from conformance.strategies.place import Place
+from delta_models.expressions import Expression
+from delta_models.operations import (
+    AtState,
+    AtTime,
+    CleanLog,
+    Cluster,
+    CompactLog,
+    Detail,
+    History,
+    Operation,
+    Purge,
+    Read,
+    ReadChanges,
+    Restore,
+    Vacuum,
+    ZOrder,
+)
+from delta_models.schema import BOOLEAN
+from delta_models.table.changes import is_recorded
+
+VACUUMS = (
+    (Vacuum(0.0), 3),
+    (Vacuum(), 1),
+    (Vacuum(0.0, dry_run=True), 2),
+    (Vacuum(dry_run=True), 1),
+    (Vacuum(0.0, lite=True), 3),
+    (Vacuum(lite=True), 1),
+    (Vacuum(200.0), 1),
+)
+
+
+def z_order(place: Place) -> Operation:
+    """Files in the Z-order of a column or two."""
+    columns = _layout_columns(place)
+    if not columns:
+        return Purge()
+    where: Expression | None = None
+    if place.shape.partition_by and place.dice.one_in(4):
+        where = draw_where(place.dice, place.shape, place.table, place.partitions())
+    return ZOrder(tuple(place.dice.some(columns, 1 + place.dice.below(2))), where)
+
+
+def purge(_: Place) -> Operation:
+    """No deletion vectors and dropped columns any more."""
+    return Purge()
+
+
+def cluster(place: Place) -> Operation:
+    """Other clustering columns, or none."""
+    columns = _layout_columns(place)
+    if not columns or place.dice.one_in(4):
+        return Cluster(())
+    return Cluster(tuple(place.dice.some(columns, 1 + place.dice.below(2))))
+
+
+def vacuum(place: Place) -> Operation:
+    """A vacuum of any kind."""
+    return place.dice.weighted(VACUUMS)
+
+
+def read_at_time(place: Place) -> Operation:
+    """The table as of a moment."""
+    return Read(AtTime(place.earlier()))
+
+
+def restore_to_time(place: Place) -> Operation:
+    """Back to a moment."""
+    return Restore(AtTime(place.earlier()))
+
+
+def read_changes(place: Place) -> Operation:
+    """The change feed of some steps, mostly of such as were recorded."""
+    dice, world = place.dice, place.world
+    steps = world.readable()
+    recorded = [at for at in steps if is_recorded(world.state(at))]
+    first = dice.pick((recorded if recorded and dice.below(8) else steps)[::-1])
+    if dice.one_in(2):
+        return ReadChanges(AtState(first))
+    return ReadChanges(AtState(first), AtState(dice.pick([at for at in steps if at >= first])))
+
+
+def history(_: Place) -> Operation:
+    """What the engine tells of the table's past."""
+    return History()
+
+
+def detail(_: Place) -> Operation:
+    """What the engine tells of the table."""
+    return Detail()
+
+
+def compact_log(place: Place) -> Operation:
+    """One file in place of the last few commits."""
+    return CompactLog(2 + place.dice.below(3))
+
+
+def clean_log(_: Place) -> Operation:
+    """No commits older than the log's retention any more."""
+    return CleanLog()
+
+
+def _layout_columns(place: Place) -> list[str]:
+    shape = place.shape
+    return [
+        each.name
+        for each in shape.schema
+        if each.name not in shape.partition_by and is_comparable(each.type) and each.type != BOOLEAN
+    ]
+
+
+UPKEEP: Mapping[str, Callable[[Place], Operation]] = {
+    "ZOrder": z_order,
+    "Purge": purge,
+    "Cluster": cluster,
+    "VacuumInMore": vacuum,
+    "ReadAtTime": read_at_time,
+    "RestoreToTime": restore_to_time,
+    "ReadChanges": read_changes,
+    "History": history,
+    "Detail": detail,
+    "CompactLog": compact_log,
+    "CleanLog": clean_log,
+}
