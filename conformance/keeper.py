@@ -46,7 +46,7 @@ class Keeper:
         seen, breach, requirement = found.seen, found.breach, BY_ID[found.breach.requirement]
         key = key_of(seen, breach)
         version = seen.engine.partition("@")[2]
-        deviation = known_deviation(key, version or None)
+        deviation = known_deviation(key, version or None, found.history)
         known = deviation is not None or key.fingerprint in self._known
         finding = Finding(
             key=key,

@@ -29,7 +29,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.history import Step
 from conformance.plan import Chunk
 from conformance.strategies import SLOTS, Shape, commands, shapes
-from delta_adapters.deviations import guarded
 from delta_models.operations import (
     AdvanceClock,
     Checkpoint,
@@ -94,7 +93,7 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
         def shape_of_the_table(self, data: st.DataObject) -> None:
             if self.idle():
                 return
-            self.shape = data.draw(shapes(chunk.profile))
+            self.shape = data.draw(shapes(chunk.drawn_for))
             self.begun = True
             game.begin(self.history, self.shape)
 
@@ -111,8 +110,7 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
         def next_operation(self, data: st.DataObject) -> Operation:
             if self.world.table.exists and (self.cold or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1):
                 return Reopen()
-            guards = (_is_known_trigger,) if (self.history + chunk.number) % 2 == 0 else ()
-            drawn: Operation = data.draw(commands(self.world, self.shape, guards))
+            drawn: Operation = data.draw(commands(self.world, self.shape))
             return drawn
 
         def teardown(self) -> None:
@@ -125,10 +123,6 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
         run_state_machine_as_test(seed(chunk.seed)(Machine), settings=settings_of(chunk))
     finally:
         CONSTANTS_CACHE.cache.clear()
-
-
-def _is_known_trigger(world: World, operation: Operation) -> bool:
-    return guarded(world.table, operation) is not None
 
 
 def settings_of(chunk: Chunk) -> settings:

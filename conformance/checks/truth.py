@@ -10,7 +10,21 @@ import math
 from collections.abc import Iterable
 
 from conformance.observation import Look, Observation
-from delta_models.expressions import Expression, NotEvaluable, columns_of, holds
+from delta_models.expressions import (
+    And,
+    Column,
+    Compare,
+    Expression,
+    In,
+    IsNotNull,
+    IsNull,
+    Literal,
+    Not,
+    NotEvaluable,
+    Or,
+    columns_of,
+    holds,
+)
 from delta_models.log import LogError, MissingFile, Snapshot, paths
 from delta_models.log.reader import live_adds
 from delta_models.operations import AtState, AtVersion, Latest, Read
@@ -92,14 +106,51 @@ def snapshot_for(seen: Observation, read: Read) -> Snapshot:
 
 
 def nan_matters(expressions: Iterable[Expression | None], *tables: Rows) -> bool:
-    """Whether expressions look at a column with a NaN in it: what NaN equals and exceeds is of class reference."""
-    names = {column.path[-1].casefold() for each in expressions for column in columns_of(each)}
-    for rows in tables:
-        for at, field in enumerate(rows.schema):
-            floating = isinstance(field.type, Primitive) and field.type.name in {"float", "double"}
-            if floating and field.name.casefold() in names and any(_is_nan(row[at]) for row in rows.rows):
-                return True
-    return False
+    """Whether expressions ask what NaN equals or exceeds, which is of class reference. That it is not null, and equals
+    no other number, is SQL's own."""
+    strange = frozenset(
+        field.name.casefold()
+        for rows in tables
+        for at, field in enumerate(rows.schema)
+        if isinstance(field.type, Primitive)
+        and field.type.name in {"float", "double"}
+        and any(_is_nan(row[at]) for row in rows.rows)
+    )
+    return any(each is not None and _asks_of_nan(each, strange) for each in expressions)
+
+
+def _asks_of_nan(expression: Expression, strange: frozenset[str]) -> bool:
+    match expression:
+        case IsNull(operand=operand) | IsNotNull(operand=operand) if isinstance(operand, Column):
+            return False
+        case IsNull(operand=operand) | IsNotNull(operand=operand) | Not(operand=operand):
+            return _asks_of_nan(operand, strange)
+        case And(operands=operands) | Or(operands=operands):
+            return any(_asks_of_nan(each, strange) for each in operands)
+        case Compare(op="=" | "!=" | "<=>", left=left, right=right):
+            return _may_equal_nan((left, right), strange)
+        case In(operand=operand, options=options):
+            return _may_equal_nan((operand, *options), strange)
+    return any(column.path[-1].casefold() in strange for column in columns_of(expression)) or _is_nan_literal(
+        expression
+    )
+
+
+def _may_equal_nan(operands: tuple[Expression, ...], strange: frozenset[str]) -> bool:
+    """Whether there is a NaN on one side and something on the other that could be one as well."""
+    if all(isinstance(each, Column | Literal) for each in operands):
+        literals = [each for each in operands if isinstance(each, Literal)]
+        if len(literals) == len(operands) - 1 and not any(map(_is_nan_literal, literals)):
+            return False
+    return any(_asks_of_nan(each, strange) for each in operands)
+
+
+def _is_nan_literal(expression: Expression) -> bool:
+    return (
+        isinstance(expression, Literal)
+        and isinstance(expression.value, float)
+        and math.isnan(expression.value)
+    )
 
 
 def _is_nan(value: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.findings.causes import known_deviation
 from conformance.findings.fingerprint import Key, key_of
 from conformance.findings.folder import (
     BrokenPart,
@@ -16,7 +17,7 @@ from conformance.findings.folder import (
     load_finding,
     write_finding,
 )
-from conformance.findings.keep import keep_finding, known_deviation
+from conformance.findings.keep import keep_finding
 
 __all__ = [
     "BrokenPart",

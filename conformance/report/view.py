@@ -9,7 +9,7 @@ from conformance.findings import Finding, FindingError, load_finding
 from conformance.findings.story import operation_text
 from conformance.report.claims import Claim, Verdict, Weight, total
 from conformance.report.results import FindingResult, Results
-from delta_adapters.deviations import Deviation, known
+from delta_adapters.deviations import Deviation, named
 from delta_models.requirements import BY_ID, CATALOGUE
 
 AREAS = {
@@ -137,8 +137,7 @@ def finding_view(result: FindingResult) -> FindingView:
     """A finding with its history, as far as its folder can be read."""
     event = result.event
     known_rule = BY_ID.get(event.requirement)
-    name, _, version = event.engine.partition("@")
-    deviation = known(event.fingerprint, name, version or None) if event.known else None
+    deviation = named(event.deviation) if event.deviation is not None else None
     sentence = known_rule.sentence if known_rule else ""
     section = known_rule.section if known_rule else ""
     try:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.findings import key_of, known_deviation
+from conformance.findings import key_of
+from conformance.findings.causes import known_deviation, triggers_of
 from conformance.history import History
-from conformance.strategies import guards
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import (
     TRIGGERS,
@@ -72,7 +72,10 @@ class TestEntries:
         assert {each for form in entry.forms for each in form.requirements} <= set(BY_ID)
 
     def test_its_trigger_exists(self, entry: Deviation):
-        assert entry.trigger in {None, *TRIGGERS, *(each.name for each in guards.TRIGGERS)}
+        assert entry.trigger in {None, *TRIGGERS}
+
+    def test_its_trigger_occurs_in_its_smallest_history(self, entry: Deviation):
+        assert {entry.trigger} - {None} <= triggers_of(History.from_json(entry.history))
 
 
 @pytest.mark.parametrize("entry", WITHOUT_JVM, ids=lambda entry: entry.name)
@@ -89,7 +92,11 @@ def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
     assert set(entry.fingerprints) & {each.fingerprint for each in keys}, (
         played.told() or "it no longer happens"
     )
-    assert {known_deviation(each) for each in keys} == {entry.name}, played.told()
+    assert {known_deviation(each, history=history) for each in keys} == {entry.name}, played.told()
+
+
+def test_every_trigger_is_one_of_an_entry():
+    assert {each.trigger for each in all_deviations()} - {None} == set(TRIGGERS)
 
 
 def write(folder: Path, text: str = ENTRY, name: str = "one") -> Path:
@@ -144,10 +151,12 @@ class TestLoading:
         with pytest.raises(BadDeviation, match=r"one\.history\.json"):
             load_deviations(tmp_path)
 
-    def test_a_fingerprint_stands_in_one_entry_only(self, tmp_path):
+    def test_a_fingerprint_stands_in_one_entry_of_a_trigger_only(self, tmp_path):
         write(write(tmp_path), name="two")
         with pytest.raises(BadDeviation, match="stands in one as well"):
             load_deviations(tmp_path)
+        write(tmp_path, ENTRY + 'trigger = "nan"', name="two")
+        assert {each.name for each in load_deviations(tmp_path)} == {"one", "two"}
 
 
 class TestKnowing:
@@ -167,6 +176,16 @@ class TestKnowing:
 
     def test_an_expired_entry_knows_nothing(self):
         assert known("9f3c21aa", "delta-rs", "1.6.6", date(2027, 6, 30)) is None
+
+    def test_an_entry_with_a_trigger_covers_only_histories_in_which_it_occurred(self, tmp_path, monkeypatch):
+        found = load_deviations(write(tmp_path, ENTRY + 'trigger = "nan"' + FORM))
+        monkeypatch.setattr(entries, "all_deviations", lambda: found)
+        day = date(2026, 12, 1)
+        assert known("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"nan", "long-decimal"})
+        assert known("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"long-decimal"}) is None
+        assert known("00000000", "delta-rs", "1.6.6", day, KEY, {"nan"})
+        assert known("00000000", "delta-rs", "1.6.6", day, KEY, ()) is None
+        assert known("9f3c21aa", "delta-rs", "1.6.6", day), "where the history is not at hand"
 
     @pytest.mark.parametrize(
         ("part", "other"),

@@ -99,6 +99,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"type_coercion",
             r"Either the version or datetime",
             r"Unable to convert expression to string",
+            r"Expected close delimiter",
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """What released engines are known to do wrong: fingerprints, cause, versions, expiry, and the smallest history of each.
 
-A known deviation does not fail a run, and is shown as what it is. `guarded` keeps what triggers one out of half of the
-drawn histories, so that it hides nothing behind it.
+A known deviation does not fail a run, and is shown as what it is. What triggers one is kept out of half of the drawn
+histories, so that it hides nothing behind it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from delta_adapters.deviations.entries import (
     all_deviations,
     known,
     load_deviations,
+    named,
 )
-from delta_adapters.deviations.triggers import TRIGGERS, guarded
+from delta_adapters.deviations.triggers import TRIGGERS, guarded, set_off
 
 __all__ = [
     "TRIGGERS",
@@ -23,4 +24,6 @@ __all__ = [
     "guarded",
     "known",
     "load_deviations",
+    "named",
+    "set_off",
 ]

@@ -7,7 +7,7 @@ fingerprints = ["9f3c21aa"]  # of its smallest history, and of odd ones
 cause = "..."  # prose: what happens, and why as far as that is known
 issue = "https://..."  # or "not reported"
 expires = 2027-06-30  # from then on it fails runs again, so that somebody looks
-trigger = "empty-partition-text"  # what to keep out of half of the histories: in `triggers` or `strategies.guards`
+trigger = "empty-partition-text"  # of `triggers`: without it in the history the entry covers nothing
 
 [[forms]]  # the other keys under which it is seen, each part spelt out: a finite set, no wildcards
 requirements = ["read.filter"]
@@ -24,7 +24,7 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -93,10 +93,10 @@ class Deviation:
 def load_deviations(folder: Path = FOLDER) -> tuple[Deviation, ...]:
     """Every entry of a folder, sorted by name; raises BadDeviation for the first that is malformed."""
     entries = tuple(_load(path) for path in sorted(folder.glob("*.toml")))
-    seen: dict[tuple[str, str], Deviation] = {}
+    seen: dict[tuple[str, str, str | None], Deviation] = {}
     for each in entries:
         for fingerprint in each.fingerprints:
-            other = seen.setdefault((fingerprint, each.engine), each)
+            other = seen.setdefault((fingerprint, each.engine, each.trigger), each)
             if other is not each and other.versions == each.versions:
                 message = f"{each.name}: {fingerprint} stands in {other.name} as well"
                 raise BadDeviation(message)
@@ -109,19 +109,28 @@ def all_deviations() -> tuple[Deviation, ...]:
     return load_deviations()
 
 
-def known(
+def named(name: str) -> Deviation | None:
+    """The entry of a name, whether or not it has expired."""
+    return next((each for each in all_deviations() if each.name == name), None)
+
+
+def known(  # noqa: PLR0917 - what is known of a finding
     fingerprint: str,
     engine: str,
     version: str | None = None,
     today: date | None = None,
     form: Mapping[str, Any] | None = None,
+    triggers: Collection[str] | None = None,
 ) -> Deviation | None:
     """The entry that covers a finding in a version of an engine, by its fingerprint or its key (`form`).
 
-    Expired entries cover nothing.
+    `triggers` are those that occurred in the finding's history: an entry with another one does not cover it. None is
+    for where the history is not at hand. Expired entries cover nothing.
     """
     for each in all_deviations():
         if each.engine != engine or each.expired(today) or not (version is None or each.covers(version)):
+            continue
+        if not (each.trigger is None or triggers is None or each.trigger in triggers):
             continue
         if fingerprint in each.fingerprints or (
             form is not None and any(one.holds(form) for one in each.forms)

@@ -1,16 +1,27 @@
-"""What sets off a known deviation: predicates over the table as the model has it and the next operation.
+"""What sets off known deviations: a kind of value in a column, or a kind of expression in an operation.
 
-A trigger may be wider than its deviation, never narrower: in guarded histories nothing of it may be left.
+A trigger does two things. Half of the drawn histories stay clear of all of them (`touched`, `guarded`), so that none
+hides what is behind it; and an entry with a trigger covers a finding only in a history in which the trigger occurred,
+so that another bug with the same fingerprint is news. It may be wider than its deviation, never narrower.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
-from delta_models.operations import Operation, Properties
-from delta_models.schema import Struct
-from delta_models.values import Row
+from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
+from delta_models.operations import Merge, Operation, Update
+from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, DataType, DecimalType, Struct
+from delta_models.values import Row, Rows, Value
+
+DIGITS_OF_A_DOUBLE = 15
+LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the column's name needs some
+NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
+JOINED_WRONGLY = 0x20000  # from here on there are characters whose escaped halves are joined wrongly
+GAP = range(-141_437, -141_427)  # 1582-10-05 to 1582-10-14, days since 1970
 
 
 class TableLike(Protocol):
@@ -29,19 +40,177 @@ class TableLike(Protocol):
         """Its partition columns."""
 
     @property
-    def properties(self) -> Properties:
-        """Its properties."""
-
-    @property
     def rows(self) -> tuple[Row, ...]:
         """Its rows."""
 
 
-Trigger = Callable[[TableLike, Operation], bool]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Trigger:
+    """`value` says of a value, its type and whether it stands in a partition column, `expression` of an expression and
+    the partition columns, whether it is one that an engine is known to trip on."""
 
-TRIGGERS: Mapping[str, Trigger] = {}
+    because: str
+    value: Callable[[DataType, Value, bool], bool] | None = None
+    expression: Callable[[Expression, tuple[str, ...]], bool] | None = None
+
+    def set_off(self, table: TableLike, operation: Operation) -> bool:
+        """Whether an operation on a table brings it about."""
+        if self.expression is not None:
+            partition_by = _partition_by(table, operation)
+            return any(self.expression(each, partition_by) for each in _expressions(operation))
+        assert self.value is not None  # noqa: S101 - one of the two is there
+        return any(each[1] is not None and self.value(*each) for each in _values(table, operation))
+
+
+def _text(data_type: DataType, partition: bool) -> bool:
+    return partition and data_type == STRING
+
+
+def _long_double(data_type: DataType, value: Value, partition: bool) -> bool:
+    if not partition or data_type != DOUBLE or value == 0 or not math.isfinite(value):
+        return False
+    return abs(math.log10(abs(value))) > LONGEST_NAME
+
+
+def _negative_fraction(data_type: DataType, value: Value, partition: bool) -> bool:
+    return partition and isinstance(data_type, DecimalType) and data_type.scale > 0 and value.unscaled < 0
+
+
+def _long_decimal(data_type: DataType, value: Value, _: bool) -> bool:
+    return isinstance(data_type, DecimalType) and abs(value.unscaled) >= 10**DIGITS_OF_A_DOUBLE
+
+
+def _compares_partition_columns(expression: Expression, partition_by: tuple[str, ...]) -> bool:
+    columns = [each.path for each in _compared(expression) if isinstance(each, Column)]
+    one_side = len({path[:-1] for path in columns}) == 1  # a merge's source and target are two
+    return len(columns) > 1 and one_side and {path[-1] for path in columns} <= set(partition_by)
+
+
+def _compares_with_null(expression: Expression, _: tuple[str, ...]) -> bool:
+    return any(isinstance(each, Literal) and each.value is None for each in _compared(expression))
+
+
+TRIGGERS: Mapping[str, Trigger] = {
+    "nan": Trigger(
+        "statistics without NaN make a file look constant",
+        lambda of, value, _: of in {DOUBLE, FLOAT} and math.isnan(value),
+    ),
+    "empty-partition-text": Trigger(
+        "filters see an empty partition text as empty, not as null",
+        lambda of, value, partition: _text(of, partition) and value == "",
+    ),
+    "negative-decimal-partition": Trigger("the fraction gets a sign of its own", _negative_fraction),
+    "long-double-partition": Trigger(
+        "the name of the folder gets longer than file systems take", _long_double
+    ),
+    "long-decimal": Trigger("statistics of decimals pass through a double", _long_decimal),
+    "foreign-partition-text": Trigger(
+        "one engine writes the characters as they are into paths, another escapes them",
+        lambda of, value, partition: _text(of, partition) and not value.isascii(),
+    ),
+    "astral-partition-text": Trigger(
+        "escaped halves of a character are joined wrongly",
+        lambda of, value, partition: _text(of, partition) and any(ord(c) >= JOINED_WRONGLY for c in value),
+    ),
+    "name-of-null": Trigger(
+        "Hive's name of the null is a text like others",
+        lambda of, value, partition: _text(of, partition) and value == NAME_OF_NULL,
+    ),
+    "nul-in-partition-text": Trigger(
+        "no folder has a NUL in its name",
+        lambda of, value, partition: _text(of, partition) and "\0" in value,
+    ),
+    "gap-date": Trigger(
+        "days that the calendar reform left out are pushed down as others",
+        lambda of, value, _: of == DATE and value in GAP,
+    ),
+    "binary-partition": Trigger(
+        "escaped bytes come back as they were escaped", lambda of, _, partition: partition and of == BINARY
+    ),
+    "partition-columns-compared": Trigger(
+        "a filter on partition columns alone is left to the skipping of files",
+        expression=_compares_partition_columns,
+    ),
+    "null-literal": Trigger(
+        "a comparison with null is simplified to one without columns", expression=_compares_with_null
+    ),
+}
+
+
+def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None:
+    """The name of the first trigger that a value sets off, None if it is free of all."""
+    if value is None:
+        return None
+    values = ((name, each.value) for name, each in TRIGGERS.items() if each.value is not None)
+    return next((name for name, test in values if test(data_type, value, partition)), None)
 
 
 def guarded(table: TableLike, operation: Operation) -> str | None:
-    """The name of the first trigger that the operation would set off on the table, None if it is free of all."""
-    return next((name for name, trigger in TRIGGERS.items() if trigger(table, operation)), None)
+    """The first trigger that an operation's expressions set off on a table, None if they are free of all."""
+    tests = ((name, each) for name, each in TRIGGERS.items() if each.expression is not None)
+    return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
+
+
+def set_off(table: TableLike, operation: Operation) -> frozenset[str]:
+    """The names of all triggers that an operation sets off, by its values or its expressions."""
+    return frozenset(name for name, each in TRIGGERS.items() if each.set_off(table, operation))
+
+
+def _compared(expression: Expression) -> tuple[Expression, ...]:
+    """The operands of a comparison; of anything else none."""
+    match expression:
+        case Compare(left=left, right=right):
+            return (left, right)
+        case In(operand=operand, options=options):
+            return (operand, *options)
+        case Between(operand=operand, low=low, high=high):
+            return (operand, low, high)
+    return ()
+
+
+def _expressions(operation: Operation) -> Iterator[Expression]:
+    """Every expression in an operation, with all its parts."""
+    for name in ("where", "on", "check"):
+        yield from _parts(getattr(operation, name, None))
+    assignments = [operation.assignments] if isinstance(operation, Update) else []
+    for each in operation.clauses if isinstance(operation, Merge) else ():
+        yield from _parts(each.condition)
+        assignments.append(each.assignments)
+    for pairs in assignments:
+        for _, value in pairs:
+            yield from _parts(value)
+
+
+def _parts(expression: Any) -> Iterator[Expression]:
+    if isinstance(expression, tuple):
+        for each in expression:
+            yield from _parts(each)
+    elif isinstance(expression, Expression):
+        yield expression
+        for field in dataclasses.fields(expression):
+            yield from _parts(getattr(expression, field.name))
+
+
+def _values(table: TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
+    """Every value in an operation. Where it may go to any column of its type it counts for each of these."""
+    partition_by = _partition_by(table, operation)
+    rows = getattr(operation, "rows", None)
+    if isinstance(rows, Rows):
+        yield from _cells(rows, lambda name, _: name in partition_by)
+    of_partitions = [each.type for each in table.schema if each.name in partition_by]
+    if isinstance(operation, Merge):
+        yield from _cells(operation.source, lambda _, of: of in of_partitions)
+    for each in _expressions(operation):
+        if isinstance(each, Literal):
+            yield each.type, each.value, each.type in of_partitions
+
+
+def _cells(rows: Rows, partition: Callable[[str, DataType], bool]) -> Iterator[tuple[DataType, Value, bool]]:
+    for at, each in enumerate(rows.schema):
+        there = partition(each.name, each.type)
+        for row in rows.rows:
+            yield each.type, row[at], there
+
+
+def _partition_by(table: TableLike, operation: Operation) -> tuple[str, ...]:
+    return table.partition_by if table.exists else getattr(operation, "partition_by", ())

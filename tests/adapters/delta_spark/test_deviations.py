@@ -48,4 +48,4 @@ def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
     keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
     assert {each.fingerprint for each in keys} == set(entry.fingerprints), played.told() or "it is gone"
-    assert {known_deviation(each) for each in keys} == {entry.name}, played.told()
+    assert {known_deviation(each, history=history) for each in keys} == {entry.name}, played.told()
