@@ -17,6 +17,12 @@ def test_the_table_of_requirements_is_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
+def test_what_only_delta_spark_does_is_no_must_and_no_should():
+    theirs = [each for each in CATALOGUE if each.section.startswith("delta-spark")]
+    assert theirs
+    assert {each.strength for each in theirs} <= {"reference", "lenient"}
+
+
 def test_it_has_a_line_for_every_requirement():
     lines = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith("| `") for line in lines) == len(CATALOGUE)

@@ -47,19 +47,26 @@ class TableLike(Protocol):
 @dataclasses.dataclass(frozen=True, slots=True)
 class Trigger:
     """`value` says of a value, its type and whether it stands in a partition column, `expression` of an expression and
-    the partition columns, whether it is one that an engine is known to trip on."""
+    the partition columns, `name` of a partition column's name, whether it is one that an engine is known to trip on."""
 
     because: str
     value: Callable[[DataType, Value, bool], bool] | None = None
     expression: Callable[[Expression, tuple[str, ...]], bool] | None = None
+    name: Callable[[str], bool] | None = None
 
     def set_off(self, table: TableLike, operation: Operation) -> bool:
         """Whether an operation on a table brings it about."""
+        partition_by = _partition_by(table, operation)
+        if self.name is not None and any(map(self.name, partition_by)):
+            return True
         if self.expression is not None:
-            partition_by = _partition_by(table, operation)
             return any(self.expression(each, partition_by) for each in _expressions(operation))
         assert self.value is not None  # noqa: S101 - one of the two is there
         return any(each[1] is not None and self.value(*each) for each in _values(table, operation))
+
+
+def _foreign(text: str) -> bool:
+    return "*" in text or not text.isascii()
 
 
 def _text(data_type: DataType, partition: bool) -> bool:
@@ -106,7 +113,8 @@ TRIGGERS: Mapping[str, Trigger] = {
     "long-decimal": Trigger("statistics of decimals pass through a double", _long_decimal),
     "foreign-partition-text": Trigger(
         "one engine writes the characters as they are into paths, another escapes them",
-        lambda of, value, partition: _text(of, partition) and not value.isascii(),
+        lambda of, value, partition: _text(of, partition) and _foreign(value),
+        name=_foreign,
     ),
     "astral-partition-text": Trigger(
         "escaped halves of a character are joined wrongly",

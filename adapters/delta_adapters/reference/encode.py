@@ -15,7 +15,7 @@ NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_TEXT = 32
 LAST_CHARACTER = "\U0010ffff"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SAFE_IN_FOLDERS = " !'(),-._~@&+$;"
+SAFE_IN_FOLDERS = " !'()*,-._~@&+$;"
 
 
 class OutOfRange(ValueError):

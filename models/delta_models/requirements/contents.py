@@ -11,7 +11,9 @@ from delta_models.requirements.base import Requirement, Strength
 DEFINITION = "docs/model.md"
 PARTITION_VALUES = "Partition Value Serialization"
 APPEND_ONLY = "Append-only Tables"
+SQL_MERGE = "SQL:2003, 14.9 merge statement: cardinality violation"
 SPARK_MERGE = "delta-spark 4.4.0: MERGE"
+SPARK_OPTIMIZE = "delta-spark 4.4.0: OPTIMIZE"
 SPARK_WRITE = "delta-spark 4.4.0: writes"
 
 _CONTENTS = ("contents",)
@@ -111,11 +113,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "replace-where-mismatch",
         "An overwrite with a predicate refuses new rows that the predicate does not pick.",
         SPARK_WRITE,
+        "reference",
     ),
     _outcome(
         "ambiguous-match-refused",
         "A merge in which several source rows would change one target row is refused.",
-        SPARK_MERGE,
+        SQL_MERGE,
     ),
     _outcome(
         "merge-deletes-once",
@@ -124,7 +127,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _outcome(
-        "optimize-by-partition-only", "Compacting only some rows is possible by partition columns only."
+        "optimize-by-partition-only",
+        "Compacting only some rows is possible by partition columns only.",
+        SPARK_OPTIMIZE,
+        "reference",
     ),
     _outcome(
         "short-retention-may-be-refused",

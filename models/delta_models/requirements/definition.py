@@ -43,7 +43,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _contents("add-constraint", "A new constraint changes no row.", CONSTRAINTS),
     _contents("drop-constraint", "Dropping a constraint changes no row.", CONSTRAINTS),
     _contents("enable-feature", "Enabling a table feature changes no row.", FEATURES),
-    _contents("drop-feature", "Dropping a table feature changes no row.", SPARK),
+    _contents("drop-feature", "Dropping a table feature changes no row."),
     _contents("cluster", "Choosing other clustering columns changes no row.", CLUSTERING),
     _contents(
         "repeated-transaction",
@@ -66,13 +66,17 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
-        "new-column-nullable", "A new column that may not be null is refused where there may be rows.", SPARK
+        "new-column-nullable",
+        "A new column that may not be null is refused where there may be rows.",
+        SPARK,
+        "reference",
     ),
     _outcome("column-mapping-needed", "Columns are dropped and renamed only with column mapping.", MAPPING),
     _outcome(
         "column-in-use",
         "A column on which the partitioning or a constraint hangs is not dropped, nor renamed under a constraint.",
         SPARK,
+        "reference",
     ),
     _outcome(
         "type-widening-needed",
@@ -85,7 +89,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         strength="lenient",
     ),
     _outcome("column-defaults-needed", "Column defaults are set only with their table feature.", DEFAULTS),
-    _outcome("constraint-exists", "A second constraint of one name is refused.", SPARK),
+    _outcome("constraint-exists", "A second constraint of one name is refused.", SPARK, "reference"),
     _outcome(
         "missing-constraint-refused",
         "Dropping a constraint that there is not is refused, unless said otherwise.",

@@ -73,7 +73,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Sidecar File Information",
     ),
     # Files
-    _rule("log.path-is-uri", "The path of a file is percent-encoded as a URI.", FILES),
+    _rule(
+        "log.path-is-uri",
+        "The path of a file is a URI as RFC 2396 has it: US-ASCII, and all but its own characters percent-encoded.",
+        FILES,
+    ),
     _rule("log.path-added-once", "A version adds a path at most once, whatever its deletion vector.", FILES),
     _rule(
         "log.path-removed-once", "A version removes a path at most once, whatever its deletion vector.", FILES

@@ -245,13 +245,31 @@ def test_files_that_are_gone_or_broken_are_named(table):
         table.reader.rows(state)
 
 
-@pytest.mark.parametrize("path", ("\ud800.parquet", "a%00b.parquet", "x" * 300))
+@pytest.mark.parametrize("path", ("%ED%A0%80.parquet", "a%00b.parquet", "x" * 300))
 def test_a_path_that_no_file_system_takes_is_no_crash(table, path):
     table.create()
     table.write(table.add() | {"add": table.add()["add"] | {"path": path}})
     with pytest.raises(LogError):
         table.reader.rows(table.reader.snapshot())
     assert table.breaches() == ["log.added-file-exists"]
+
+
+@pytest.mark.parametrize(
+    "path", ("part=é/a.parquet", "a b.parquet", "50%.parquet", "a%4.parquet", "\ud800.parquet", "a#b.parquet")
+)
+def test_a_path_with_a_raw_character_that_no_uri_has_is_named(table, path):
+    table.create()
+    table.write({"add": table.add()["add"] | {"path": path}})
+    assert "log.path-is-uri" in table.breaches()
+
+
+@pytest.mark.parametrize(
+    "path", ("part=%C3%A9/a.parquet", "a%20b.parquet", "a*b!c~d'e(f);g@h:i&j=k+l$m,n.parquet")
+)
+def test_a_path_within_the_characters_of_rfc_2396_is_a_uri(table, path):
+    table.create()
+    table.write({"add": table.add()["add"] | {"path": path}})
+    assert "log.path-is-uri" not in table.breaches()
 
 
 def test_a_vector_that_names_rows_outside_its_file_is_named(table):

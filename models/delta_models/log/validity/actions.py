@@ -15,7 +15,9 @@ from delta_models.log.state import Snapshot
 from delta_models.requirements.base import Breach
 from delta_models.schema import Struct
 
-_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_URI = re.compile(
+    r"(?:[A-Za-z0-9;/?:@&=+$,_.!~*'()-]|%[0-9A-Fa-f]{2})*"
+)  # RFC 2396: `uric`, of US-ASCII alone
 
 
 def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
@@ -55,8 +57,10 @@ def _paths(commit: Commit) -> Iterator[Breach]:
     for each in files:
         if not each.path:
             continue
-        if _BAD_PERCENT.search(each.path):
-            yield Breach("log.path-is-uri", f"{each.path!r} is not percent-encoded", commit.name)
+        legal = _URI.match(each.path)
+        if legal is not None and legal.end() < len(each.path):
+            odd = each.path[legal.end()]
+            yield Breach("log.path-is-uri", f"{each.path!r} has a raw {odd!r}", commit.name)
     for path in _repeated([each.path for each in commit.adds]):
         yield Breach("log.path-added-once", f"{path} is added more than once", commit.name)
     for path in _repeated([each.path for each in commit.removes]):
