@@ -4,7 +4,7 @@ a released engine, lest they hide others. What trips one stands in `delta_adapte
 
 from __future__ import annotations
 
-from delta_adapters.deviations.triggers import LONGEST_NAME, touched
+from delta_adapters.deviations.triggers import LONGEST_NAME, touched, touched_by_name
 from delta_models.schema import STRING, DataType
 from delta_models.values import Value
 
@@ -12,6 +12,11 @@ from delta_models.values import Value
 def is_known_trigger(data_type: DataType, value: Value, *, partition: bool) -> bool:
     """Whether a value is one that a tame history stays clear of."""
     return touched(data_type, value, partition=partition) is not None
+
+
+def is_known_name(name: str) -> bool:
+    """Whether the name of a partition column is one that a tame history stays clear of."""
+    return touched_by_name(name) is not None
 
 
 def is_storable(data_type: DataType, value: Value, *, partition: bool) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from conformance.strategies.computed import with_generated
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
-from conformance.strategies.guards import is_known_trigger, is_storable
+from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
 from conformance.strategies.more_values import is_comparable, plain_values, special_values
 from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
@@ -92,6 +92,8 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     strange = _share(dice, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
     hostile = _share(dice, profile.hostile_texts_one_in)
     tame = dice.one_in(2)
+    if tame:
+        names = [NAMES[at] if at >= first and is_known_name(each) else each for at, each in enumerate(names)]
     kinds = [
         Kind(each, at >= first, strange=strange, hostile=hostile, tame=tame) for at, each in enumerate(types)
     ]

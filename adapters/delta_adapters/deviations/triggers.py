@@ -153,6 +153,12 @@ def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None
     return next((name for name, test in values if test(data_type, value, partition)), None)
 
 
+def touched_by_name(name: str) -> str | None:
+    """The name of the first trigger that the name of a partition column sets off, None if it is free of all."""
+    tests = ((key, each.name) for key, each in TRIGGERS.items() if each.name is not None)
+    return next((key for key, test in tests if test(name)), None)
+
+
 def guarded(table: TableLike, operation: Operation) -> str | None:
     """The first trigger that an operation's expressions set off on a table, None if they are free of all."""
     tests = ((name, each) for name, each in TRIGGERS.items() if each.expression is not None)
