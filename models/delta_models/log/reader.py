@@ -59,6 +59,11 @@ class LogReader:
         """Drop all that was kept."""
         self._commits: dict[int, Commit] = {}
         self._stamps: dict[str, Stamp] = {}
+        self._changed: set[str] = set()
+        self._forget_states()
+
+    def _forget_states(self) -> None:
+        """Drop what was derived from commits, and keep the commits, so that a change of one can still be told."""
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
         self._verdicts: dict[str, tuple[Stamp | None, list[Breach]]] = {}
@@ -214,16 +219,13 @@ class LogReader:
         return self.files.deleted(add)
 
     def changed_commits(self) -> list[str]:
-        """The names of kept commits whose files have other bytes by now, or fewer: commits are immutable."""
-        changed = []
+        """The names of commits whose files were found to say something else than before, each told once."""
         for version, kept in list(self._commits.items()):
             path = os.path.join(self.log, kept.name)  # noqa: PTH118 - as `commit`
             stamp = _stamp(path)
-            if stamp is None or stamp == self._stamps.get(kept.name):
-                continue
-            if self._read_commit(version, kept.name, path) != kept:
-                changed.append(kept.name)
-                self._snapshots.clear()
+            if stamp is not None and stamp != self._stamps.get(kept.name):
+                self._read_commit(version, kept.name, path)
+        changed, self._changed = sorted(self._changed), set()
         return changed
 
     # Loading
@@ -239,7 +241,11 @@ class LogReader:
         finally:
             os.close(descriptor)
         self._stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
+        kept = self._commits.get(version)
         found = self._commits[version] = parse_commit(version, name, data)
+        if kept is not None and kept != found:
+            self._changed.add(name)
+            self._forget_states()
         return found
 
     def _starts(self, listing: Listing, target: int) -> list[CheckpointName | None]:
@@ -267,7 +273,7 @@ class LogReader:
                 name = commit_name(version)
                 if self._stamps.get(name) == _stamp(str(self.log / name)):
                     return self._snapshots[version]
-                self.forget()
+                self._forget_states()
                 return None
         return None
 

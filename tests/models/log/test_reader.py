@@ -296,6 +296,30 @@ def test_an_overwritten_commit_is_noticed_and_read_again(table):
     assert len(reader.snapshot().live) == 3
 
 
+def test_a_newest_commit_that_is_replaced_is_told_though_another_follows_at_once(table):
+    table.create()
+    path = table.write(table.add("a.parquet"))
+    assert len(table.reader.snapshot().live) == 1
+    other = table.folder.joinpath("other.json")
+    other.write_text(path.read_text() + json.dumps(TXN) + "\n")
+    other.replace(path)
+    table.write(table.add("b.parquet"))
+    assert len(table.reader.snapshot().live) == 2
+    assert table.reader.changed_commits() == [path.name]
+    assert table.reader.changed_commits() == [], "it is told once"
+
+
+@pytest.mark.parametrize("look", ("snapshot", "commits"))
+def test_a_replaced_commit_is_told_whoever_read_it_again_first(table, look):
+    table.create()
+    path = table.write(table.add("a.parquet"))
+    table.write(table.add("b.parquet"))
+    table.reader.commits(0)
+    path.write_text("")
+    table.reader.snapshot() if look == "snapshot" else table.reader.commits(0)
+    assert table.reader.changed_commits() == [path.name]
+
+
 def test_a_touched_commit_has_not_changed(table):
     four_versions(table)
     table.reader.snapshot()
