@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "AmbiguousMerge",
     "AppendOnlyTable",
     "CommitOutcomeUnknown",
     "ConcurrentAppendException",
@@ -64,6 +65,14 @@ class InvalidArgument(DeltaAnalysisError):
     """An argument that has no meaning here."""
 
 
+class AmbiguousMerge(DeltaAnalysisError):
+    """Several source rows match one row of the table, and would change it."""
+
+    usual_cure = (
+        "Let the source have one row for each row of the table, or tell them apart in the merge's condition."
+    )
+
+
 class NotADeltaTable(DeltaAnalysisError):
     """There is no table at this path."""
 
@@ -88,7 +97,9 @@ class LogGap(DeltaError):
 class CorruptLog(DeltaError):
     """A commit, or what follows from the commits, is not what the protocol allows."""
 
-    usual_cure = "Restore the named file from a backup, or restore the table to a version before it in another folder."
+    usual_cure = (
+        "Restore the named file from a backup, or restore the table to a version before it in another folder."
+    )
 
 
 class CorruptCheckpoint(DeltaError):
@@ -112,7 +123,9 @@ class CorruptDeletionVector(DeltaError):
 class UnsupportedTableFeature(DeltaError):
     """The table needs something of its readers or writers that this engine can't do; `features` names it."""
 
-    usual_cure = "Use an engine that supports it (delta-spark does), or drop the feature from the table there."
+    usual_cure = (
+        "Use an engine that supports it (delta-spark does), or drop the feature from the table there."
+    )
 
     def __init__(self, cause: str, cure: str | None = None, *, features: Iterable[str] = ()) -> None:
         super().__init__(cause, cure)

@@ -125,7 +125,9 @@ def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Intern
     try:
         return _internal(text, data_type, zone)
     except (ValueError, InvalidOperation, OverflowError):
-        raise CorruptLog(f"the log has the partition value {text!r}, which is no {data_type.simpleString()}") from None
+        raise CorruptLog(
+            f"the log has the partition value {text!r}, which is no {data_type.simpleString()}"
+        ) from None
 
 
 def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: str = "UTC") -> pa.Array:
@@ -166,7 +168,9 @@ def arrow_type(data_type: DataType) -> pa.DataType:
 
 def hive_path(values: Mapping[str, str | None]) -> str:
     """The folders of a partition, `a=1/b=x`, escaped as Hive does; empty without partitioning."""
-    return "/".join(f"{_folder(name)}={_folder(text) if text else HIVE_NULL}" for name, text in values.items())
+    return "/".join(
+        f"{_folder(name)}={_folder(text) if text else HIVE_NULL}" for name, text in values.items()
+    )
 
 
 def encode_path(path: str) -> str:

@@ -40,7 +40,9 @@ def from_json(schema_string: str) -> StructType:
     try:
         schema = StructType.fromJson(orjson.loads(schema_string))
     except Exception as problem:  # whatever the text makes PySpark stumble over
-        raise CorruptLog(f"the schema of the table can't be read ({problem}): {schema_string[:200]}") from problem
+        raise CorruptLog(
+            f"the schema of the table can't be read ({problem}): {schema_string[:200]}"
+        ) from problem
     return schema
 
 
@@ -132,7 +134,10 @@ def check_names(schema: StructType, partition_columns: Iterable[str] = (), *, ma
         field = next((field for field in schema.fields if field.name == name), None)
         if field is None:
             problems.append(f"partition column {path_text([name])} is not a column of the table")
-        elif isinstance(field.dataType, StructType | ArrayType | MapType) or field.dataType.typeName() == "variant":
+        elif (
+            isinstance(field.dataType, StructType | ArrayType | MapType)
+            or field.dataType.typeName() == "variant"
+        ):
             problems.append(f"partition column {path_text([name])} has type {field.dataType.simpleString()}")
     if len(set(columns)) < len(columns):
         problems.append("a partition column is named twice")
@@ -140,7 +145,8 @@ def check_names(schema: StructType, partition_columns: Iterable[str] = (), *, ma
         problems.append("every column is a partition column, so that there is nothing to write into files")
     if problems:
         raise DeltaAnalysisError(
-            "the schema can't be that of a table: " + "; ".join(problems), "Rename or leave out the columns named."
+            "the schema can't be that of a table: " + "; ".join(problems),
+            "Rename or leave out the columns named.",
         )
 
 
@@ -155,7 +161,9 @@ def _check_struct(data_type: DataType, prefix: tuple[str, ...], mapped: bool, pr
         for field in data_type.fields:
             path = (*prefix, field.name)
             if field.name.lower() in seen:
-                problems.append(f"column {path_text(path)} appears twice (names differ in more than their case)")
+                problems.append(
+                    f"column {path_text(path)} appears twice (names differ in more than their case)"
+                )
             seen.add(field.name.lower())
             if not field.name:
                 problems.append("a column has no name")
@@ -168,14 +176,18 @@ def _physical(data_type: DataType) -> DataType:
     if isinstance(data_type, StructType):
         return StructType(
             [
-                StructField(physical_name(field), _physical(field.dataType), field.nullable, _copied(field.metadata))
+                StructField(
+                    physical_name(field), _physical(field.dataType), field.nullable, _copied(field.metadata)
+                )
                 for field in data_type.fields
             ]
         )
     if isinstance(data_type, ArrayType):
         return ArrayType(_physical(data_type.elementType), data_type.containsNull)
     if isinstance(data_type, MapType):
-        return MapType(_physical(data_type.keyType), _physical(data_type.valueType), data_type.valueContainsNull)
+        return MapType(
+            _physical(data_type.keyType), _physical(data_type.valueType), data_type.valueContainsNull
+        )
     return data_type
 
 

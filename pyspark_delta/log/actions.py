@@ -170,7 +170,11 @@ class Remove:
         _put(body, "deletionTimestamp", self.deletion_timestamp)
         body["dataChange"] = self.data_change
         _put(body, "extendedFileMetadata", self.extended_file_metadata)
-        _put(body, "partitionValues", dict(self.partition_values) if self.partition_values is not None else None)
+        _put(
+            body,
+            "partitionValues",
+            dict(self.partition_values) if self.partition_values is not None else None,
+        )
         _put(body, "size", self.size)
         _put(body, "stats", self.stats)
         _put(body, "tags", dict(self.tags) if self.tags is not None else None)
@@ -364,7 +368,11 @@ def file_key(body: Mapping[str, Any]) -> FileKey:
 
 
 def _unique_id(storage_type: str, path_or_inline_dv: str, offset: int | None) -> str:
-    return f"{storage_type}{path_or_inline_dv}" if offset is None else f"{storage_type}{path_or_inline_dv}@{offset}"
+    return (
+        f"{storage_type}{path_or_inline_dv}"
+        if offset is None
+        else f"{storage_type}{path_or_inline_dv}@{offset}"
+    )
 
 
 def _sorted(names: frozenset[str] | None) -> list[str] | None:

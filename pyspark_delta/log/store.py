@@ -97,7 +97,9 @@ class LocalStore:
                 for entry in entries:
                     if entry.name < first_name:
                         continue
-                    with contextlib.suppress(FileNotFoundError):  # removed by another process since the listing
+                    with contextlib.suppress(
+                        FileNotFoundError
+                    ):  # removed by another process since the listing
                         stat = entry.stat()
                         found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
         except (FileNotFoundError, NotADirectoryError):
@@ -213,7 +215,8 @@ def open_store(path: str | os.PathLike[str]) -> LogStore:
     except KeyError:
         known = ", ".join(sorted(name or "local paths" for name in _STORES))
         raise InvalidArgument(
-            f"no store for `{scheme}:` ({place})", f"Use one of {known}, or register one with register_store()."
+            f"no store for `{scheme}:` ({place})",
+            f"Use one of {known}, or register one with register_store().",
         ) from None
 
 

@@ -1,0 +1,288 @@
+"""What `DeltaTable` hands out to be filled in and executed: the makings of a table, a merge, an optimization."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import DataType, LongType, StructField, StructType
+
+from pyspark_delta.commands.answers import frame_of
+from pyspark_delta.commands.merge import BY_SOURCE, MATCHED, NOT_MATCHED, Clause, merge
+from pyspark_delta.commands.optimize import optimize
+from pyspark_delta.commands.table_definition import Definition, How, define
+from pyspark_delta.commands.zorder import zorder
+from pyspark_delta.exceptions import InvalidArgument, UnsupportedTableFeature
+from pyspark_delta.log.delta_log import DeltaLog
+
+if TYPE_CHECKING:
+    from pyspark_delta.table import DeltaTable
+
+__all__ = ["DeltaMergeBuilder", "DeltaOptimizeBuilder", "DeltaTableBuilder", "IdentityGenerator"]
+
+
+class DeltaMergeBuilder:
+    """A merge: add clauses, which apply in their order, then `execute()`. Each call gives a new builder."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        log: DeltaLog,
+        source: DataFrame,
+        condition: str | Column,
+        alias: str | None,
+        clauses: tuple[Clause, ...] = (),
+    ) -> None:
+        self._spark = spark
+        self._log = log
+        self._source = source
+        self._condition = condition
+        self._alias = alias
+        self._clauses = clauses
+
+    def whenMatchedUpdate(
+        self,
+        condition: str | Column | None = None,
+        set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
+    ) -> DeltaMergeBuilder:
+        """A row that matches gets new values, which may use both sides."""
+        return self._with(MATCHED, "update", condition, _assigned(set, "set"))
+
+    def whenMatchedUpdateAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
+        """A row that matches gets the values of the source's columns of the same names."""
+        return self._with(MATCHED, "update", condition)
+
+    def whenMatchedDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
+        """A row that matches is deleted."""
+        return self._with(MATCHED, "delete", condition)
+
+    def whenNotMatchedInsert(
+        self, condition: str | Column | None = None, values: Mapping[str, str | Column] | None = None
+    ) -> DeltaMergeBuilder:
+        """A source row without a match becomes a row with these values; columns not named are null."""
+        return self._with(NOT_MATCHED, "insert", condition, _assigned(values, "values"))
+
+    def whenNotMatchedInsertAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
+        """A source row without a match becomes a row with the values of its columns of the same names."""
+        return self._with(NOT_MATCHED, "insert", condition)
+
+    def whenNotMatchedBySourceUpdate(
+        self,
+        condition: str | Column | None = None,
+        set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
+    ) -> DeltaMergeBuilder:
+        """A row that no source row matches gets new values, which may use the table's columns."""
+        return self._with(BY_SOURCE, "update", condition, _assigned(set, "set"))
+
+    def whenNotMatchedBySourceDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
+        """A row that no source row matches is deleted."""
+        return self._with(BY_SOURCE, "delete", condition)
+
+    def withSchemaEvolution(self) -> NoReturn:
+        """Refused: this engine does not let a merge change the schema."""
+        raise UnsupportedTableFeature(
+            "a merge with schema evolution is not supported",
+            "Add the columns first, by appending an empty data frame that has them with merge_schema=True.",
+        )
+
+    def execute(self) -> DataFrame:
+        """Do it; one row with the numbers of rows affected, updated, deleted, inserted."""
+        told = merge(self._spark, self._log, self._source, self._condition, self._clauses, alias=self._alias)
+        updated, deleted, inserted = (
+            told.get(f"numTargetRows{what}", 0) for what in ("Updated", "Deleted", "Inserted")
+        )
+        names = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
+        return _one_row(
+            self._spark,
+            dict(zip(names, (updated + deleted + inserted, updated, deleted, inserted), strict=True)),
+        )
+
+    def _with(
+        self,
+        when: str,
+        action: str,
+        condition: str | Column | None,
+        assigned: Mapping[str, str | Column] | None = None,
+    ) -> DeltaMergeBuilder:
+        if condition is not None and not isinstance(condition, str | Column):
+            raise TypeError(f"a condition must be SQL text or a Column, not {type(condition).__name__}")
+        clauses = (*self._clauses, Clause(when, action, condition, assigned))
+        return DeltaMergeBuilder(self._spark, self._log, self._source, self._condition, self._alias, clauses)
+
+
+class DeltaOptimizeBuilder:
+    """An optimization: say where, then what."""
+
+    def __init__(self, spark: SparkSession, log: DeltaLog, partition_filter: str | None = None) -> None:
+        self._spark = spark
+        self._log = log
+        self._filter = partition_filter
+
+    def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:
+        """Only partitions for which this is true; both, if there was another one already."""
+        both = partitionFilter if self._filter is None else f"({self._filter}) AND ({partitionFilter})"
+        return DeltaOptimizeBuilder(self._spark, self._log, both)
+
+    def executeCompaction(self) -> DataFrame:
+        """Make few large files of many small ones; one row with metrics."""
+        return optimize(self._spark, self._log, self._filter)
+
+    def executeZOrderBy(self, *cols: str | Sequence[str]) -> DataFrame:
+        """Put rows that are near to each other in these columns into the same files; one row with metrics."""
+        return zorder(self._spark, self._log, _names(cols, "cols"), self._filter)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityGenerator:
+    """How an identity column counts. Tables that need it are refused by name."""
+
+    start: int = 1
+    step: int = 1
+
+
+class DeltaTableBuilder:
+    """The makings of a table; `execute()` creates or replaces it."""
+
+    def __init__(self, spark: SparkSession, how: How) -> None:
+        self._spark = spark
+        self._how = how
+        self._name: str | None = None
+        self._location: str | None = None
+        self._comment: str | None = None
+        self._fields: list[StructField] = []
+        self._partitioned_by: list[str] = []
+        self._properties: dict[str, str] = {}
+
+    def tableName(self, identifier: str) -> DeltaTableBuilder:
+        """The name in the session's catalogue, or ``delta.`/path` ``."""
+        _is_text(identifier, "identifier")
+        self._name = identifier
+        return self
+
+    def location(self, location: str) -> DeltaTableBuilder:
+        """Where the table is."""
+        _is_text(location, "location")
+        self._location = location
+        return self
+
+    def comment(self, comment: str) -> DeltaTableBuilder:
+        """What people should know of the table."""
+        _is_text(comment, "comment")
+        self._comment = comment
+        return self
+
+    def addColumn(
+        self,
+        colName: str,
+        dataType: str | DataType,
+        nullable: bool = True,
+        generatedAlwaysAs: str | IdentityGenerator | None = None,
+        generatedByDefaultAs: IdentityGenerator | None = None,
+        comment: str | None = None,
+    ) -> DeltaTableBuilder:
+        """One more column."""
+        _is_text(colName, "colName")
+        if generatedAlwaysAs is not None or generatedByDefaultAs is not None:
+            feature = "generatedColumns" if isinstance(generatedAlwaysAs, str) else "identityColumns"
+            raise UnsupportedTableFeature(
+                f"column {colName} would need the feature {feature}, which is not supported",
+                features=(feature,),
+            )
+        if not isinstance(dataType, str | DataType):
+            raise TypeError(f"dataType must be a text or a DataType, not {type(dataType).__name__}")
+        kind = parsed_type(self._spark, dataType) if isinstance(dataType, str) else dataType
+        field = StructField(colName, kind, nullable)
+        if comment is not None:
+            _is_text(comment, "comment")
+            field.metadata["comment"] = comment
+        self._fields.append(field)
+        return self
+
+    def addColumns(self, cols: StructType | Sequence[StructField]) -> DeltaTableBuilder:
+        """More columns, as Spark describes them."""
+        for each in cols.fields if isinstance(cols, StructType) else cols:
+            if not isinstance(each, StructField):
+                raise TypeError(
+                    f"cols must be a StructType or a list of StructFields, with no {type(each).__name__}"
+                )
+            self._fields.append(each)
+        return self
+
+    def partitionedBy(self, *cols: str | Sequence[str]) -> DeltaTableBuilder:
+        """The columns whose values are a file's and not its rows'."""
+        self._partitioned_by = _names(cols, "cols")
+        return self
+
+    def clusterBy(self, *cols: str | Sequence[str]) -> DeltaTableBuilder:
+        """Refused: a clustered table needs a feature that this engine does not write."""
+        _names(cols, "cols")
+        raise UnsupportedTableFeature(
+            "the table would need the feature clustering, which is not supported",
+            "Partition it, or order its files with optimize().executeZOrderBy(...).",
+            features=("clustering",),
+        )
+
+    def property(self, key: str, value: str) -> DeltaTableBuilder:
+        """A property of the table."""
+        _is_text(key, "key")
+        _is_text(value, "value")
+        self._properties[key] = value
+        return self
+
+    def execute(self) -> DeltaTable:
+        """Create or replace the table."""
+        from pyspark_delta.table import DeltaTable  # noqa: PLC0415 - they make each other
+
+        if self._name is None and self._location is None:
+            raise InvalidArgument(
+                "the table has neither a name nor a place", "Call tableName() or location() first."
+            )
+        definition = Definition(
+            schema=StructType(self._fields),
+            partitioned_by=tuple(self._partitioned_by),
+            properties=self._properties,
+            comment=self._comment,
+            name=self._name,
+            location=self._location,
+        )
+        return DeltaTable(self._spark, define(self._spark, definition, self._how))
+
+
+def parsed_type(spark: SparkSession, text: str) -> DataType:
+    """A type from the text by which SQL calls it."""
+    parsed = spark._jvm.org.apache.spark.sql.types.DataType.fromDDL(text).json()
+    return StructType.fromJson(
+        {"fields": [{"name": "it", "type": json.loads(parsed), "nullable": True, "metadata": {}}]}
+    )["it"].dataType
+
+
+def _one_row(spark: SparkSession, numbers: Mapping[str, int]) -> DataFrame:
+    return frame_of(spark, StructType([StructField(name, LongType()) for name in numbers]), [dict(numbers)])
+
+
+def _assigned(values: object, name: str) -> Mapping[str, str | Column]:
+    if values is None:
+        raise ValueError(f"{name} is missing: a dict of columns and their new values")
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{name} must be a dict of columns and values, not {type(values).__name__}")
+    for key, value in values.items():
+        if not isinstance(key, str):
+            raise TypeError(f"the columns in {name} must be named by texts, not by {type(key).__name__}")
+        if not isinstance(value, str | Column):
+            raise TypeError(f"the values in {name} must be SQL text or Columns, not {type(value).__name__}")
+    return values
+
+
+def _names(cols: Sequence[str | Sequence[str]], name: str) -> list[str]:
+    flat: list[Any] = list(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else list(cols)
+    for each in flat:
+        _is_text(each, name)
+    return flat
+
+
+def _is_text(value: object, name: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text, not {type(value).__name__}")

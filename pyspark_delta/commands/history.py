@@ -1,0 +1,96 @@
+"""DESCRIBE HISTORY: what was done to a table, version by version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    BooleanType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from pyspark_delta.commands.answers import frame_of
+from pyspark_delta.commands.detail import moment
+from pyspark_delta.exceptions import InvalidArgument
+from pyspark_delta.log.actions import dump
+from pyspark_delta.log.delta_log import DeltaLog
+
+__all__ = ["history"]
+
+_TEXTS = MapType(StringType(), StringType())
+_JOB = StructType(
+    [
+        StructField(name, StringType())
+        for name in ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
+    ]
+)
+_SCHEMA = StructType(
+    [
+        StructField("version", LongType()),
+        StructField("timestamp", TimestampType()),
+        StructField("userId", StringType()),
+        StructField("userName", StringType()),
+        StructField("operation", StringType()),
+        StructField("operationParameters", _TEXTS),
+        StructField("job", _JOB),
+        StructField("notebook", StructType([StructField("notebookId", StringType())])),
+        StructField("clusterId", StringType()),
+        StructField("readVersion", LongType()),
+        StructField("isolationLevel", StringType()),
+        StructField("isBlindAppend", BooleanType()),
+        StructField("operationMetrics", _TEXTS),
+        StructField("userMetadata", StringType()),
+        StructField("engineInfo", StringType()),
+    ]
+)
+
+
+def history(spark: SparkSession, log: DeltaLog, limit: int | None = None) -> DataFrame:
+    """The newest `limit` commits, the newest first; all without a limit."""
+    if limit is not None and (not isinstance(limit, int) or limit <= 0):
+        raise InvalidArgument(f"the limit of a history is {limit!r}", "Give a number above zero, or none.")
+    rows = [_row(entry.version, entry.timestamp, entry.info) for entry in log.history(limit)]
+    return frame_of(spark, _SCHEMA, rows)
+
+
+def _row(version: int, timestamp: int, info: Mapping[str, Any]) -> dict[str, Any]:
+    read = info.get("readVersion")
+    blind = info.get("isBlindAppend")
+    return {
+        "version": version,
+        "timestamp": moment(timestamp),
+        **{
+            name: _text(info.get(name))
+            for name in ("userId", "userName", "operation", "clusterId", "isolationLevel")
+        },
+        "operationParameters": _texts(info.get("operationParameters")),
+        "job": _struct(info.get("job")),
+        "notebook": _struct(info.get("notebook")),
+        "readVersion": int(read) if isinstance(read, int) else None,
+        "isBlindAppend": blind if isinstance(blind, bool) else None,
+        "operationMetrics": _texts(info.get("operationMetrics")),
+        "userMetadata": _text(info.get("userMetadata")),
+        "engineInfo": _text(info.get("engineInfo")),
+    }
+
+
+def _text(value: Any) -> str | None:
+    """What other writers put as numbers or lists is text here."""
+    if value is None or isinstance(value, str):
+        return value
+    return dump(value).decode()
+
+
+def _texts(value: Any) -> dict[str, str | None] | None:
+    return {str(key): _text(each) for key, each in value.items()} if isinstance(value, Mapping) else None
+
+
+def _struct(value: Any) -> dict[str, str | None] | None:
+    return _texts(value)

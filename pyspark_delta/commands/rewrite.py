@@ -1,0 +1,164 @@
+"""Rewriting files without changing rows, bin by bin: what optimize, z-order and purge have in common."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import LongType, MapType, StringType, StructField, StructType
+
+from pyspark_delta.commands.answers import frame_of
+from pyspark_delta.commands.change import Change, now_ms, total
+from pyspark_delta.log.actions import Add
+from pyspark_delta.log.files import Files
+from pyspark_delta.scan import scan
+
+__all__ = ["ANSWER", "Bins", "answer", "by_partition", "packed_bins", "rewrite"]
+
+Bins = Sequence[Sequence[Add]]
+# So many bins go into one job: each is a part of its plan, and a task.
+BINS_IN_A_JOB = 64
+JOBS_AT_ONCE = 4
+
+_SIZES = StructType(
+    [StructField(name, LongType()) for name in ("min", "max", "avg", "totalFiles", "totalSize")]
+)
+_METRICS = StructType(
+    [
+        StructField("numFilesAdded", LongType()),
+        StructField("numFilesRemoved", LongType()),
+        StructField("filesAdded", _SIZES),
+        StructField("filesRemoved", _SIZES),
+        StructField("partitionsOptimized", LongType()),
+        StructField("zOrderStats", MapType(StringType(), StringType())),
+        StructField("numBins", LongType()),
+        StructField("numBatches", LongType()),
+        StructField("totalConsideredFiles", LongType()),
+        StructField("totalFilesSkipped", LongType()),
+        StructField("preserveInsertionOrder", StringType()),
+        StructField("numFilesSkippedToReduceWriteAmplification", LongType()),
+        StructField("numBytesSkippedToReduceWriteAmplification", LongType()),
+        StructField("startTimeMs", LongType()),
+        StructField("endTimeMs", LongType()),
+        StructField("totalClusterParallelism", LongType()),
+        StructField("totalScheduledTasks", LongType()),
+    ]
+)
+ANSWER = StructType([StructField("path", StringType()), StructField("metrics", _METRICS)])
+
+
+def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
+    """Files that share their partition values."""
+    groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = defaultdict(list)
+    for add in adds:
+        groups[tuple(sorted(add.partition_values.items()))].append(add)
+    return list(groups.values())
+
+
+def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
+    """Small files put together, smallest first, until a file would grow beyond the limit."""
+    current: list[Add] = []
+    size = 0
+    for add in sorted(adds, key=lambda each: each.size):
+        if current and size + add.size > limit:
+            yield current
+            current, size = [], 0
+        current.append(add)
+        size += add.size
+    if current:
+        yield current
+
+
+def rewrite(
+    change: Change, bins: Bins, shape: Callable[[DataFrame, Sequence[Add]], DataFrame] | None = None
+) -> list[Add]:
+    """Write each bin as files of its own; by default one. A few jobs, each of many bins."""
+    shape = shape or (lambda frame, _: frame.coalesce(1))
+    batches = [bins[start : start + BINS_IN_A_JOB] for start in range(0, len(bins), BINS_IN_A_JOB)]
+
+    def run(batch: Bins) -> list[Add]:
+        parts = []
+        for files in batch:
+            rows = scan(change.spark, change.snapshot, Files.of(files, change.snapshot.path))
+            parts.append(shape(rows, files))
+        return change.write(reduce(DataFrame.unionAll, parts), data_change=False)
+
+    if len(batches) == 1:
+        return run(batches[0])
+    with ThreadPoolExecutor(max_workers=JOBS_AT_ONCE) as pool:
+        return [add for added in pool.map(run, batches) for add in added]
+
+
+def publish(
+    change: Change, bins: Bins, added: Sequence[Add], operation: str, parameters: dict[str, Any]
+) -> dict[str, int]:
+    """Commit new files in place of those of the bins."""
+    old = [add for files in bins for add in files]
+    now = now_ms()
+    removes = [add.remove(now, data_change=False) for add in old]
+    sizes = sorted(add.size for add in added) or [0]
+    metrics = {
+        "numAddedFiles": len(added),
+        "numAddedBytes": total(added),
+        "numRemovedFiles": len(old),
+        "numRemovedBytes": total(old),
+        "numDeletionVectorsRemoved": sum(add.deletion_vector is not None for add in old),
+        "minFileSize": sizes[0],
+        "p25FileSize": sizes[len(sizes) // 4],
+        "p50FileSize": sizes[len(sizes) // 2],
+        "p75FileSize": sizes[len(sizes) * 3 // 4],
+        "maxFileSize": sizes[-1],
+    }
+    change.commit([*removes, *added], operation, parameters, metrics, data_change=False)
+    return metrics
+
+
+def answer(
+    spark: SparkSession,
+    path: str,
+    *,
+    bins: Bins,
+    added: Sequence[Add],
+    considered: int,
+    started_ms: int,
+    zorder: dict[str, str] | None = None,
+) -> DataFrame:
+    """What optimize tells: one row, in the shape of delta-spark's."""
+    old = [add for files in bins for add in files]
+    metrics = {
+        "numFilesAdded": len(added),
+        "numFilesRemoved": len(old),
+        "filesAdded": _sizes(added),
+        "filesRemoved": _sizes(old),
+        "partitionsOptimized": len(by_partition(old)) if any(add.partition_values for add in old) else 0,
+        "zOrderStats": zorder,
+        "numBins": len(bins),
+        "numBatches": int(bool(bins)),
+        "totalConsideredFiles": considered,
+        "totalFilesSkipped": considered - len(old),
+        "preserveInsertionOrder": "false",
+        "numFilesSkippedToReduceWriteAmplification": 0,
+        "numBytesSkippedToReduceWriteAmplification": 0,
+        "startTimeMs": started_ms,
+        "endTimeMs": now_ms(),
+        "totalClusterParallelism": int(spark.sparkContext.defaultParallelism),
+        "totalScheduledTasks": len(bins),
+    }
+    return frame_of(spark, ANSWER, [{"path": path, "metrics": metrics}])
+
+
+def _sizes(adds: Sequence[Add]) -> dict[str, int | None]:
+    sizes = [add.size for add in adds]
+    if not sizes:
+        return {"min": None, "max": None, "avg": 0, "totalFiles": 0, "totalSize": 0}
+    return {
+        "min": min(sizes),
+        "max": max(sizes),
+        "avg": sum(sizes) // len(sizes),
+        "totalFiles": len(sizes),
+        "totalSize": sum(sizes),
+    }

@@ -1,0 +1,180 @@
+"""UPDATE: the rows that a condition picks take new values, computed from the old ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+
+from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
+from pyspark_delta.commands.candidates import Candidates, find_candidates, whole_files
+from pyspark_delta.commands.change import Change, Marked, Timer, changing, now_ms, total
+from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
+from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
+from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
+from pyspark_delta.log.actions import Add, Remove
+from pyspark_delta.log.delta_log import DeltaLog
+
+__all__ = ["update"]
+
+
+def update(
+    spark: SparkSession,
+    log: DeltaLog,
+    assigned: Assigned,
+    condition: str | Column | None = None,
+    alias: str | None = None,
+) -> dict[str, int]:
+    """Update the rows that the condition picks, all without one; the metrics, as the history has them."""
+    if not assigned:
+        raise InvalidArgument(
+            "an update must assign to a column", 'For example: update(set={"price": "price * 2"})'
+        )
+    with changing(spark, log) as change:
+        change.refuse_if_append_only("UPDATE")
+        schema = change.snapshot.schema
+        case_sensitive = read_conf(spark, "spark.sql.caseSensitive", "false") == "true"
+        tree = assignments(assigned, schema, alias, case_sensitive)
+        analysed = analyse(spark, schema, "true" if condition is None else condition, "UPDATE", alias)
+        this = _Update(change, analysed, tree, alias)
+        this.updated(
+            empty_frame(spark, schema)
+        )  # refuses what does not resolve or fit, also where there is no row
+        if analysed.constant is False:
+            return {}
+        candidates = find_candidates(change, None if analysed.constant else analysed)
+        return this.of(candidates)
+
+
+class _Update:
+    """One update, ending in a commit unless no row was picked."""
+
+    def __init__(self, change: Change, condition: Condition, tree: Tree, alias: str | None) -> None:
+        self._change = change
+        self._condition = condition
+        self._tree = tree
+        self._alias = alias
+        self._timer = Timer()
+
+    def of(self, candidates: Candidates) -> dict[str, int]:
+        """Update what these files have."""
+        whole = self._whole(candidates)
+        if whole is not None:
+            return self._rewrite(
+                whole, {ordinal: self._live(whole, ordinal) for ordinal in range(len(whole.adds))}
+            )
+        if not candidates.adds:
+            return {}
+        if self._change.deletion_vectors_wanted():
+            return self._mark(candidates)
+        return self._rewrite(candidates, candidates.count(self._picked(candidates.frame())))
+
+    def updated(self, frame: DataFrame, *, picked_only: bool = False) -> DataFrame:
+        """The rows of a frame with their new values; the others unchanged, or not at all."""
+        change, condition = self._change, self._condition
+        schema = change.snapshot.schema
+        assigned = [field for field in schema.fields if field.name in self._tree]
+        flag, *fresh = fresh_names(
+            frame.columns, "picked", *(f"new_{index}" for index in range(len(assigned)))
+        )
+        if self._alias is not None:
+            frame = frame.alias(self._alias)
+        if picked_only:
+            frame = frame.where(condition.column)
+        picked = F.lit(True) if picked_only or condition.constant else condition.picked
+        # The user's expressions under the user's settings, for picked rows alone; then casts that fail.
+        values = [
+            F.when(
+                picked, assigned_value(F.col(quoted(field.name)), field.dataType, self._tree[field.name])
+            ).alias(name)
+            for name, field in zip(fresh, assigned, strict=True)
+        ]
+        frame = frame.select(*columns_of(schema), picked.alias(flag), *values)
+        types = {field.name: field.dataType for field in frame.schema.fields}
+        differences: list[str] = []
+        new = {
+            field.name: fit(F.col(name), types[name], field.dataType, field.name, differences)
+            for name, field in zip(fresh, assigned, strict=True)
+        }
+        if differences:
+            raise SchemaMismatch(
+                "values do not fit the columns that they are assigned to", differences=differences
+            )
+        with strict(change.spark):
+            return frame.select(
+                *(
+                    F.when(F.col(flag), new[field.name])
+                    .otherwise(F.col(quoted(field.name)))
+                    .alias(field.name)
+                    if field.name in new
+                    else F.col(quoted(field.name))
+                    for field in schema.fields
+                )
+            )
+
+    def _whole(self, candidates: Candidates) -> Candidates | None:
+        if self._condition.constant:
+            return candidates
+        adds = whole_files(self._change, self._condition, candidates)
+        if adds is None:
+            return None
+        keys = {add.key for add in adds}
+        return candidates.only([ordinal for ordinal, add in enumerate(candidates.adds) if add.key in keys])
+
+    def _live(self, candidates: Candidates, ordinal: int) -> int:
+        return self._change.live_rows(candidates.adds[ordinal])
+
+    def _picked(self, frame: DataFrame) -> DataFrame:
+        if self._alias is not None:
+            frame = frame.alias(self._alias)
+        return frame.where(self._condition.column)
+
+    def _mark(self, candidates: Candidates) -> dict[str, int]:
+        rows = candidates.pick(self._picked(candidates.frame()))
+        if not rows:
+            return {}
+        scanned = self._timer.ms()
+        touched = candidates.only(sorted(rows))
+        added = self._change.write(self.updated(touched.frame(), picked_only=True))
+        marked = self._change.mark(candidates.adds, rows)
+        return self._commit(marked, added, marked.rows, 0, scanned)
+
+    def _rewrite(self, candidates: Candidates, counts: Mapping[int, int]) -> dict[str, int]:
+        updated = sum(counts.values())
+        if not updated:
+            return {}
+        scanned = self._timer.ms()
+        touched = candidates.only(sorted(ordinal for ordinal, count in counts.items() if count))
+        live = sum(map(self._change.live_rows, touched.adds))
+        added = self._change.write(self.updated(touched.frame()))
+        now = now_ms()
+        removed = Marked(
+            removes=tuple(add.remove(now) for add in touched.adds),
+            whole_files=len(touched.adds),
+            vectors_removed=sum(add.deletion_vector is not None for add in touched.adds),
+        )
+        return self._commit(removed, added, updated, live - updated, scanned)
+
+    def _commit(
+        self, gone: Marked, added: list[Add], updated: int, copied: int, scanned: int
+    ) -> dict[str, int]:
+        removed_bytes = total(gone.removes) - total(gone.adds)
+        metrics = {
+            "numRemovedFiles": gone.whole_files,
+            "numAddedFiles": len(added),
+            "numRemovedBytes": removed_bytes,
+            "numAddedBytes": total(added),
+            "numUpdatedRows": updated,
+            "numCopiedRows": copied,
+            "numDeletionVectorsAdded": gone.vectors_added,
+            "numDeletionVectorsRemoved": gone.vectors_removed,
+            "numDeletionVectorsUpdated": gone.vectors_updated,
+            "scanTimeMs": scanned,
+            "rewriteTimeMs": self._timer.ms(),
+            "executionTimeMs": self._change.elapsed_ms(),
+        }
+        actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
+        parameters = {} if self._condition.constant else {"predicate": self._condition.text}
+        self._change.commit(actions, "UPDATE", parameters, metrics)
+        return metrics

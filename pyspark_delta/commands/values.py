@@ -1,0 +1,129 @@
+"""New values on their way into the table's columns: cast as SQL assigns, failing where a value does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
+from pyspark_delta.commands.conditions import quoted
+from pyspark_delta.exceptions import SchemaMismatch
+from pyspark_delta.schema import find
+
+__all__ = ["fit", "fitted", "fresh_names", "strict"]
+
+ANSI = "spark.sql.ansi.enabled"
+
+
+def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
+    """A frame whose columns are, in order, the values for those of the table; under the table's names and types."""
+    differences: list[str] = []
+    frame = frame.toDF(*(str(index) for index in range(len(schema.fields))))
+    columns = [
+        fit(F.col(f"`{index}`"), given.dataType, wanted.dataType, wanted.name, differences).alias(wanted.name)
+        for index, (given, wanted) in enumerate(zip(frame.schema.fields, schema.fields, strict=True))
+    ]
+    if differences:
+        raise SchemaMismatch(
+            "values do not fit the columns that they are assigned to", differences=differences
+        )
+    with strict(spark):
+        return frame.select(columns)
+
+
+def fit(value: Column, given: DataType, wanted: DataType, name: str, differences: list[str]) -> Column:
+    """A value as the type of its column; structs by the names of their fields. What can't be is added to `differences`."""
+    if given == wanted:
+        return value
+    if isinstance(given, StructType) and isinstance(wanted, StructType):
+        return _fit_struct(value, given, wanted, name, differences)
+    if (
+        isinstance(given, ArrayType)
+        and isinstance(wanted, ArrayType)
+        and _has_struct(given)
+        and _has_struct(wanted)
+    ):
+        return F.transform(
+            value,
+            lambda each: fit(each, given.elementType, wanted.elementType, f"{name}.element", differences),
+        )
+    if (
+        isinstance(given, MapType)
+        and isinstance(wanted, MapType)
+        and _has_struct(given)
+        and _has_struct(wanted)
+    ):
+        keys = F.transform(
+            F.map_keys(value),
+            lambda each: fit(each, given.keyType, wanted.keyType, f"{name}.key", differences),
+        )
+        values = F.transform(
+            F.map_values(value),
+            lambda each: fit(each, given.valueType, wanted.valueType, f"{name}.value", differences),
+        )
+        return F.map_from_arrays(keys, values)
+    return value.cast(wanted)
+
+
+def fresh_names(taken: Sequence[str], *stems: str) -> list[str]:
+    """Names for columns of our own that no column of the user has."""
+    used = {name.lower() for name in taken}
+    names = []
+    for stem in stems:
+        name = f"__delta_{stem}"
+        while name in used:
+            name += "_"
+        names.append(name)
+    return names
+
+
+@contextmanager
+def strict(spark: SparkSession) -> Iterator[None]:
+    """Casts made in here fail rather than wrap or give null, whatever the session says."""
+    before = spark.conf.get(ANSI)
+    if before == "true":
+        yield
+        return
+    spark.conf.set(ANSI, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(ANSI, before)
+
+
+def _fit_struct(
+    value: Column, given: StructType, wanted: StructType, name: str, differences: list[str]
+) -> Column:
+    parts = []
+    for field in wanted.fields:
+        source = find(given, field.name)
+        if source is None:
+            differences.append(f"{name} has no field {field.name}")
+            continue
+        inside = fit(
+            value.getField(source.name), source.dataType, field.dataType, f"{name}.{field.name}", differences
+        )
+        parts.append(inside.alias(field.name))
+    differences += [
+        f"{name} has a field {field.name} that the table has not"
+        for field in given.fields
+        if find(wanted, field.name) is None
+    ]
+    # A struct that is null stays null, and does not become one of nulls.
+    return F.when(value.isNotNull(), F.struct(*parts)) if parts else value
+
+
+def _has_struct(data_type: DataType) -> bool:
+    if isinstance(data_type, ArrayType):
+        return _has_struct(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return _has_struct(data_type.keyType) or _has_struct(data_type.valueType)
+    return isinstance(data_type, StructType)
+
+
+def columns_of(schema: StructType) -> list[Column]:
+    """The columns of a table, whatever their names."""
+    return [F.col(quoted(field.name)) for field in schema.fields]

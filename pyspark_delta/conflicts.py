@@ -1,0 +1,208 @@
+"""Whether a transaction may still commit after another one did: one winner at a time, as pure functions.
+
+The rules are those of delta-spark's isolation levels. `Serializable`: nothing may have been added where this transaction
+read. `WriteSerializable`: blind appends may. `SnapshotIsolation`, for rearrangements: only removals count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeVar
+
+from pyspark_delta import features
+from pyspark_delta import schema as schemas
+from pyspark_delta.exceptions import (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
+    MetadataChangedException,
+    ProtocolChangedException,
+)
+from pyspark_delta.log.actions import Action, Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, Txn
+from pyspark_delta.predicates import Predicate
+from pyspark_delta.skipping import Pruner
+
+__all__ = ["Intent", "Isolation", "Winner", "check"]
+
+A = TypeVar("A", Metadata, Protocol)
+
+_PRESERVED_DOMAIN = "delta.rowTracking"
+# Properties that another writer may have set without disturbing this one: they change how later files are written.
+_HARMLESS_PROPERTIES = {"delta.enableDeletionVectors": "true", "delta.checkpointPolicy": "v2"}
+
+
+class Isolation(Enum):
+    """How much of what others add counts as a conflict."""
+
+    SERIALIZABLE = "Serializable"
+    WRITE_SERIALIZABLE = "WriteSerializable"
+    SNAPSHOT = "SnapshotIsolation"
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a transaction read, and what it is about to commit."""
+
+    actions: Sequence[Action]
+    metadata: Metadata | None  # of the version that it read
+    protocol: Protocol | None
+    isolation: Isolation
+    blind: bool = False
+    whole_table: bool = False
+    predicates: Sequence[Predicate | None] = ()
+    files: Collection[str] = field(default_factory=frozenset)
+    app_ids: Collection[str] = field(default_factory=frozenset)
+    pruner: Pruner | None = None
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A commit that was there first."""
+
+    version: int
+    actions: Sequence[Action]
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it says of itself that it depended on nothing."""
+        return any(
+            isinstance(action, CommitInfo) and action.raw.get("isBlindAppend") is True
+            for action in self.actions
+        )
+
+    def said(self) -> str:
+        """Who it was, for messages."""
+        info = next((action.raw for action in self.actions if isinstance(action, CommitInfo)), {})
+        return f"{info.get('operation', 'another commit')} of version {self.version}"
+
+
+def check(intent: Intent, winner: Winner) -> None:
+    """Raise if the transaction can't be committed after the winner, as the first rule that is broken says."""
+    _protocol(intent, winner)
+    _metadata(intent, winner)
+    _domains(intent, winner)
+    _transactions(intent, winner)
+    _adds(intent, winner)
+    _removes(intent, winner)
+
+
+def _protocol(intent: Intent, winner: Winner) -> None:
+    theirs = _one(winner.actions, Protocol)
+    if theirs is None:
+        return
+    if _one(intent.actions, Protocol) is not None or intent.protocol is None:
+        raise ProtocolChangedException(f"{winner.said()} set the table's protocol, and this one sets it too")
+    dropped = features.writer_features(intent.protocol) - features.writer_features(theirs)
+    if dropped:
+        raise ProtocolChangedException(
+            f"{winner.said()} dropped the table feature {', '.join(sorted(dropped))}"
+        )
+    metadata = _one(winner.actions, Metadata) or intent.metadata
+    if metadata is not None:
+        features.check_writable(theirs, metadata, {}, f"(after {winner.said()})")
+
+
+def _metadata(intent: Intent, winner: Winner) -> None:
+    theirs = _one(winner.actions, Metadata)
+    if theirs is None:
+        return
+    if intent.metadata is None or _one(intent.actions, Metadata) is not None:
+        raise MetadataChangedException(
+            f"{winner.said()} changed the table's metadata, and this one changes it too"
+        )
+    if not _harmless(intent.metadata, theirs):
+        raise MetadataChangedException(
+            f"{winner.said()} changed the table's schema, partitioning or properties"
+        )
+
+
+def _harmless(before: Metadata, after: Metadata) -> bool:
+    changed = {
+        name
+        for name in {*before.configuration, *after.configuration}
+        if before.configuration.get(name) != after.configuration.get(name)
+    }
+    same = (
+        before.partition_columns == after.partition_columns
+        and before.name == after.name
+        and before.description == after.description
+        and (
+            before.schema_string == after.schema_string
+            or schemas.from_json(before.schema_string) == schemas.from_json(after.schema_string)
+        )
+    )
+    return same and all(
+        after.configuration.get(name) == _HARMLESS_PROPERTIES.get(name, object()) for name in changed
+    )
+
+
+def _domains(intent: Intent, winner: Winner) -> None:
+    own = {action.domain for action in intent.actions if isinstance(action, DomainMetadata)}
+    theirs = {action.domain for action in winner.actions if isinstance(action, DomainMetadata)}
+    both = (own & theirs) - {_PRESERVED_DOMAIN}
+    if both:
+        raise ConcurrentTransactionException(
+            f"{winner.said()} changed the metadata domain {', '.join(sorted(both))} too"
+        )
+
+
+def _transactions(intent: Intent, winner: Winner) -> None:
+    theirs = {action.app_id for action in winner.actions if isinstance(action, Txn)}
+    both = theirs.intersection(intent.app_ids)
+    if both:
+        raise ConcurrentTransactionException(
+            f"{winner.said()} was committed under the transaction id {', '.join(sorted(both))} that this one uses"
+        )
+
+
+def _adds(intent: Intent, winner: Winner) -> None:
+    if intent.blind or intent.isolation is Isolation.SNAPSHOT:
+        return
+    changes_metadata = _one(intent.actions, Metadata) is not None
+    if intent.isolation is Isolation.WRITE_SERIALIZABLE and winner.is_blind and not changes_metadata:
+        return
+    for action in winner.actions:
+        if isinstance(action, Add) and _was_read(intent, action):
+            where = ", ".join(f"{name}={value}" for name, value in action.partition_values.items())
+            raise ConcurrentAppendException(
+                f"{winner.said()} added files to {f'the partition {where}' if where else 'the table'} that this one read"
+            )
+
+
+def _was_read(intent: Intent, add: Add) -> bool:
+    if intent.whole_table:
+        return True
+    if not intent.predicates:
+        return False
+    if intent.pruner is None or not intent.pruner.partition_columns:
+        return True
+    return any(
+        predicate is None or intent.pruner.may_match(predicate, add.partition_values)
+        for predicate in intent.predicates
+    )
+
+
+def _removes(intent: Intent, winner: Winner) -> None:
+    theirs = [action.path for action in winner.actions if isinstance(action, Remove)]
+    if not theirs:
+        return
+    if intent.whole_table:
+        raise ConcurrentDeleteReadException(
+            f"{winner.said()} removed {theirs[0]} from the table that this one read"
+        )
+    read = next((path for path in theirs if path in intent.files), None)
+    if read is not None:
+        raise ConcurrentDeleteReadException(f"{winner.said()} removed the file {read} that this one read")
+    own = {action.path for action in intent.actions if isinstance(action, Remove)}
+    both = next((path for path in theirs if path in own), None)
+    if both is not None:
+        raise ConcurrentDeleteDeleteException(
+            f"{winner.said()} removed the file {both} that this one removes too"
+        )
+
+
+def _one(actions: Sequence[Action], kind: type[A]) -> A | None:
+    return next((action for action in actions if isinstance(action, kind)), None)

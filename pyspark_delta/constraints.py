@@ -1,0 +1,204 @@
+"""What only rows can show, checked by the write itself: NOT NULL, CHECK constraints, invariants, CHAR and VARCHAR.
+
+The checks ride on one column of what is written, so that the job that writes a row is the one that refuses it: no
+second pass, and nothing between them. A refused row raises in Spark with a marked text, which `violation` finds again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType, VarcharType
+
+from pyspark_delta import sql_text
+from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
+from pyspark_delta.schema import path_text
+
+__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "violation"]
+
+CONSTRAINT_PREFIX = "delta.constraints."
+INVARIANTS = "delta.invariants"
+LENGTHS = "__CHAR_VARCHAR_TYPE_STRING"
+
+_MARK = "pyspark_delta refuses a row: "
+_END = " :pyspark_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition in SQL that every row must fulfil (null does not), what it is called, and the columns to show if not."""
+
+    condition: str
+    message: str
+    shows: tuple[str, ...] = ()
+
+
+def checks_of(
+    schema: StructType, configuration: Mapping[str, str], have: StructType | None = None
+) -> list[Check]:
+    """All checks of a table; those that the schema of the data itself proves (`have`) are left out."""
+    return [
+        *_not_null(schema, have, ()),
+        *_invariants(schema, ()),
+        *_lengths(schema, ()),
+        *_constraints(configuration, schema),
+    ]
+
+
+def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
+    """The frame, which now raises when it meets a row that a check refuses."""
+    if not checks:
+        return frame
+    columns = [sql_text.name(column) for column in frame.columns]
+    conditions = " ".join(
+        f"when not coalesce({check.condition}, false) then {_raised(check)}" for check in checks
+    )
+    first = columns[0]
+    # CASE keeps the order of its branches, and an output column is evaluated for written rows only: a filter in
+    # its place could be pushed below a join and refuse rows that are never written.
+    guarded = f"case {conditions} else {first} end as {first}"
+    return frame.selectExpr(guarded, *columns[1:])
+
+
+def violation(error: BaseException) -> ConstraintViolated | None:
+    """The refusal that made a job fail, if one did."""
+    found = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
+    return None if found is None else ConstraintViolated(found.group(1))
+
+
+def _raised(check: Check) -> str:
+    shown = [f"concat({sql_text.literal(f' {name} = ')}, {_shown(name)})" for name in check.shows]
+    parts = [sql_text.literal(_MARK + check.message), *shown, sql_text.literal(_END)]
+    return f"raise_error(concat({', '.join(parts)}))"
+
+
+def _shown(name: str) -> str:
+    return f"coalesce(cast({sql_text.name(name)} as string), 'null')"
+
+
+def _not_null(schema: StructType, have: StructType | None, prefix: tuple[str, ...]) -> Iterator[Check]:
+    for index, field in enumerate(schema.fields):
+        place = (*prefix, field.name)
+        known = have.fields[index] if have is not None else None
+        reference = sql_text.path(place)
+        guard = f"{sql_text.path(prefix)} is null or " if prefix else ""
+        if not field.nullable and (known is None or known.nullable):
+            yield Check(
+                f"{guard}{reference} is not null",
+                f"{path_text(place)} is NOT NULL, and the row has null there;",
+            )
+        if isinstance(field.dataType, StructType):
+            inner = known.dataType if known is not None and isinstance(known.dataType, StructType) else None
+            yield from _not_null(field.dataType, inner, place)
+        else:
+            missing = _null_inside(reference, field.dataType, 0)
+            if missing is not None:
+                yield Check(
+                    f"not coalesce({missing}, false)",
+                    f"{path_text(place)} has null inside, where the table's type allows none;",
+                )
+
+
+def _null_inside(reference: str, data_type: DataType, depth: int) -> str | None:
+    """A condition that is true if a value holds a null that its type forbids, None if its type forbids none."""
+    if isinstance(data_type, ArrayType):
+        element = f"e{depth}"
+        found = _either(
+            None if data_type.containsNull else f"{element} is null",
+            _null_inside(element, data_type.elementType, depth + 1),
+        )
+        return None if found is None else f"exists({reference}, {element} -> {found})"
+    if isinstance(data_type, MapType):
+        value = f"v{depth}"
+        values = _either(
+            None if data_type.valueContainsNull else f"{value} is null",
+            _null_inside(value, data_type.valueType, depth + 1),
+        )
+        key = f"k{depth}"
+        keys = _null_inside(key, data_type.keyType, depth + 1)
+        return _either(
+            None if values is None else f"exists(map_values({reference}), {value} -> {values})",
+            None if keys is None else f"exists(map_keys({reference}), {key} -> {keys})",
+        )
+    if isinstance(data_type, StructType):
+        parts: list[str | None] = []
+        for field in data_type.fields:
+            inner = f"{reference}.{sql_text.name(field.name)}"
+            parts.append(
+                _either(
+                    None if field.nullable else f"({reference} is not null and {inner} is null)",
+                    _null_inside(inner, field.dataType, depth),
+                )
+            )
+        return _either(*parts)
+    return None
+
+
+def _either(*conditions: str | None) -> str | None:
+    known = [condition for condition in conditions if condition is not None]
+    if not known:
+        return None
+    return "(" + " or ".join(f"coalesce({condition}, false)" for condition in known) + ")"
+
+
+def _invariants(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
+    for field in schema.fields:
+        place = (*prefix, field.name)
+        text = (field.metadata or {}).get(INVARIANTS)
+        if text is not None:
+            expression = _invariant(text, place)
+            yield Check(
+                expression, f"invariant of {path_text(place)} ({expression}) is not fulfilled;", (place[0],)
+            )
+        if isinstance(field.dataType, StructType):
+            yield from _invariants(field.dataType, place)
+
+
+def _invariant(text: str, place: tuple[str, ...]) -> str:
+    try:
+        return str(json.loads(text)["expression"]["expression"])
+    except (ValueError, TypeError, KeyError) as problem:
+        raise CorruptLog(f"the invariant of {path_text(place)} can't be read: {text!r}") from problem
+
+
+def _constraints(configuration: Mapping[str, str], schema: StructType) -> Iterator[Check]:
+    shows = tuple(
+        f.name for f in schema.fields if not isinstance(f.dataType, StructType | ArrayType | MapType)
+    )
+    for key, expression in configuration.items():
+        if key.lower().startswith(CONSTRAINT_PREFIX):
+            called = key[len(CONSTRAINT_PREFIX) :]
+            mentioned = tuple(
+                name for name in shows if re.search(rf"\b{re.escape(name)}\b", expression, re.IGNORECASE)
+            )
+            yield Check(
+                f"({expression})", f"CHECK constraint {called} ({expression}) is not fulfilled:", mentioned
+            )
+
+
+def _lengths(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
+    for field in schema.fields:
+        place = (*prefix, field.name)
+        declared = _declared(field)
+        if declared is not None:
+            yield Check(
+                f"coalesce(char_length({sql_text.path(place)}) <= {declared.length}, true)",
+                f"{path_text(place)} is {declared.simpleString()}, and the row has a longer text there;",
+            )
+        if isinstance(field.dataType, StructType):
+            yield from _lengths(field.dataType, place)
+
+
+def _declared(field: StructField) -> CharType | VarcharType | None:
+    if isinstance(field.dataType, CharType | VarcharType):
+        return field.dataType
+    found = re.fullmatch(
+        r"(char|varchar)\((\d+)\)", str((field.metadata or {}).get(LENGTHS, "")).strip().lower()
+    )
+    if found is None:
+        return None
+    return (CharType if found[1] == "char" else VarcharType)(int(found[2]))

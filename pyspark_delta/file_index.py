@@ -1,0 +1,433 @@
+"""The seam to Spark's planner: a data frame over exactly the files that the log names, with the log's partition values.
+
+Spark finds the files of a Parquet source by listing folders, and takes partition values from their names. A Delta
+table wants neither. Spark lets a relation bring its own list (`FileIndex`); that takes a class of the JVM, so a small
+one stands below as source and is compiled by the compiler that Spark itself carries for its generated code. It lives
+on the driver only. Where there is no JVM to reach (Spark Connect), `scan` goes another way through the public API.
+"""
+
+from __future__ import annotations
+
+import logging
+import struct
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+__all__ = ["FileList", "frame", "is_available"]
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """Files for Spark: absolute decoded paths, sizes, times, their groups; and the partition values of each group."""
+
+    paths: Sequence[str]
+    sizes: Sequence[int]
+    times: Sequence[int]
+    groups: Sequence[int]
+    values: Sequence[Sequence[str | None]]
+
+    def to_bytes(self) -> bytes:
+        """One piece for the JVM: a call for each file would cost more than reading a small table."""
+        flat = [text for group in self.values for text in group]
+        counts = struct.pack(
+            "<iii", len(self.paths), len(self.values), len(self.values[0]) if self.values else 0
+        )
+        return b"".join(
+            (
+                counts,
+                pa.array(self.sizes, pa.int64()).buffers()[1],
+                pa.array(self.times, pa.int64()).buffers()[1],
+                pa.array(self.groups, pa.int32()).buffers()[1],
+                *(_text(path) for path in self.paths),
+                *(_text(text) for text in flat),
+            )
+        )
+
+
+def is_available(spark: SparkSession) -> bool:
+    """Whether this session has a JVM at hand in which the class can be made."""
+    return _factory(spark) is not None
+
+
+def frame(
+    spark: SparkSession,
+    files: FileList,
+    *,
+    root: str,
+    partition_schema: StructType,
+    schema: StructType,
+    options: Mapping[str, str],
+    choose: Callable[[str], bytes | None] | None = None,
+) -> DataFrame:
+    """The files as a data frame of this schema; columns of `partition_schema` have the values of the files' groups.
+
+    `choose` is asked when a query over the frame is planned: given the query's filters as JSON (see `conditions`), it
+    gives a byte for each file, 0 where the file has no row for them; None for all files.
+    """
+    factory = _factory(spark)
+    assert factory is not None  # noqa: S101 - whoever calls has asked is_available
+    jvm_frame = factory.frame(
+        spark._jsparkSession,
+        root,
+        files.to_bytes(),
+        partition_schema.json(),
+        schema.json(),
+        "\n".join(f"{key}={value}" for key, value in options.items()),
+        None if choose is None else _callback(spark, choose),
+    )
+    return DataFrame(jvm_frame, spark)
+
+
+class _Callback:
+    """A function of Python as Java's `Function`."""
+
+    def __init__(self, function: Callable[[str], bytes | None]) -> None:
+        self._function = function
+
+    def apply(self, text: str) -> bytes | None:
+        """Called by the JVM while a query is planned; never raises into it, as every file may be read instead."""
+        try:
+            return self._function(text)
+        except Exception:  # skipping files is an optimisation
+            LOG.warning("files could not be chosen by %s; reading all", text, exc_info=True)
+            return None
+
+    class Java:
+        """What py4j asks for."""
+
+        implements: ClassVar = ["java.util.function.Function"]
+
+
+def _callback(spark: SparkSession, function: Callable[[str], bytes | None]) -> _Callback:
+    ensure_callback_server_started(spark.sparkContext._gateway)
+    return _Callback(function)
+
+
+def _text(text: str | None) -> bytes:
+    if text is None:
+        return b"\xff\xff\xff\xff"
+    encoded = text.encode("utf-8", "surrogateescape")
+    return struct.pack("<i", len(encoded)) + encoded
+
+
+_factories: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def _factory(spark: SparkSession) -> Any:
+    gateway = getattr(spark, "_jvm", None)
+    if gateway is None:
+        return None
+    if gateway not in _factories:
+        _factories[gateway] = _compiled(gateway)
+    return _factories[gateway]
+
+
+def _compiled(jvm: Any) -> Any:
+    try:
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+        compiler.cook(SOURCE)
+        return (
+            compiler.getClassLoader()
+            .loadClass("pyspark_delta.DeltaFiles")
+            .getDeclaredConstructor()
+            .newInstance()
+        )
+    except Exception:
+        LOG.warning(
+            "Spark's planner can't be given a list of files; tables are read a slower way", exc_info=True
+        )
+        return None
+
+
+SOURCE = r"""
+package pyspark_delta;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.function.Function;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.execution.datasources.FileIndex;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory$;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.types.*;
+import org.apache.spark.unsafe.types.UTF8String;
+
+public class DeltaFiles implements FileIndex {
+  private Path root;
+  private StructType partitions;
+  private FileStatus[] files;
+  private int[] groups;
+  private InternalRow[] values;
+  private long size;
+  private Function pruner;
+
+  public Object frame(org.apache.spark.sql.classic.SparkSession session, String root, byte[] packed,
+      String partitions, String schema, String options, Function pruner) {
+    DeltaFiles index = new DeltaFiles();
+    index.pruner = pruner;
+    index.root = new Path(root);
+    index.partitions = (StructType) DataType$.MODULE$.fromJson(partitions);
+    index.unpack(packed);
+    scala.collection.immutable.Map settings = scala.collection.immutable.Map$.MODULE$.empty();
+    String[] lines = options.split("\n");
+    for (int i = 0; i < lines.length; i++) {
+      int at = lines[i].indexOf('=');
+      settings = (scala.collection.immutable.Map) settings.updated(
+          lines[i].substring(0, at), lines[i].substring(at + 1));
+    }
+    StructType data = (StructType) DataType$.MODULE$.fromJson(schema);
+    return session.baseRelationToDataFrame(new HadoopFsRelation(
+        index, index.partitions, data, scala.Option.empty(), new ParquetFileFormat(), settings, session));
+  }
+
+  private void unpack(byte[] packed) {
+    ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
+    int count = in.getInt();
+    int groupCount = in.getInt();
+    int width = in.getInt();
+    long[] sizes = new long[count];
+    for (int i = 0; i < count; i++) { sizes[i] = in.getLong(); size += sizes[i]; }
+    long[] times = new long[count];
+    for (int i = 0; i < count; i++) times[i] = in.getLong();
+    groups = new int[count];
+    for (int i = 0; i < count; i++) groups[i] = in.getInt();
+    files = new FileStatus[count];
+    for (int i = 0; i < count; i++) {
+      files[i] = new FileStatus(sizes[i], false, 1, 128L << 20, times[i], new Path(text(in)));
+    }
+    values = new InternalRow[groupCount];
+    for (int g = 0; g < groupCount; g++) {
+      Object[] row = new Object[width];
+      for (int c = 0; c < width; c++) row[c] = value(text(in), partitions.fields()[c].dataType());
+      values[g] = new GenericInternalRow(row);
+    }
+  }
+
+  private static String text(ByteBuffer in) {
+    int length = in.getInt();
+    if (length < 0) return null;
+    String found = new String(in.array(), in.position(), length, StandardCharsets.UTF_8);
+    in.position(in.position() + length);
+    return found;
+  }
+
+  private static Object value(String text, DataType type) {
+    if (text == null) return null;
+    if (type instanceof BooleanType) return Boolean.valueOf(text);
+    if (type instanceof ByteType) return Byte.valueOf(text);
+    if (type instanceof ShortType) return Short.valueOf(text);
+    if (type instanceof IntegerType || type instanceof DateType) return Integer.valueOf(text);
+    if (type instanceof LongType) return Long.valueOf(text);
+    if (type instanceof TimestampType || type instanceof TimestampNTZType) return Long.valueOf(text);
+    if (type instanceof FloatType) return Float.valueOf(text);
+    if (type instanceof DoubleType) return Double.valueOf(text);
+    if (type instanceof BinaryType) return text.getBytes(StandardCharsets.UTF_8);
+    if (type instanceof DecimalType) {
+      DecimalType decimal = (DecimalType) type;
+      return Decimal$.MODULE$.apply(new java.math.BigDecimal(text), decimal.precision(), decimal.scale());
+    }
+    return UTF8String.fromString(text);
+  }
+
+  public scala.collection.immutable.Seq listFiles(
+      scala.collection.immutable.Seq partitionFilters, scala.collection.immutable.Seq dataFilters) {
+    BasePredicate wanted = predicate(partitionFilters);
+    byte[] useful = pruned(dataFilters);
+    ArrayList[] chosen = new ArrayList[values.length];
+    boolean[] known = new boolean[values.length];
+    for (int i = 0; i < files.length; i++) {
+      if (useful != null && useful[i] == 0) continue;
+      int g = groups[i];
+      if (!known[g]) {
+        known[g] = true;
+        if (wanted == null || wanted.eval(values[g])) chosen[g] = new ArrayList();
+      }
+      if (chosen[g] != null) chosen[g].add(files[i]);
+    }
+    ArrayList found = new ArrayList();
+    for (int g = 0; g < chosen.length; g++) {
+      if (chosen[g] != null) {
+        found.add(PartitionDirectory$.MODULE$.apply(
+            values[g], (FileStatus[]) chosen[g].toArray(new FileStatus[chosen[g].size()])));
+      }
+    }
+    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(found.toArray());
+  }
+
+  private BasePredicate predicate(scala.collection.immutable.Seq filters) {
+    if (filters.isEmpty()) return null;
+    Expression all = null;
+    for (scala.collection.Iterator each = filters.iterator(); each.hasNext();) {
+      Expression next = (Expression) each.next();
+      all = all == null ? next : (Expression) new And(all, next);
+    }
+    StructField[] fields = partitions.fields();
+    Attribute[] columns = new Attribute[fields.length];
+    for (int i = 0; i < fields.length; i++) {
+      columns[i] = new AttributeReference(fields[i].name(), fields[i].dataType(), true, Metadata$.MODULE$.empty(),
+          NamedExpression$.MODULE$.newExprId(), scala.collection.immutable.Nil$.MODULE$);
+      for (scala.collection.Iterator each = all.references().iterator(); each.hasNext();) {
+        Attribute referenced = (Attribute) each.next();
+        if (referenced.name().equals(fields[i].name())) columns[i] = referenced;
+      }
+    }
+    BasePredicate made = Predicate$.MODULE$.createInterpreted((Expression) BindReferences$.MODULE$.bindReference(
+        all, new AttributeSeq(scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(columns)), false));
+    made.initialize(0);
+    return made;
+  }
+
+  private byte[] pruned(scala.collection.immutable.Seq filters) {
+    if (pruner == null) return null;
+    StringBuilder all = new StringBuilder("[\"and\"");
+    boolean any = false;
+    for (scala.collection.Iterator each = filters.iterator(); each.hasNext();) {
+      String told = told((Expression) each.next());
+      if (told == null) continue;
+      any = true;
+      all.append(",").append(told);
+    }
+    return any ? (byte[]) pruner.apply(all.append("]").toString()) : null;
+  }
+
+  private static String told(Expression e) {
+    if (e instanceof And) return both("and", told(((And) e).left()), told(((And) e).right()), true);
+    if (e instanceof Or) return both("or", told(((Or) e).left()), told(((Or) e).right()), false);
+    if (e instanceof Not) {
+      String inner = exactly(((Not) e).child());
+      return inner == null ? null : "[\"not\"," + inner + "]";
+    }
+    return exactly(e);
+  }
+
+  // A part that can't be told may be left out of a conjunction that must hold, and of nothing else.
+  private static String both(String what, String left, String right, boolean mayLeaveOut) {
+    if (left == null || right == null) return mayLeaveOut ? (left == null ? right : left) : null;
+    return "[\"" + what + "\"," + left + "," + right + "]";
+  }
+
+  private static String exactly(Expression e) {
+    if (e instanceof And) return both("and", exactly(((And) e).left()), exactly(((And) e).right()), false);
+    if (e instanceof Or) return both("or", exactly(((Or) e).left()), exactly(((Or) e).right()), false);
+    if (e instanceof Not) return told(e);
+    if (e instanceof IsNull) return one("null", column(((IsNull) e).child()));
+    if (e instanceof IsNotNull) return one("not null", column(((IsNotNull) e).child()));
+    if (e instanceof EqualTo) return compared("=", "=", (BinaryExpression) e);
+    if (e instanceof EqualNullSafe) return compared("<=>", "<=>", (BinaryExpression) e);
+    if (e instanceof LessThan) return compared("<", ">", (BinaryExpression) e);
+    if (e instanceof LessThanOrEqual) return compared("<=", ">=", (BinaryExpression) e);
+    if (e instanceof GreaterThan) return compared(">", "<", (BinaryExpression) e);
+    if (e instanceof GreaterThanOrEqual) return compared(">=", "<=", (BinaryExpression) e);
+    if (e instanceof StartsWith) return compared("starts", null, (BinaryExpression) e);
+    if (e instanceof In) {
+      StringBuilder values = new StringBuilder();
+      for (scala.collection.Iterator each = ((In) e).list().iterator(); each.hasNext();) {
+        String value = literal((Expression) each.next());
+        if (value == null) return null;
+        values.append(",").append(value);
+      }
+      return many(column(((In) e).value()), values);
+    }
+    if (e instanceof InSet) {
+      StringBuilder values = new StringBuilder();
+      for (scala.collection.Iterator each = ((InSet) e).hset().iterator(); each.hasNext();) {
+        String value = plain(each.next());
+        if (value == null) return null;
+        values.append(",").append(value);
+      }
+      return many(column(((InSet) e).child()), values);
+    }
+    return null;
+  }
+
+  private static String one(String what, String column) {
+    return column == null ? null : "[" + quoted(what) + "," + column + "]";
+  }
+
+  private static String many(String column, StringBuilder values) {
+    return column == null ? null : "[\"in\"," + column + values + "]";
+  }
+
+  private static String compared(String forth, String back, BinaryExpression e) {
+    String column = column(e.left());
+    String value = literal(e.right());
+    String what = forth;
+    if (column == null && back != null) {
+      column = column(e.right());
+      value = literal(e.left());
+      what = back;
+    }
+    return column == null || value == null ? null : "[" + quoted(what) + "," + column + "," + value + "]";
+  }
+
+  private static String column(Expression e) {
+    String path = path(e);
+    return path == null ? null : "[" + path + "]";
+  }
+
+  private static String path(Expression e) {
+    if (e instanceof AttributeReference) return quoted(((AttributeReference) e).name());
+    if (e instanceof GetStructField) {
+      GetStructField field = (GetStructField) e;
+      String parent = path(field.child());
+      return parent == null ? null : parent + "," + quoted(field.extractFieldName());
+    }
+    return null;
+  }
+
+  private static String literal(Expression e) {
+    return e instanceof Literal ? plain(((Literal) e).value()) : null;
+  }
+
+  private static String plain(Object value) {
+    if (value == null) return "null";
+    if (value instanceof UTF8String || value instanceof Number || value instanceof Boolean || value instanceof Decimal) {
+      return quoted(value.toString());
+    }
+    return null;
+  }
+
+  private static String quoted(String text) {
+    StringBuilder out = new StringBuilder("\"");
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') out.append('\\').append(c);
+      else if (c < ' ') out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(c)}));
+      else out.append(c);
+    }
+    return out.append('"').toString();
+  }
+
+  public scala.collection.immutable.Seq rootPaths() {
+    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(new Path[] {root});
+  }
+
+  public String[] inputFiles() {
+    String[] names = new String[files.length];
+    for (int i = 0; i < files.length; i++) names[i] = files[i].getPath().toUri().toString();
+    return names;
+  }
+
+  public void refresh() {}
+
+  public long sizeInBytes() { return size; }
+
+  public StructType partitionSchema() { return partitions; }
+}
+"""

@@ -1,0 +1,203 @@
+"""Reading checkpoints in every form: one file or many parts, V2 as Parquet or JSON, with or without sidecars.
+
+The columns go from Parquet into the state without becoming Python objects. Row groups whose footer says that they have
+nothing of a kind are not read for it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pyspark_delta.exceptions import CorruptCheckpoint
+from pyspark_delta.log import columns
+from pyspark_delta.log.actions import load
+from pyspark_delta.log.names import LOG, SIDECARS
+from pyspark_delta.log.segment import Checkpoint
+from pyspark_delta.log.state import Base, Overlay, State
+from pyspark_delta.log.statistics_text import texts_of_parsed
+from pyspark_delta.log.store import LogStore
+from pyspark_delta.partition_values import decode_path, is_absolute
+
+__all__ = ["read_checkpoint", "sidecars_of"]
+
+# A column of each kind of action that is never null where the action is there.
+_PROBES = {
+    "protocol": "minReaderVersion",
+    "metaData": "id",
+    "txn": "appId",
+    "domainMetadata": "domain",
+    "sidecar": "path",
+    "add": "path",
+    "remove": "path",
+}
+_RARE = ("protocol", "metaData", "txn", "domainMetadata", "sidecar")
+_FILES = ("add", "remove")
+
+
+def read_checkpoint(store: LogStore, checkpoint: Checkpoint) -> State:
+    """The state that the checkpoint holds; CorruptCheckpoint if it can't be read, FileNotFoundError if it has gone."""
+    found = _Found()
+    for file in checkpoint.files:
+        name = f"{LOG}/{file.name}"
+        if file.json:
+            found.read_json(name, store.read(name))
+        else:
+            found.read_parquet(store, name, kinds=(*_RARE, *_FILES))
+    for path in found.sidecars:
+        decoded = decode_path(path)
+        found.read_parquet(
+            store, decoded if is_absolute(path) else f"{LOG}/{SIDECARS}/{decoded}", kinds=_FILES
+        )
+    if found.overlay.protocol is None or found.overlay.metadata is None:
+        lacking = "protocol" if found.overlay.protocol is None else "metadata"
+        raise CorruptCheckpoint(
+            f"the checkpoint {checkpoint.names[0]} of version {checkpoint.version} has no {lacking}"
+        )
+    overlay = found.overlay
+    overlay.added, overlay.removed = {}, {}
+    overlay.domains = {name: domain for name, domain in overlay.domains.items() if not domain.removed}
+    return State(found.base(), overlay)
+
+
+class _Found:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.overlay = Overlay()
+        self.sidecars: list[str] = []
+        self._adds: list[pa.Table] = []
+        self._removes: list[pa.Table] = []
+
+    def base(self) -> Base:
+        return Base(_together(self._adds, columns.ADD), _together(self._removes, columns.REMOVE))
+
+    def read_json(self, name: str, content: bytes) -> None:
+        try:
+            actions = [load(line) for line in content.splitlines() if line.strip()]
+            self._take(actions)
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise CorruptCheckpoint(f"the checkpoint {name} is damaged ({problem})") from problem
+        self._adds.append(columns.from_bodies(list(self.overlay.added.values()), columns.ADD))
+        self._removes.append(columns.from_bodies(list(self.overlay.removed.values()), columns.REMOVE))
+        self.overlay.added, self.overlay.removed = {}, {}
+
+    def read_parquet(self, store: LogStore, name: str, *, kinds: Sequence[str]) -> None:
+        try:
+            with _open(store, name) as file:
+                for group in range(file.num_row_groups):
+                    self._read_group(file, group, kinds)
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as problem:
+            raise CorruptCheckpoint(f"the checkpoint {name} can't be read ({problem})") from problem
+
+    def _read_group(self, file: pq.ParquetFile, group: int, kinds: Sequence[str]) -> None:
+        present = _present(file, group) & set(kinds)
+        rare = [kind for kind in _RARE if kind in present]
+        table = file.read_row_group(group, columns=rare) if rare else None
+        for kind in rare:
+            rows = table.column(kind).combine_chunks()  # type: ignore[union-attr]
+            probe = _child(rows, _PROBES[kind])
+            for body in rows.filter(pc.is_valid(probe)).to_pylist(maps_as_pydicts="strict"):
+                self._take([{kind: _without_nulls(body)}])
+        if "add" in present:
+            self._adds.append(_file_actions(file, group, "add", columns.ADD))
+        if "remove" in present:
+            self._removes.append(_file_actions(file, group, "remove", columns.REMOVE))
+
+    def _take(self, actions: Iterable[dict[str, Any]]) -> None:
+        for action in actions:
+            if action.get("sidecar"):
+                self.sidecars.append(action["sidecar"]["path"])
+            else:
+                self.overlay.apply((action,))
+
+
+def _open(store: LogStore, name: str) -> pq.ParquetFile:
+    path = name if name.startswith("/") else store.local_path(name)
+    if path is None:
+        return pq.ParquetFile(io.BytesIO(store.read(name)))
+    return pq.ParquetFile(pa.OSFile(path), pre_buffer=False)
+
+
+def _present(file: pq.ParquetFile, group: int) -> set[str]:
+    """The kinds of action that this row group may have, by the footer."""
+    metadata = file.metadata.row_group(group)
+    found = set()
+    for index in range(metadata.num_columns):
+        column = metadata.column(index)
+        kind, _, rest = column.path_in_schema.partition(".")
+        if _PROBES.get(kind) != rest:
+            continue
+        statistics = column.statistics
+        nothing = (
+            statistics is not None
+            and statistics.has_null_count
+            and statistics.null_count == metadata.num_rows
+        )
+        if not nothing and metadata.num_rows:
+            found.add(kind)
+    return found
+
+
+def _file_actions(file: pq.ParquetFile, group: int, kind: str, schema: pa.Schema) -> pa.Table:
+    there = {field.name for field in file.schema_arrow.field(kind).type}
+    wanted = [field.name for field in schema if field.name in there]
+    parsed = kind == "add" and "stats" not in there and "stats_parsed" in there
+    names = [f"{kind}.{name}" for name in [*wanted, *(["stats_parsed"] if parsed else [])]]
+    read = file.read_row_group(group, columns=names).column(kind)
+    table = _together([_rows(chunk) for chunk in read.chunks], None)
+    if parsed:
+        table = table.append_column("stats", texts_of_parsed(table["stats_parsed"]))
+    return columns.conform(table, schema)
+
+
+def _rows(chunk: pa.StructArray) -> pa.Table:
+    """The rows that have the action: a slice if they stand together, which copies nothing."""
+    probe = _child(chunk, "path")
+    absent = probe.null_count
+    if absent:
+        valid = pc.is_valid(probe)
+        first = pc.index(valid, True).as_py()
+        if first < 0:
+            chunk = chunk.slice(0, 0)
+        elif _child(chunk.slice(first, len(chunk) - absent), "path").null_count == 0:
+            chunk = chunk.slice(first, len(chunk) - absent)
+        else:
+            chunk = chunk.filter(valid)
+    names = [field.name for field in chunk.type]
+    return pa.Table.from_arrays(chunk.flatten(), names=names)
+
+
+def _child(rows: pa.StructArray, name: str) -> pa.Array:
+    return rows.flatten()[[field.name for field in rows.type].index(name)]
+
+
+def _together(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
+    if not tables:
+        assert schema is not None  # noqa: S101 - a column that was read has a chunk
+        return columns.empty(schema)
+    return pa.concat_tables(tables)
+
+
+def _without_nulls(value: Any) -> Any:
+    """Parquet has a null for each field that JSON leaves out; values of maps stay as they are."""
+    return {name: part for name, part in value.items() if part is not None}
+
+
+def sidecars_of(store: LogStore, checkpoint: Checkpoint) -> list[str]:
+    """The sidecars that a checkpoint names."""
+    found = _Found()
+    for file in checkpoint.files:
+        name = f"{LOG}/{file.name}"
+        if file.json:
+            found.read_json(name, store.read(name))
+        else:
+            found.read_parquet(store, name, kinds=_RARE)
+    return [decode_path(path).rsplit("/", 1)[-1] for path in found.sidecars]

@@ -1,0 +1,153 @@
+"""Who did what and when: the commits' own words, their times, and the version of a moment."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from pyspark.sql.types import TimestampType
+
+from pyspark_delta.exceptions import InvalidArgument, TimestampNotFound
+from pyspark_delta.features import flag
+from pyspark_delta.log.actions import CommitInfo
+from pyspark_delta.log.names import LOG, commit_name, commit_version
+from pyspark_delta.log.state import lines
+from pyspark_delta.log.store import LogStore
+from pyspark_delta.partition_values import internal
+
+if TYPE_CHECKING:
+    from pyspark_delta.log.snapshot import Snapshot
+
+__all__ = ["HistoryEntry", "commit_times", "history", "moment_ms", "read_commits", "version_at"]
+
+_IN_COMMIT = "delta.enableInCommitTimestamps"
+_IN_COMMIT_VERSION = "delta.inCommitTimestampEnablementVersion"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One commit: its version, its time in milliseconds, and what it says of itself, if it does."""
+
+    version: int
+    timestamp: int
+    commit_info: CommitInfo | None
+
+
+def history(store: LogStore, snapshot: Snapshot, limit: int | None = None) -> list[HistoryEntry]:
+    """The commits that are still there, newest first."""
+    times = _contiguous(commit_times(store, snapshot), snapshot.version)
+    wanted = sorted(times, reverse=True)[: limit if limit is not None else len(times)]
+    entries = []
+    for version in wanted:
+        try:
+            content = store.read(f"{LOG}/{commit_name(version)}")
+        except FileNotFoundError:  # cleaned up since the listing
+            break
+        entries.append(HistoryEntry(version, times[version], _commit_info(version, content)))
+    return entries
+
+
+def version_at(store: LogStore, snapshot: Snapshot, timestamp: object) -> int:
+    """The newest version that is not newer than this moment."""
+    asked = moment_ms(timestamp)
+    times = _contiguous(commit_times(store, snapshot), snapshot.version)
+    if not times:
+        raise TimestampNotFound(f"no commit of {snapshot.path} is left to tell the times of versions")
+    first, last = min(times), max(times)
+    if asked < times[first]:
+        raise TimestampNotFound(
+            f"{_text(asked)} is before the oldest version of {snapshot.path} that is left: "
+            f"version {first} of {_text(times[first])}"
+        )
+    if asked > times[last]:
+        raise TimestampNotFound(
+            f"{_text(asked)} is after the newest version of {snapshot.path}: version {last} of {_text(times[last])}"
+        )
+    return max(version for version, time in times.items() if time <= asked)
+
+
+def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
+    """The time of each commit that is there: the files' times, made to ascend; what the commit says where that counts."""
+    listed = {
+        version: file.mtime_ms
+        for file in store.list_from(LOG)
+        if (version := commit_version(file.name)) is not None and version <= snapshot.version
+    }
+    in_commit_from = None
+    if flag(snapshot.properties, _IN_COMMIT):
+        in_commit_from = int(snapshot.properties.get(_IN_COMMIT_VERSION, 0))
+    times: dict[int, int] = {}
+    before: int | None = None
+    for version in sorted(listed):
+        time = listed[version]
+        if in_commit_from is not None and version >= in_commit_from:
+            info = _commit_info(version, store.read(f"{LOG}/{commit_name(version)}"))
+            time = int(info.raw.get("inCommitTimestamp", time)) if info else time
+        if before is not None and time <= before:
+            time = before + 1
+        times[version] = before = time
+    return times
+
+
+def read_commits(store: LogStore, first: int, last: int) -> list[list[dict[str, Any]]]:
+    """The parsed actions of these commits, ascending; FileNotFoundError where one is gone."""
+    return [lines(version, store.read(f"{LOG}/{commit_name(version)}")) for version in range(first, last + 1)]
+
+
+def moment_ms(timestamp: object) -> int:
+    """A moment given as datetime (naive: in this process's zone), date, text as Spark reads it, or milliseconds."""
+    if isinstance(timestamp, dt.datetime):
+        return int(timestamp.timestamp() * 1000)
+    if isinstance(timestamp, dt.date):
+        return int(dt.datetime(timestamp.year, timestamp.month, timestamp.day).timestamp() * 1000)  # noqa: DTZ001
+    if isinstance(timestamp, int) and not isinstance(timestamp, bool):
+        return timestamp
+    if isinstance(timestamp, str):
+        zone = _local_zone()
+        try:
+            micros = internal(timestamp, TimestampType(), zone)
+        except Exception as problem:
+            raise InvalidArgument(
+                f"{timestamp!r} is no time", "Write it as `2026-01-31 12:00:00`."
+            ) from problem
+        if micros is not None:
+            return int(micros) // 1000
+    raise InvalidArgument(f"{timestamp!r} is no time", "Give a text, a datetime, or milliseconds since 1970.")
+
+
+def _local_zone() -> str:
+    """The zone of the active Spark session, else UTC."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - the log can be used without a session
+
+    session = SparkSession.getActiveSession()
+    zone = session.conf.get("spark.sql.session.timeZone") if session is not None else None
+    if zone is None:
+        return "UTC"
+    try:
+        ZoneInfo(zone)
+    except (ValueError, KeyError):  # an offset as `+01:00`, which `internal` can't take as a zone
+        return "UTC"
+    return zone
+
+
+def _contiguous(times: dict[int, int], last: int) -> dict[int, int]:
+    """The commits that follow each other without a gap up to the last."""
+    found: dict[int, int] = {}
+    version = last
+    while version in times:
+        found[version] = times[version]
+        version -= 1
+    return found
+
+
+def _commit_info(version: int, content: bytes) -> CommitInfo | None:
+    if not content.startswith(b'{"commitInfo"'):
+        bodies = [action["commitInfo"] for action in lines(version, content) if action.get("commitInfo")]
+        return CommitInfo(bodies[0]) if bodies else None
+    return CommitInfo(lines(version, content.split(b"\n", 1)[0])[0]["commitInfo"])
+
+
+def _text(ms: int) -> str:
+    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).isoformat(timespec="milliseconds")

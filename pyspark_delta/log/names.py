@@ -1,0 +1,107 @@
+"""The names of the files in `_delta_log`: what each says, and how each is made."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "LAST_CHECKPOINT",
+    "LOG",
+    "SIDECARS",
+    "CheckpointFile",
+    "checkpoint_file",
+    "checksum_name",
+    "classic_checkpoint_name",
+    "commit_name",
+    "commit_version",
+    "compaction_range",
+    "prefix",
+    "version_of",
+]
+
+LOG = "_delta_log"
+SIDECARS = "_sidecars"
+LAST_CHECKPOINT = "_last_checkpoint"
+
+_CHECKPOINT = re.compile(
+    r"(?P<version>\d{20})\.checkpoint"
+    r"(?:\.(?P<part>\d{10})\.(?P<parts>\d{10})|\.(?P<uuid>[0-9a-fA-F-]{36}))?"
+    r"\.(?P<format>parquet|json)",
+    re.ASCII,
+)
+_COMPACTION = re.compile(r"(\d{20})\.(\d{20})\.compacted\.json", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointFile:
+    """What the name of a checkpoint's file says."""
+
+    name: str
+    version: int
+    part: int = 1
+    parts: int = 1
+    form: Literal["classic", "multipart", "uuid"] = "classic"
+    json: bool = False
+
+
+def prefix(version: int) -> str:
+    """What all names of a version begin with; sorts before them."""
+    return f"{version:020d}"
+
+
+def commit_name(version: int) -> str:
+    return f"{version:020d}.json"
+
+
+def checksum_name(version: int) -> str:
+    return f"{version:020d}.crc"
+
+
+def classic_checkpoint_name(version: int) -> str:
+    return f"{version:020d}.checkpoint.parquet"
+
+
+def uuid_checkpoint_name(version: int, format_: Literal["json", "parquet"]) -> str:
+    return f"{version:020d}.checkpoint.{uuid.uuid4()}.{format_}"
+
+
+def commit_version(name: str) -> int | None:
+    """The version that this file commits, None if it is no commit."""
+    return int(name[:20]) if len(name) == 25 and name.endswith(".json") and _digits(name[:20]) else None
+
+
+def version_of(name: str) -> int | None:
+    """The version that the name begins with, whatever kind of file it is."""
+    return int(name[:20]) if len(name) > 21 and name[20] == "." and _digits(name[:20]) else None
+
+
+def checkpoint_file(name: str) -> CheckpointFile | None:
+    """What a checkpoint's name says; None for any other, and for names that no reader has to know."""
+    found = _CHECKPOINT.fullmatch(name) if ".checkpoint." in name else None
+    if found is None:
+        return None
+    version, is_json = int(found["version"]), found["format"] == "json"
+    if found["uuid"]:
+        return CheckpointFile(name, version, form="uuid", json=is_json)
+    if is_json:
+        return None
+    if found["parts"]:
+        part, parts = int(found["part"]), int(found["parts"])
+        return CheckpointFile(name, version, part, parts, "multipart") if 1 <= part <= parts else None
+    return CheckpointFile(name, version)
+
+
+def compaction_range(name: str) -> tuple[int, int] | None:
+    """First and last version that a compaction stands for."""
+    found = _COMPACTION.fullmatch(name) if name.endswith(".compacted.json") else None
+    if found is None:
+        return None
+    first, last = int(found[1]), int(found[2])
+    return (first, last) if first < last else None
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -1,0 +1,136 @@
+"""A table at one version: what it is, and which files it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql.types import StructType
+
+from pyspark_delta import features
+from pyspark_delta import schema as schemas
+from pyspark_delta.exceptions import CorruptLog
+from pyspark_delta.log.files import Files, Tombstones
+from pyspark_delta.log.names import LOG, commit_name
+from pyspark_delta.log.state import State
+from pyspark_delta.log.store import LogStore
+from pyspark_delta.skipping import Pruner
+
+if TYPE_CHECKING:
+    from pyspark_delta.log.actions import DomainMetadata, FileKey, Metadata, Protocol, Txn
+    from pyspark_delta.predicates import Predicate
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """Immutable; what is asked for is computed once and kept."""
+
+    def __init__(self, store: LogStore, version: int, state: State, timestamp: int | None = None) -> None:
+        if state.protocol is None or state.metadata is None:
+            lacking = "protocol" if state.protocol is None else "metadata"
+            raise CorruptLog(f"no commit up to version {version} of the table {store.root} has its {lacking}")
+        self.store = store
+        self.path = store.root
+        self.version = version
+        self.state = state
+        self.protocol: Protocol = state.protocol
+        self.metadata: Metadata = state.metadata
+        if timestamp is not None:
+            self.timestamp = timestamp
+
+    def __repr__(self) -> str:
+        return f"Snapshot({self.path} at version {self.version})"
+
+    @cached_property
+    def timestamp(self) -> int:
+        """When the version was committed, in milliseconds since 1970, by the file's time."""
+        return self.store.stat(f"{LOG}/{commit_name(self.version)}").mtime_ms
+
+    @cached_property
+    def schema(self) -> StructType:
+        """The columns as Spark knows them; the metadata of fields is kept."""
+        return schemas.from_json(self.metadata.schema_string)
+
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        return self.metadata.partition_columns
+
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """The table's properties as they were set."""
+        return self.metadata.configuration
+
+    @property
+    def column_mapping(self) -> str:
+        """`none`, `name` or `id`."""
+        return schemas.column_mapping_mode(self.metadata.configuration)
+
+    @property
+    def num_files(self) -> int:
+        return self.state.num_files
+
+    @property
+    def size_in_bytes(self) -> int:
+        return self.state.size_in_bytes
+
+    @cached_property
+    def all_files(self) -> Files:
+        """Every file of the table; their order stays the same for this snapshot."""
+        return Files(self.state.adds, self.path)
+
+    def files(self, predicate: Predicate | None = None, zone: str = "UTC") -> Files:
+        """The files that can have rows for which the predicate is true; `zone` is that of timestamps without one."""
+        self.check_readable()
+        return self.all_files if predicate is None else self.pruner(zone).matching(self.all_files, predicate)
+
+    def pruner(self, zone: str = "UTC") -> Pruner:
+        """What judges files of this table by a predicate."""
+        if zone not in self._pruners:
+            self._pruners[zone] = Pruner(self.schema, self.partition_columns, zone)
+        return self._pruners[zone]
+
+    def tombstones(self) -> Tombstones:
+        """Files that were removed, as far back as the log still tells."""
+        return Tombstones(self.state.removes, self.path)
+
+    def tombstone_cutoff(self, now_ms: int) -> int:
+        """Tombstones not newer than this moment are no longer kept."""
+        return now_ms - features.interval_ms(
+            self.properties, "delta.deletedFileRetentionDuration", "interval 7 days"
+        )
+
+    def is_live(self, keys: set[FileKey]) -> set[FileKey]:
+        """Those of the keys that are files of this version."""
+        return self.state.is_live(keys)
+
+    def txn_version(self, app_id: str) -> int | None:
+        """How far this application has come, None if the table does not know it."""
+        txn = self.txns.get(app_id)
+        return None if txn is None else txn.version
+
+    @property
+    def txns(self) -> Mapping[str, Txn]:
+        return self.state.overlay.txns
+
+    @cached_property
+    def domains(self) -> Mapping[str, DomainMetadata]:
+        """The configurations of domains, without those that were removed."""
+        return {name: domain for name, domain in self.state.overlay.domains.items() if not domain.removed}
+
+    def check_readable(self) -> None:
+        """Refuse what this engine would read wrongly, by the name of the feature."""
+        if not self._readable:
+            features.check_readable(self.protocol, self.path)
+            self._readable = True
+
+    def check_writable(self) -> None:
+        """Refuse what this engine would write wrongly, by the name of the feature."""
+        features.check_writable(self.protocol, self.metadata, self.domains, self.path)
+
+    _readable = False
+
+    @cached_property
+    def _pruners(self) -> dict[str, Pruner]:
+        return {}

@@ -1,0 +1,234 @@
+"""The reconciled state of a version: a base in columns that is never changed, and what commits since then did to it.
+
+The base comes from a checkpoint, or from folding many commits. An incremental refresh copies the overlay alone, which is
+folded into a new base before it grows out of proportion, so that a commit costs what it changes, not what the table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyspark_delta.exceptions import CorruptLog
+from pyspark_delta.log import columns
+from pyspark_delta.log.actions import (
+    CommitInfo,
+    DomainMetadata,
+    FileKey,
+    Metadata,
+    Protocol,
+    Txn,
+    file_key,
+    load,
+)
+
+__all__ = ["Base", "Body", "Overlay", "State", "lines"]
+
+Body = dict[str, Any]
+
+_SMALLEST_FOLD = 4096
+_COMMIT_INFO = b'{"commitInfo"'
+
+
+@dataclass(frozen=True)
+class Base:
+    """Files of a version in columns: live ones and tombstones."""
+
+    adds: pa.Table = field(default_factory=lambda: columns.empty(columns.ADD))
+    removes: pa.Table = field(default_factory=lambda: columns.empty(columns.REMOVE))
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of all live files."""
+        return int(pc.sum(self.adds["size"]).as_py() or 0)
+
+
+@dataclass
+class Overlay:
+    """What some commits did, still as JSON, the newest reference to each file; and the latest of everything else."""
+
+    added: dict[FileKey, Body] = field(default_factory=dict)
+    removed: dict[FileKey, Body] = field(default_factory=dict)
+    protocol: Protocol | None = None
+    metadata: Metadata | None = None
+    txns: dict[str, Txn] = field(default_factory=dict)
+    domains: dict[str, DomainMetadata] = field(default_factory=dict)
+    commit_info: CommitInfo | None = None
+
+    def copy(self) -> Overlay:
+        return Overlay(
+            dict(self.added),
+            dict(self.removed),
+            self.protocol,
+            self.metadata,
+            dict(self.txns),
+            dict(self.domains),
+            self.commit_info,
+        )
+
+    def apply(self, actions: Iterable[Mapping[str, Any]]) -> None:
+        """Take in the actions of the next commit, parsed; their order says nothing."""
+        added, removed = self.added, self.removed
+        for action in actions:
+            for kind, body in action.items():
+                if body is None:
+                    continue
+                if kind == "add":
+                    key = (body["path"], None) if "deletionVector" not in body else file_key(body)
+                    added[key] = body
+                    removed.pop(key, None)
+                elif kind == "remove":
+                    key = (body["path"], None) if "deletionVector" not in body else file_key(body)
+                    removed[key] = body
+                    added.pop(key, None)
+                elif kind == "commitInfo":
+                    self.commit_info = CommitInfo(body)
+                else:
+                    self._apply_rare(kind, body)
+
+    def _apply_rare(self, kind: str, body: Body) -> None:
+        if kind == "metaData":
+            self.metadata = Metadata.from_json(body)
+        elif kind == "protocol":
+            self.protocol = Protocol.from_json(body)
+        elif kind == "txn":
+            txn = Txn.from_json(body)
+            self.txns[txn.app_id] = txn
+        elif kind == "domainMetadata":
+            domain = DomainMetadata.from_json(body)
+            self.domains[domain.domain] = domain
+
+    def read(self, versions: Sequence[object], contents: Sequence[bytes]) -> None:
+        """Take in whole commits as bytes, ascending; a commit that is no JSON is named with its line."""
+        parse = orjson.loads
+        for version, content in zip(versions, contents, strict=True):
+            number = 0
+            try:
+                for number, line in enumerate(content.splitlines(), 1):
+                    if line and not line.startswith(_COMMIT_INFO):
+                        self.apply((parse(line),))
+            except (ValueError, KeyError, TypeError, AttributeError):
+                self._read_slowly(version, content, number)
+
+    def _read_slowly(self, version: object, content: bytes, first: int) -> None:
+        """From the line on that orjson did not take: either the JSON of another writer's habits, or damage."""
+        for number, line in enumerate(content.splitlines(), 1):
+            if number < first or not line.strip() or line.startswith(_COMMIT_INFO):
+                continue
+            try:
+                self.apply((load(line),))
+            except (ValueError, KeyError, TypeError, AttributeError) as problem:
+                raise CorruptLog(
+                    f"the commit of version {version} is damaged in line {number} "
+                    f"({type(problem).__name__}: {problem}): {line[:80]!r}"
+                ) from problem
+
+
+@dataclass(frozen=True)
+class State:
+    """A base and an overlay; what is asked for is computed once."""
+
+    base: Base
+    overlay: Overlay
+
+    @property
+    def protocol(self) -> Protocol | None:
+        return self.overlay.protocol
+
+    @property
+    def metadata(self) -> Metadata | None:
+        return self.overlay.metadata
+
+    @cached_property
+    def num_files(self) -> int:
+        return len(self.base.adds) - len(self._hidden) + len(self.overlay.added)
+
+    @cached_property
+    def size_in_bytes(self) -> int:
+        hidden = self.base.adds["size"].take(self._hidden).to_pylist() if self._hidden else []
+        return self.base.size - sum(hidden) + sum(body["size"] for body in self.overlay.added.values())
+
+    @cached_property
+    def adds(self) -> pa.Table:
+        """The live files."""
+        table = columns.without(self.base.adds, self._hidden)
+        if self.overlay.added:
+            fresh = columns.from_bodies(list(self.overlay.added.values()), columns.ADD)
+            table = pa.concat_tables([table, fresh]) if len(table) else fresh
+        return table
+
+    @cached_property
+    def removes(self) -> pa.Table:
+        """The tombstones, however old."""
+        table = columns.without(self.base.removes, columns.positions(self.base.removes, self._changed))
+        if self.overlay.removed:
+            fresh = columns.from_bodies(list(self.overlay.removed.values()), columns.REMOVE)
+            table = pa.concat_tables([table, fresh]) if len(table) else fresh
+        return table
+
+    def is_live(self, keys: Iterable[FileKey]) -> set[FileKey]:
+        """Those of the keys that are files of the table."""
+        asked = set(keys)
+        live = {key for key in asked if key in self.overlay.added}
+        rest = {key for key in asked - live if key not in self.overlay.removed}
+        if rest and len(self.base.adds):
+            rows = columns.positions(self.base.adds, rest)
+            if rows:
+                live.update(columns.keys(self.base.adds.select(["path", "deletionVector"]).take(rows)))
+        return live
+
+    def advanced(self, commits: Iterable[Iterable[Mapping[str, Any]]]) -> State:
+        """The state after further commits, parsed."""
+        state = self._ready_to_grow()
+        overlay = state.overlay.copy()
+        for commit in commits:
+            overlay.apply(commit)
+        return State(state.base, overlay)
+
+    def read(self, versions: Sequence[object], contents: Sequence[bytes]) -> State:
+        """The state after further commits, as bytes."""
+        state = self._ready_to_grow()
+        overlay = state.overlay.copy()
+        overlay.read(versions, contents)
+        return State(state.base, overlay)
+
+    def _ready_to_grow(self) -> State:
+        changes = len(self.overlay.added) + len(self.overlay.removed)
+        if changes <= max(_SMALLEST_FOLD, (len(self.base.adds) + len(self.base.removes)) // 8):
+            return self
+        overlay = self.overlay.copy()
+        overlay.added, overlay.removed = {}, {}
+        return State(Base(self.adds, self.removes), overlay)
+
+    @cached_property
+    def _changed(self) -> set[FileKey]:
+        return self.overlay.added.keys() | self.overlay.removed.keys()
+
+    @cached_property
+    def _hidden(self) -> list[int]:
+        """Rows of the base that the overlay replaces or takes away."""
+        return columns.positions(self.base.adds, self._changed)
+
+
+def lines(version: object, content: bytes) -> list[Body]:
+    """The parsed actions of a commit, commitInfo included."""
+    found = []
+    for number, line in enumerate(content.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            action = load(line)
+            if not isinstance(action, dict):
+                raise TypeError("not an object")  # noqa: TRY301 - the same answer for every kind of damage
+        except (ValueError, TypeError) as problem:
+            raise CorruptLog(
+                f"the commit of version {version} is damaged in line {number} ({problem}): {line[:80]!r}"
+            ) from problem
+        found.append(action)
+    return found

@@ -1,0 +1,376 @@
+"""One change of a table: it remembers what was read, and commits by put-if-absent, again on top of others where it may."""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyspark_delta import features
+from pyspark_delta import schema as schemas
+from pyspark_delta.conflicts import Intent, Isolation, Winner, check
+from pyspark_delta.exceptions import (
+    AppendOnlyTable,
+    CommitOutcomeUnknown,
+    ConcurrentWriteException,
+    InvalidArgument,
+    NotADeltaTable,
+    StorageFailure,
+)
+from pyspark_delta.log.actions import (
+    Action,
+    Add,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    Remove,
+    Txn,
+    decode,
+    dump,
+)
+from pyspark_delta.log.checkpoint_writer import write_checkpoint
+from pyspark_delta.log.checksum import write_checksum
+from pyspark_delta.log.clean_up import clean_up
+from pyspark_delta.log.names import LOG, commit_name
+from pyspark_delta.log.state import lines
+from pyspark_delta.log.store import FileExists, is_out_of_space
+
+if TYPE_CHECKING:
+    from pyspark_delta.log.delta_log import DeltaLog
+    from pyspark_delta.log.snapshot import Snapshot
+    from pyspark_delta.predicates import Predicate
+
+__all__ = ["Transaction"]
+
+_log = logging.getLogger("pyspark_delta")
+
+_TRIES = 1000
+_LONGEST_PAUSE = 0.1
+ENGINE = "pyspark_delta/0.1.0"
+
+
+class Transaction:
+    """Begun by `DeltaLog.begin()`; commits once. `snapshot` is None where there is no table yet."""
+
+    def __init__(self, log: DeltaLog, snapshot: Snapshot | None) -> None:
+        self.log = log
+        self._snapshot = snapshot
+        self.committed_version: int | None = None
+        self._metadata: Metadata | None = None
+        self._protocol: Protocol | None = None
+        self._is_new = False
+        self._whole_table = False
+        self._predicates: list[Predicate | None] = []
+        self._files: set[str] = set()
+        self._app_ids: set[str] = set()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The version that this transaction is based on."""
+        if self._snapshot is None:
+            raise NotADeltaTable(f"{self.log.path} is no Delta table")
+        return self._snapshot
+
+    @property
+    def table_exists(self) -> bool:
+        """Whether there is a version to be based on."""
+        return self._snapshot is not None
+
+    @property
+    def read_version(self) -> int:
+        """The version read, -1 where there is none."""
+        return -1 if self._snapshot is None else self._snapshot.version
+
+    @property
+    def metadata(self) -> Metadata:
+        """The table's metadata as it will be after the commit."""
+        return self._metadata or self.snapshot.metadata
+
+    @property
+    def protocol(self) -> Protocol:
+        """The table's protocol as it will be after the commit."""
+        return self._protocol or self.snapshot.protocol
+
+    def read_whole_table(self) -> None:
+        """The result depends on everything: any file that another writer adds or removes is a conflict."""
+        self._whole_table = True
+
+    def read_partitions(self, predicate: Predicate | None = None) -> None:
+        """The result depends on which files there are where the predicate, as far as partitions go, may be true."""
+        self._predicates.append(predicate)
+
+    def read_files(self, adds: Iterable[Add | str]) -> None:
+        """The result depends on these files (actions, or paths as the log writes them)."""
+        self._files.update(add if isinstance(add, str) else add.path for add in adds)
+
+    def read_txn(self, app_id: str) -> int | None:
+        """How far the application has come; another writer under the same id is then a conflict."""
+        self._app_ids.add(app_id)
+        return None if self._snapshot is None else self._snapshot.txn_version(app_id)
+
+    def update_metadata(self, metadata: Metadata) -> None:
+        """Commit this metadata too; the protocol is raised where the metadata needs it."""
+        mapped = schemas.column_mapping_mode(metadata.configuration) != "none"
+        schemas.check_names(
+            schemas.from_json(metadata.schema_string), metadata.partition_columns, mapped=mapped
+        )
+        current = self._protocol or (self._snapshot.protocol if self._snapshot else None)
+        protocol = features.protocol_for(metadata, current)
+        if protocol != current:
+            self._protocol = protocol
+        self._metadata = replace(metadata, configuration=features.stored_properties(metadata.configuration))
+
+    def update_protocol(self, protocol: Protocol) -> None:
+        """Commit this protocol too."""
+        self._protocol = protocol
+
+    def new_table(self, metadata: Metadata, protocol: Protocol | None = None) -> None:
+        """Make the table, or replace what it is: both metadata and protocol are committed."""
+        self._is_new = self._snapshot is None
+        if protocol is not None:
+            self._protocol = protocol
+        self.update_metadata(metadata)
+        if self._protocol is None and self._is_new:
+            self._protocol = features.protocol_for(metadata)
+
+    def commit(
+        self,
+        actions: Iterable[Action],
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        metrics: Mapping[str, str | int] | None = None,
+        *,
+        blind_append: bool = False,
+        data_change: bool = True,
+        user_metadata: str | None = None,
+        tags: Mapping[str, str] | None = None,
+    ) -> int:
+        """Publish the actions as one version and return it; raises before anything is visible, or not at all."""
+        if self.committed_version is not None:
+            raise InvalidArgument(
+                f"this transaction was committed as version {self.committed_version}", "Begin another one."
+            )
+        everything = self._complete(list(actions))
+        self._validate(everything)
+        removes = any(isinstance(action, Remove) for action in everything)
+        blind = not removes and (blind_append or not self._depends())
+        isolation = self._isolation(everything, data_change)
+        token = str(uuid.uuid4())
+        info: dict[str, Any] = {
+            "timestamp": int(time.time() * 1000),
+            "operation": operation,
+            "operationParameters": {name: _text(value) for name, value in (parameters or {}).items()},
+            "isolationLevel": isolation.value,
+            "isBlindAppend": blind,
+            "operationMetrics": {name: str(value) for name, value in (metrics or {}).items()},
+            "engineInfo": ENGINE,
+            "txnId": token,
+        }
+        if user_metadata is not None:
+            info["userMetadata"] = user_metadata
+        if tags:
+            info["tags"] = dict(tags)
+        intent = self._intent(everything, isolation, blind)
+        bodies: list[dict[str, Any]] = [{action.kind: action.to_json()} for action in everything]
+        content = b"".join(dump(body) + b"\n" for body in bodies)
+        version = self._publish_somewhere(info, content, intent, token)
+        self.committed_version = version
+        self._afterwards(version, [*bodies, {"commitInfo": info}], token)
+        return version
+
+    def _complete(self, actions: list[Action]) -> list[Action]:
+        """With the protocol and the metadata that were set on the transaction."""
+        given = {action.kind for action in actions}
+        first: list[Action] = []
+        if self._protocol is not None and Protocol.kind not in given:
+            first.append(self._protocol)
+        if self._metadata is not None and Metadata.kind not in given:
+            first.append(self._metadata)
+        return first + actions
+
+    def _validate(self, actions: Sequence[Action]) -> None:
+        metadata = next((action for action in actions if isinstance(action, Metadata)), None)
+        protocol = next((action for action in actions if isinstance(action, Protocol)), None)
+        if self._snapshot is None:
+            if metadata is None or protocol is None:
+                raise NotADeltaTable(f"{self.log.path} is no Delta table")
+        else:
+            metadata = metadata or self._snapshot.metadata
+            protocol = protocol or self._snapshot.protocol
+            self._snapshot.check_writable()
+        domains = dict(self._snapshot.domains) if self._snapshot is not None else {}
+        features.check_writable(protocol, metadata, domains, self.log.path)
+        if any(isinstance(action, DomainMetadata) for action in actions) and not features.supports(
+            protocol, "domainMetadata"
+        ):
+            raise InvalidArgument("metadata domains need the table feature domainMetadata")
+        _check_files(actions, metadata)
+
+    def _depends(self) -> bool:
+        return bool(self._whole_table or self._predicates or self._files)
+
+    def _isolation(self, actions: Sequence[Action], data_change: bool) -> Isolation:
+        files = [action for action in actions if isinstance(action, Add | Remove)]
+        if len(files) == len(actions) and not any(action.data_change for action in files):
+            return Isolation.SNAPSHOT
+        text = self.metadata.configuration.get("delta.isolationLevel", Isolation.SERIALIZABLE.value)
+        level = next((each for each in Isolation if each.value.lower() == text.lower()), None)
+        if level is None:
+            raise InvalidArgument(
+                f"the property delta.isolationLevel is {text!r}, which is no isolation level"
+            )
+        return Isolation.SNAPSHOT if level is Isolation.WRITE_SERIALIZABLE and not data_change else level
+
+    def _intent(self, actions: Sequence[Action], isolation: Isolation, blind: bool) -> Intent:
+        snapshot = self._snapshot
+        return Intent(
+            actions=actions,
+            metadata=snapshot.metadata if snapshot else None,
+            protocol=snapshot.protocol if snapshot else None,
+            isolation=isolation,
+            blind=blind,
+            whole_table=self._whole_table,
+            predicates=self._predicates,
+            files=self._files,
+            app_ids=self._app_ids,
+            pruner=snapshot.pruner() if snapshot else None,
+        )
+
+    def _publish_somewhere(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
+        """Try the next version, and the one after those that others took, as long as nothing conflicts."""
+        version = self.read_version + 1
+        for attempt in range(_TRIES):
+            if version > 0:
+                info["readVersion"] = version - 1
+            line = dump({"commitInfo": _ordered(info)}) + b"\n"
+            if self._publish(version, line + content, token):
+                return version
+            version = self._check_winners(version, intent)
+            if attempt:
+                time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.001 * 2 ** min(attempt, 10))))
+        raise ConcurrentWriteException(
+            f"other writers were faster in {_TRIES} tries, the last for version {version}"
+        )
+
+    def _publish(self, version: int, content: bytes, token: str) -> bool:
+        """Whether this version is ours; False if it is another's."""
+        name = f"{LOG}/{commit_name(version)}"
+        try:
+            self.log.store.put_if_absent(name, content)
+        except FileExists:
+            # Also where a storage repeats a request whose answer was lost.
+            return self._is_own(name, version, token)
+        except OSError as problem:
+            try:
+                if self._is_own(name, version, token):
+                    return True
+            except FileNotFoundError:
+                cause = (
+                    "the disk is full" if is_out_of_space(problem) else f"the storage refuses it ({problem})"
+                )
+                raise StorageFailure(
+                    f"version {version} of {self.log.path} can't be committed: {cause}"
+                ) from problem
+            return False
+        except BaseException:  # Ctrl-C in the middle: say whether it was too late
+            try:
+                if self._is_own(name, version, token):
+                    self.committed_version = version
+            except (OSError, CommitOutcomeUnknown):
+                _log.warning("%s: whether version %s was committed is not known", self.log.path, version)
+            raise
+        return True
+
+    def _is_own(self, name: str, version: int, token: str) -> bool:
+        """Whether the commit that is there is this transaction's; FileNotFoundError if none is there."""
+        try:
+            content = self.log.store.read(name)
+        except FileNotFoundError:
+            raise
+        except OSError as problem:
+            raise CommitOutcomeUnknown(
+                f"the storage did not say whether version {version} of {self.log.path} was committed, "
+                f"and can't be read ({problem})"
+            ) from problem
+        return token.encode() in content.split(b"\n", 1)[0]
+
+    def _check_winners(self, first: int, intent: Intent) -> int:
+        """Check each commit from this version on; returns the version after them."""
+        version = first
+        while True:
+            try:
+                content = self.log.store.read(f"{LOG}/{commit_name(version)}")
+            except FileNotFoundError:
+                if (
+                    version == first
+                ):  # what was in the way has gone: a log that is cleaned up, or a table put in its place
+                    raise ConcurrentWriteException(
+                        f"version {version} of {self.log.path} came and went"
+                    ) from None
+                return version
+            found = [action for line in lines(version, content) if (action := decode(line)) is not None]
+            check(intent, Winner(version, found))
+            version += 1
+
+    def _afterwards(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
+        """Bookkeeping that the commit does not depend on: what fails here is logged, never raised."""
+        try:
+            snapshot = self.log.committed(version, bodies)
+            if snapshot.version == version:
+                write_checksum(snapshot, token)
+            interval = features.whole_number(snapshot.properties, "delta.checkpointInterval", 10)
+            if version > 0 and interval > 0 and version % interval == 0:
+                write_checkpoint(self.log.snapshot(version), int(time.time() * 1000))
+                if features.flag(snapshot.properties, "delta.enableExpiredLogCleanup", default=True):
+                    clean_up(snapshot, int(time.time() * 1000))
+        except Exception:
+            _log.warning("%s: upkeep after version %s failed", self.log.path, version, exc_info=True)
+
+
+def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
+    adds = [action for action in actions if isinstance(action, Add)]
+    removes = [action for action in actions if isinstance(action, Remove)]
+    if features.flag(metadata.configuration, "delta.appendOnly") and any(
+        remove.data_change for remove in removes
+    ):
+        raise AppendOnlyTable("the table takes no removal of rows: its property delta.appendOnly is true")
+    for kind, files in (("added", adds), ("removed", removes)):
+        paths = [file.path for file in files]
+        if len(set(paths)) < len(paths):
+            twice = next(path for index, path in enumerate(paths) if path in paths[:index])
+            raise InvalidArgument(f"the file {twice} is {kind} twice in one commit")
+    both = {add.key for add in adds} & {remove.key for remove in removes}
+    if both:
+        raise InvalidArgument(f"the file {min(path for path, _ in both)} is added and removed in one commit")
+    schema = schemas.from_json(metadata.schema_string)
+    names = {
+        schemas.physical_name(field) for field in schema.fields if field.name in metadata.partition_columns
+    }
+    for add in adds:
+        if set(add.partition_values) != names:
+            raise InvalidArgument(
+                f"the file {add.path} has values for {sorted(add.partition_values)}, not for {sorted(names)}"
+            )
+    if any(not isinstance(action, Action) for action in actions):
+        raise InvalidArgument("what is committed must be actions of the log")
+    if len({action.app_id for action in actions if isinstance(action, Txn)}) < sum(
+        isinstance(a, Txn) for a in actions
+    ):
+        raise InvalidArgument("a transaction id appears twice in one commit")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else dump(value).decode()
+
+
+def _ordered(info: dict[str, Any]) -> dict[str, Any]:
+    """As other engines write it: who and what first."""
+    order = ("timestamp", "operation", "operationParameters", "readVersion")
+    return {
+        **{name: info[name] for name in order if name in info},
+        **{k: v for k, v in info.items() if k not in order},
+    }

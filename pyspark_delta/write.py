@@ -1,0 +1,328 @@
+"""Writes: a data frame becomes data files, by one Spark job and Spark's own Parquet writer.
+
+The job writes into a hidden folder of the table, where no reader looks; then statistics are read from the footers and
+the files renamed to their places, of which nothing knows before the log names them. What fails takes its files away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DecimalType,
+    MapType,
+    NullType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from pyspark_delta import schema as schemas
+from pyspark_delta import sql_text, statistics
+from pyspark_delta.constraints import Check, checked, checks_of, violation
+from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
+from pyspark_delta.log.actions import Add, Metadata
+from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal
+
+__all__ = ["STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
+
+STAGING_PREFIX = "_temporary_"
+
+_KEY = "__partition_{}"
+_ODD = "\u0001hex:"
+_CODEC_PROPERTY = "delta.parquet.compression.codec"
+
+# What only the session's configuration can say to Spark's Parquet writer.
+_SESSION = {
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+}
+_session_lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How to write; `checks` come on top of the table's own."""
+
+    files: int | None = None
+    max_records_per_file: int | None = None
+    data_change: bool = True
+    checks: tuple[Check, ...] = ()
+    tags: dict[str, str] | None = None
+    enforce: bool = True
+
+
+def write_files(
+    spark: SparkSession,
+    df: DataFrame,
+    snapshot_or_metadata: Snapshot | Metadata,
+    *,
+    options: WriteOptions | Mapping[str, Any] | None = None,
+    path: str | None = None,
+) -> list[Add]:
+    """Write the frame, whose columns are the table's in their order, and give the actions that would add its files.
+
+    `path` is needed with bare metadata only. The files are in their places when this returns, and known to nobody:
+    whoever does not commit them gives them to `discard`.
+    """
+    options = options if isinstance(options, WriteOptions) else WriteOptions(**(options or {}))
+    if isinstance(snapshot_or_metadata, Metadata):
+        metadata, root = snapshot_or_metadata, path
+    else:
+        metadata, root = snapshot_or_metadata.metadata, snapshot_or_metadata.path
+    if root is None:
+        raise InvalidArgument("where to write is not said", "Give `path` beside the metadata.")
+    plan = _Plan.of(metadata, root)
+    staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
+    placed: list[Add] = []
+    try:
+        _run(spark, plan, df, staging, options)
+        plan.place(staging, options, placed)
+    except BaseException as error:
+        discard(root, placed)
+        _remove_folder(staging)
+        _raise_named(error, root)
+        raise
+    _remove_folder(staging)
+    return placed
+
+
+def discard(root: str, adds: Iterable[Add]) -> None:
+    """Take files away that no commit names, and folders of partitions that are empty now."""
+    folders = set()
+    for add in adds:
+        place = absolute_path(add.path, root)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(place)  # noqa: PTH107 - paths are text here
+        folders.add(os.path.dirname(place))  # noqa: PTH120
+    for folder in folders:
+        while folder.startswith(f"{root}/"):
+            try:
+                os.rmdir(folder)  # noqa: PTH106
+            except OSError:
+                break  # something else is in it
+            folder = os.path.dirname(folder)  # noqa: PTH120, PLW2901 - upwards
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What of the table the writer needs."""
+
+    root: str
+    schema: StructType
+    partition: tuple[StructField, ...]
+    metadata: Metadata
+    columns: tuple[statistics.Column, ...]
+
+    @classmethod
+    def of(cls, metadata: Metadata, root: str) -> _Plan:
+        schema = schemas.from_json(metadata.schema_string)
+        partition = tuple(schema[name] for name in metadata.partition_columns)
+        columns = statistics.indexed_columns(schema, metadata.partition_columns, metadata.configuration)
+        return cls(root, schema, partition, metadata, tuple(columns))
+
+    def place(self, staging: str, options: WriteOptions, placed: list[Add]) -> None:
+        """Move the files that have rows from the staging folder to where they stay."""
+        found = list(_data_files(staging, ""))
+        told = statistics.of_files([os.path.join(staging, file) for file in found], self.columns)  # noqa: PTH118
+        for file, facts in zip(found, told, strict=True):
+            if facts.rows == 0:
+                continue
+            values = self._values(file)
+            folder = hive_path(values)
+            name = file.rsplit("/", 1)[-1]
+            relative = f"{folder}/{name}" if folder else name
+            target = f"{self.root}/{relative}"
+            if folder:
+                os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
+            os.rename(f"{staging}/{file}", target)  # noqa: PTH104
+            state = os.stat(target)  # noqa: PTH116
+            placed.append(
+                Add(
+                    path=encode_path(relative),
+                    partition_values=values,
+                    size=state.st_size,
+                    modification_time=state.st_mtime_ns // 1_000_000,
+                    data_change=options.data_change,
+                    stats=facts.text,
+                    tags=options.tags,
+                )
+            )
+
+    def _values(self, file: str) -> dict[str, str | None]:
+        """The partition values of a file, from the names of the folders that Spark put it into."""
+        folders = file.split("/")[:-1]
+        return {
+            field.name: _text(unquote(folder.split("=", 1)[1]), field.dataType)
+            for field, folder in zip(self.partition, folders, strict=True)
+        }
+
+
+def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options: WriteOptions) -> None:
+    checks = list(options.checks)
+    if options.enforce:
+        have = df.schema if _has_not_null(plan.schema) else None
+        checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
+    frame = checked(df, checks)
+    keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
+    kept = [f.name for f in plan.schema.fields if f.name not in keys and not isinstance(f.dataType, NullType)]
+    if len(kept) < len(plan.schema.fields):
+        columns = [sql_text.name(name) for name in kept]
+        frame = frame.selectExpr(*columns, *(_key(field, keys[field.name]) for field in plan.partition))
+    if options.files is not None:
+        frame = frame.repartition(options.files)
+    settings: dict[str, Any] = {
+        "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        # Parquet gives up bounds of long texts unless it may cut them, which it does with a right upper bound.
+        "parquet.statistics.truncate.length": "256",
+        "parquet.summary.metadata.level": "NONE",
+    }
+    if codec := plan.metadata.configuration.get(_CODEC_PROPERTY):
+        settings["compression"] = codec.lower()
+    if options.max_records_per_file:
+        settings["maxRecordsPerFile"] = options.max_records_per_file
+    writer = frame.write.format("parquet").options(**settings)
+    if plan.partition:
+        writer = writer.partitionBy(*keys.values())
+    with _configured(spark, plan.schema):
+        writer.save(f"file:{staging}" if staging.startswith("/") else staging)
+
+
+def _key(field: StructField, called: str) -> str:
+    """The expression to make folders by: its text in a folder's name gives the value back, whatever the session."""
+    reference = sql_text.name(field.name)
+    if isinstance(field.dataType, TimestampType):
+        reference = f"unix_micros({reference})"
+    elif isinstance(field.dataType, BinaryType):
+        reference = f"hex({reference})"
+    elif isinstance(field.dataType, StringType):
+        odd = (
+            f"octet_length({reference}) != char_length({reference}) or {reference} = {sql_text.literal(HIVE_NULL)} "
+            f"or contains({reference}, decode(X'00', 'UTF-8')) or startswith({reference}, '\\u0001')"
+        )
+        reference = f"if({odd}, concat('\\u0001hex:', hex(encode({reference}, 'UTF-8'))), {reference})"
+    return f"{reference} as {called}"
+
+
+def _text(text: str, data_type: DataType) -> str | None:
+    """The text for the log of what stands in a folder's name."""
+    if text == HIVE_NULL:
+        return None
+    if isinstance(data_type, TimestampType):
+        return _moment(int(text))
+    if isinstance(data_type, BinaryType):
+        try:
+            return bytes.fromhex(text).decode() or None
+        except UnicodeDecodeError:
+            raise InvalidArgument(
+                f"the partition value X'{text}' is no UTF-8 text, which the log could not give back",
+                "Partition by another column, or by a text of this one (hex, base64).",
+            ) from None
+    if isinstance(data_type, StringType):
+        return bytes.fromhex(text[len(_ODD) :]).decode() if text.startswith(_ODD) else text
+    if isinstance(data_type, DecimalType):
+        return format(internal(text, data_type), "f")
+    return text
+
+
+def _moment(micros: int) -> str:
+    """A time in UTC as ISO 8601 writes it, also beyond the years that Python knows."""
+    days, rest = divmod(micros, 86_400_000_000)
+    seconds, fraction = divmod(rest, 1_000_000)
+    cycles, day = divmod(days + 719_468, 146_097)  # days since 0000-03-01, in cycles of 400 years
+    year_of_cycle = (day - day // 1460 + day // 36_524 - day // 146_096) // 365
+    day_of_year = day - (365 * year_of_cycle + year_of_cycle // 4 - year_of_cycle // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    year = cycles * 400 + year_of_cycle + (month <= 2)
+    day_of_month = day_of_year - (153 * shifted + 2) // 5 + 1
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{fraction:06d}"
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{day_of_month:02d}T{clock}Z"
+
+
+@contextlib.contextmanager
+def _configured(spark: SparkSession, schema: StructType) -> Iterator[None]:
+    """The session with what this schema's writing needs, afterwards as it was; nothing is touched where it fits."""
+    wanted = _SESSION if _needs_settings(schema) else {}
+    with _session_lock if wanted else contextlib.nullcontext():
+        before = {key: spark.conf.get(key) for key in wanted}
+        changed = [key for key in wanted if before[key] != wanted[key]]
+        for key in changed:
+            spark.conf.set(key, wanted[key])
+        try:
+            yield
+        finally:
+            for key in changed:
+                spark.conf.set(key, before[key])
+
+
+def _needs_settings(schema: StructType) -> bool:
+    """Whether there is a type that Spark could write in an old way."""
+    text = schema.simpleString()
+    return any(name in text for name in ("timestamp", "date", "decimal", "array", "map"))
+
+
+def _has_not_null(data_type: DataType) -> bool:
+    if isinstance(data_type, StructType):
+        return any(not field.nullable or _has_not_null(field.dataType) for field in data_type.fields)
+    if isinstance(data_type, ArrayType):
+        return not data_type.containsNull or _has_not_null(data_type.elementType)
+    if isinstance(data_type, MapType):
+        inside = (data_type.keyType, data_type.valueType)
+        return not data_type.valueContainsNull or any(_has_not_null(each) for each in inside)
+    return False
+
+
+def _data_files(folder: str, prefix: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(("_temporary", ".")):
+                    yield from _data_files(entry.path, f"{prefix}{entry.name}/")
+            elif not entry.name.startswith(("_", ".")):
+                yield f"{prefix}{entry.name}"
+
+
+def _remove_folder(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _raise_named(error: BaseException, root: str) -> None:
+    """Raise what a failed job means, if that is known."""
+    if isinstance(error, DeltaError) or not isinstance(error, Exception):
+        return
+    broken = violation(error)
+    if broken is not None:
+        raise broken from error
+    text = str(error)
+    for sign, cause in _STORAGE_SIGNS:
+        if sign in text:
+            raise StorageFailure(f"data could not be written below {root}: {cause}") from error
+
+
+_STORAGE_SIGNS: Sequence[tuple[str, str]] = (
+    ("No space left on device", "no space is left on the device"),
+    ("Disk quota exceeded", "the quota of the disk is used up"),
+    ("Permission denied", "permission was denied"),
+    ("Read-only file system", "the file system is read-only"),
+    ("Mkdirs failed to create", "a folder could not be made (permissions?)"),
+    ("Input/output error", "the device reported an input or output error"),
+    ("File too large", "a file grew beyond what the system allows"),
+)
