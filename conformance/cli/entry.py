@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from conformance.cli.errors import USAGE, UsageError, unknown
+from conformance.cli.stopping import interrupt, stoppable
 from conformance.version import harness_version
 
 COMMANDS = ("run", "replay", "corpus", "report", "explain", "engines", "doctor")
@@ -56,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _dispatch(words)
+        with stoppable(interrupt):
+            code = _dispatch(words)
         sys.stdout.flush()  # here, where a reader that went away is still no error worth a traceback
     except UsageError as error:
         _say(f"conformance: {error}")

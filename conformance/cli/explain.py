@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance.cli.errors import UsageError, unknown
 from conformance.cli.run import DEFAULT_OUT
 from conformance.report.text import harmless, plural, replay_command
-from delta_adapters.deviations import Deviation, all_deviations
+from delta_adapters.deviations import TRIGGERS, Deviation, all_deviations
 from delta_models.requirements import BY_ID, CATALOGUE
 from delta_models.requirements.base import Requirement
 
@@ -90,6 +90,8 @@ def deviation_lines(deviation: Deviation) -> Iterator[str]:
     """A known deviation in prose."""
     yield f"Known deviation {deviation.name}: {deviation.engine} {deviation.versions}"
     yield from _paragraph(deviation.cause)
+    if deviation.trigger is not None:
+        yield f"  only after  {deviation.trigger}: {TRIGGERS[deviation.trigger].because}"
     yield f"  issue       {deviation.issue}"
     yield f"  until       {deviation.expires:%Y-%m-%d}, then it fails runs again"
     yield f"  prints      {', '.join(deviation.fingerprints)}"
@@ -151,4 +153,7 @@ def _unknown_requirement(what: str) -> UsageError:
 
 def _paragraph(text: str) -> Iterator[str]:
     for line in text.strip().splitlines():
-        yield from textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent="  ") or [""]
+        wrapped = textwrap.wrap(
+            line, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
+        yield from wrapped or [""]

@@ -5,19 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import signal
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from conformance.cli.arguments import duration, one_of, positive, seed
 from conformance.cli.errors import UsageError
 from conformance.cli.listening import FORMATS, listen
-from conformance.events import Bus, HarnessFault, Interrupted
+from conformance.cli.stopping import stoppable, undisturbed
+from conformance.events import HarnessFault, Interrupted
 from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
 from conformance.report import summary
 from conformance.report.folders import new_run_folder
@@ -93,7 +90,7 @@ def execute(arguments: argparse.Namespace) -> int:
     recorder.bus.add(listener)
     try:
         play(options, recorder)
-        with _undisturbed():
+        with undisturbed():
             results = recorder.finish() if recorder.began else None
     except CannotWrite as error:
         raise UsageError(str(error)) from error
@@ -147,7 +144,7 @@ def play(options: RunOptions, recorder: Recorder) -> None:
     from conformance.plan import PlanError  # noqa: PLC0415 - the same
 
     try:
-        with _stoppable(recorder.bus):
+        with stoppable(recorder.bus.interrupt, deaf_afterwards=True):
             run_campaign(options, recorder.bus)
     except KeyboardInterrupt as stop:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
@@ -164,36 +161,3 @@ def play(options: RunOptions, recorder: Recorder) -> None:
 def _processors() -> int:
     """Those that this process may use, where the system tells."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _pass_over(_number: int, _frame: FrameType | None) -> None:
-    """Does nothing. SIG_IGN would be inherited by processes, and Python complains of a signal that was on its way."""
-
-
-@contextmanager
-def _stoppable(bus: Bus) -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does; only the first of them counts, so that nothing tears the tidying up."""
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        for each in before:
-            signal.signal(each, _pass_over)
-        bus.interrupt(signal.Signals(number).name)
-
-    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGINT) is stop:
-            for each, handler in before.items():
-                signal.signal(each, handler)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Neither does a Ctrl-C while the reports are written."""
-    before = {each: signal.signal(each, _pass_over) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

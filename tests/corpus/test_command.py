@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
 
 from conformance.cli.entry import main
 from conformance.corpus import running
@@ -88,3 +94,33 @@ def test_an_engine_reads_what_an_adapter_can_and_the_rest_is_out_of_scope(accept
     }  # fmt: skip
     assert code == 0
     assert found["all"]["engine"].startswith("delta-rs@")
+
+
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
+def test_a_stopped_run_leaves_no_process_and_nothing_in_the_temporary_folder(acceptance, tmp_path, number):
+    acceptance.table.create().append((1, "a"))
+    acceptance.spec("all", {"type": "read", "expected": {"rowCount": 1}}, (1, "a"))
+    for copy in range(200):
+        acceptance.spec(f"all{copy}", {"type": "read", "expected": {"rowCount": 1}}, (1, "a"))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        "conformance",
+        "corpus",
+        str(tmp_path / "corpus"),
+        "--engine",
+        "delta-rs",
+    ]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")], env=os.environ | {"TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert "asked" in process.stdout.readline()
+    assert [each.name[:13] for each in temporary.iterdir()] == ["delta-corpus-"]
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "conformance: stopped\n")
+    assert not list(temporary.iterdir())
