@@ -1,1 +1,7 @@
 """A Delta reader and writer for PySpark, written from the protocol; nothing of the harness, no Delta JAR."""
+
+from __future__ import annotations
+
+from pyspark_delta.frames import read, write
+
+__all__ = ["read", "write"]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pyarrow as pa
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -408,7 +409,7 @@ public class DeltaFiles implements FileIndex {
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (c == '"' || c == '\\') out.append('\\').append(c);
-      else if (c < ' ') out.append(String.format("\\u%04x", new Object[] {Integer.valueOf(c)}));
+      else if (c < ' ') out.append('\\').append('u').append(String.format("%04x", new Object[] {Integer.valueOf(c)}));
       else out.append(c);
     }
     return out.append('"').toString();

@@ -24,13 +24,13 @@ from pyspark_delta.exceptions import (
     InvalidArgument,
     SchemaMismatch,
 )
+from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import Action, Add, Metadata, Txn, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
 from pyspark_delta.scan import FILE, scan
-from pyspark_delta.skipping import predicate_of
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
 
@@ -131,7 +131,7 @@ class _Job:
         self._check_arguments()
         txn = self.log.begin()
         self.parameters = {"mode": self.mode.capitalize() if self.mode != "error" else "ErrorIfExists"}
-        if not self.log.exists():
+        if not txn.table_exists:
             return self._create(txn)
         if self.mode == "error":
             raise DeltaAnalysisError(

@@ -8,7 +8,7 @@ its rows it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,10 @@ from pyspark_delta.log.files import Files
 from pyspark_delta.log.names import LOG, commit_name
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, internal
+from pyspark_delta.planned_filters import predicate_of_filters
+from pyspark_delta.predicates import TRUE
 from pyspark_delta.schema import MAPPING_ID, column_mapping_mode, physical_name, physical_schema
+from pyspark_delta.skipping import Pruner
 
 __all__ = ["FILE", "ROW", "ROW_BITS", "require_files", "scan"]
 
@@ -206,6 +209,7 @@ class _Layout:
             partition_schema=partition,
             schema=self.stored,
             options=options,
+            choose=self._chooser(files),
         )
         if self._renamed():
             columns = self._projection()
@@ -246,6 +250,18 @@ class _Layout:
             groups,
             values,
         )
+
+    def _chooser(self, files: Files) -> Callable[[str], bytes | None] | None:
+        """What tells Spark's planner which files can have rows for a query's filters; nothing where that can't help."""
+        if len(files) < 2 or files.arrow()["stats"].null_count == len(files):
+            return None
+
+        def choose(filters: str) -> bytes:
+            pruner = Pruner(self.stored, self.partition_names)
+            outcomes = pruner.classify(files, predicate_of_filters(filters, self.stored))
+            return ((outcomes & TRUE) != 0).astype(np.uint8).tobytes()
+
+        return choose
 
     def _renamed(self) -> bool:
         return self.stored.names != self.schema.names or any(
