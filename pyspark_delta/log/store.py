@@ -229,7 +229,10 @@ _STORES: dict[str, Callable[[str], LogStore]] = {"": LocalStore}
 
 
 def _read(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except NotADirectoryError as nothing:  # a file stands where a folder of the path should: nothing is there
+        raise FileNotFoundError(*nothing.args, path) from nothing
     try:
         # One call is enough for nearly every commit; the size is not asked for.
         data = os.read(descriptor, _CHUNK)
