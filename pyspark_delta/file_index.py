@@ -136,12 +136,7 @@ def _compiled(jvm: Any) -> Any:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
         compiler.cook(SOURCE)
-        return (
-            compiler.getClassLoader()
-            .loadClass("pyspark_delta.DeltaFiles")
-            .getDeclaredConstructor()
-            .newInstance()
-        )
+        return compiler.getClassLoader().loadClass("pyspark_delta.DeltaFiles").newInstance()
     except Exception:
         LOG.warning(
             "Spark's planner can't be given a list of files; tables are read a slower way", exc_info=True
@@ -278,20 +273,24 @@ public class DeltaFiles implements FileIndex {
       Expression next = (Expression) each.next();
       all = all == null ? next : (Expression) new And(all, next);
     }
-    StructField[] fields = partitions.fields();
-    Attribute[] columns = new Attribute[fields.length];
-    for (int i = 0; i < fields.length; i++) {
-      columns[i] = new AttributeReference(fields[i].name(), fields[i].dataType(), true, Metadata$.MODULE$.empty(),
-          NamedExpression$.MODULE$.newExprId(), scala.collection.immutable.Nil$.MODULE$);
-      for (scala.collection.Iterator each = all.references().iterator(); each.hasNext();) {
-        Attribute referenced = (Attribute) each.next();
-        if (referenced.name().equals(fields[i].name())) columns[i] = referenced;
-      }
-    }
-    BasePredicate made = Predicate$.MODULE$.createInterpreted((Expression) BindReferences$.MODULE$.bindReference(
-        all, new AttributeSeq(scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(columns)), false));
+    BasePredicate made = Predicate$.MODULE$.createInterpreted((Expression) all.transform(new Bound(partitions)));
     made.initialize(0);
     return made;
+  }
+
+  // Columns as places in the row of a group's values.
+  public static class Bound extends scala.runtime.AbstractPartialFunction {
+    private StructType columns;
+
+    public Bound(StructType columns) { this.columns = columns; }
+
+    public boolean isDefinedAt(Object node) { return node instanceof AttributeReference; }
+
+    public Object applyOrElse(Object node, scala.Function1 otherwise) {
+      if (!isDefinedAt(node)) return otherwise.apply(node);
+      int at = columns.fieldIndex(((AttributeReference) node).name());
+      return new BoundReference(at, columns.fields()[at].dataType(), true);
+    }
   }
 
   private byte[] pruned(scala.collection.immutable.Seq filters) {
@@ -308,10 +307,10 @@ public class DeltaFiles implements FileIndex {
   }
 
   private static String told(Expression e) {
-    if (e instanceof And) return both("and", told(((And) e).left()), told(((And) e).right()), true);
-    if (e instanceof Or) return both("or", told(((Or) e).left()), told(((Or) e).right()), false);
+    if (e instanceof And) return both("and", told((Expression) ((And) e).left()), told((Expression) ((And) e).right()), true);
+    if (e instanceof Or) return both("or", told((Expression) ((Or) e).left()), told((Expression) ((Or) e).right()), false);
     if (e instanceof Not) {
-      String inner = exactly(((Not) e).child());
+      String inner = exactly((Expression) ((Not) e).child());
       return inner == null ? null : "[\"not\"," + inner + "]";
     }
     return exactly(e);
@@ -324,11 +323,11 @@ public class DeltaFiles implements FileIndex {
   }
 
   private static String exactly(Expression e) {
-    if (e instanceof And) return both("and", exactly(((And) e).left()), exactly(((And) e).right()), false);
-    if (e instanceof Or) return both("or", exactly(((Or) e).left()), exactly(((Or) e).right()), false);
+    if (e instanceof And) return both("and", exactly((Expression) ((And) e).left()), exactly((Expression) ((And) e).right()), false);
+    if (e instanceof Or) return both("or", exactly((Expression) ((Or) e).left()), exactly((Expression) ((Or) e).right()), false);
     if (e instanceof Not) return told(e);
-    if (e instanceof IsNull) return one("null", column(((IsNull) e).child()));
-    if (e instanceof IsNotNull) return one("not null", column(((IsNotNull) e).child()));
+    if (e instanceof IsNull) return one("null", column((Expression) ((IsNull) e).child()));
+    if (e instanceof IsNotNull) return one("not null", column((Expression) ((IsNotNull) e).child()));
     if (e instanceof EqualTo) return compared("=", "=", (BinaryExpression) e);
     if (e instanceof EqualNullSafe) return compared("<=>", "<=>", (BinaryExpression) e);
     if (e instanceof LessThan) return compared("<", ">", (BinaryExpression) e);
@@ -343,7 +342,7 @@ public class DeltaFiles implements FileIndex {
         if (value == null) return null;
         values.append(",").append(value);
       }
-      return many(column(((In) e).value()), values);
+      return many(column((Expression) ((In) e).value()), values);
     }
     if (e instanceof InSet) {
       StringBuilder values = new StringBuilder();
@@ -352,7 +351,7 @@ public class DeltaFiles implements FileIndex {
         if (value == null) return null;
         values.append(",").append(value);
       }
-      return many(column(((InSet) e).child()), values);
+      return many(column((Expression) ((InSet) e).child()), values);
     }
     return null;
   }
@@ -366,12 +365,12 @@ public class DeltaFiles implements FileIndex {
   }
 
   private static String compared(String forth, String back, BinaryExpression e) {
-    String column = column(e.left());
-    String value = literal(e.right());
+    String column = column((Expression) e.left());
+    String value = literal((Expression) e.right());
     String what = forth;
     if (column == null && back != null) {
-      column = column(e.right());
-      value = literal(e.left());
+      column = column((Expression) e.right());
+      value = literal((Expression) e.left());
       what = back;
     }
     return column == null || value == null ? null : "[" + quoted(what) + "," + column + "," + value + "]";
@@ -386,7 +385,7 @@ public class DeltaFiles implements FileIndex {
     if (e instanceof AttributeReference) return quoted(((AttributeReference) e).name());
     if (e instanceof GetStructField) {
       GetStructField field = (GetStructField) e;
-      String parent = path(field.child());
+      String parent = path((Expression) field.child());
       return parent == null ? null : parent + "," + quoted(field.extractFieldName());
     }
     return null;
