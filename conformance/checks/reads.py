@@ -7,7 +7,8 @@ from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.outcomes import describe
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Look, Observation
-from delta_models.operations import LOOKS, AtState, AtVersion, Latest, Read, Reopen
+from delta_models.log import MissingFile
+from delta_models.operations import LOOKS, AtState, AtTime, AtVersion, Latest, Read, Reopen
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
@@ -33,7 +34,7 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
         ledger.judge("read.columns", each.malformed, where, read=read)
         return
     if each.refused is not None:
-        if each.expected is not None and _can_be_answered(seen, each):
+        if each.expected is not None and _can_be_answered(seen, each, read):
             ledger.judge("read.succeeds", describe(each.refused), where, read=read)
         elif _nothing_to_read(seen, read):
             ledger.judge("read.refuses-what-is-not-there", None)
@@ -58,11 +59,12 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
     _version(seen, each, read, ledger, where)
 
 
-def _can_be_answered(seen: Observation, each: Look) -> bool:
+def _can_be_answered(seen: Observation, each: Look, read: Read) -> bool:
     """Whether we can read it ourselves: if not, the writer is to blame, and another check says so."""
     try:
+        truth.require_files(seen, truth.snapshot_for(seen, read))
         truth.answer_to(seen, each)
-    except truth.NotKnown:
+    except (truth.NotKnown, MissingFile):
         return False
     return True
 
@@ -83,7 +85,7 @@ def _version(seen: Observation, each: Look, read: Read, ledger: Ledger, where: s
     if each.version is None or seen.after is None:
         return
     match read.at:
-        case AtState(step=step) if step in seen.versions:
+        case AtState(step=step) | AtTime(step=step) if step in seen.versions:
             wanted = seen.versions[step]
         case AtVersion(version=version):
             wanted = version

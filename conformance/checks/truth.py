@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 
 from conformance.observation import Look, Observation
 from delta_models.expressions import (
@@ -25,9 +26,9 @@ from delta_models.expressions import (
     columns_of,
     holds,
 )
-from delta_models.log import LogError, MissingFile, Snapshot, paths
+from delta_models.log import CorruptFile, DeletionVector, LogError, MissingFile, Snapshot, paths
 from delta_models.log.reader import live_adds
-from delta_models.operations import AtState, AtVersion, Latest, Read
+from delta_models.operations import AtState, AtTime, AtVersion, Latest, Read
 from delta_models.schema import Primitive, Struct
 from delta_models.values import Rows, Value
 
@@ -78,10 +79,20 @@ def pick(read: Read, rows: Rows) -> Rows:
 
 
 def require_files(seen: Observation, snapshot: Snapshot) -> None:
-    """Raise MissingFile unless every live file is still there: what was read once is remembered."""
+    """Raise MissingFile unless every live file and its vector are still there: what was read once is remembered."""
     for add in live_adds(snapshot):
         if not paths.resolve(seen.folder, add.path).exists():
             raise MissingFile(f"no data file {add.path}")
+        vector = None if add.deletion_vector is None else _vector_file(add.deletion_vector, seen.folder)
+        if vector is not None and not vector.exists():
+            raise MissingFile(f"{add.path}: no deletion vector file {vector.name}")
+
+
+def _vector_file(vector: DeletionVector, folder: Path) -> Path | None:
+    try:
+        return vector.file(folder)
+    except CorruptFile:
+        return None  # what is wrong with a descriptor is for the rules of the log to say
 
 
 def snapshot_for(seen: Observation, read: Read) -> Snapshot:
@@ -89,7 +100,7 @@ def snapshot_for(seen: Observation, read: Read) -> Snapshot:
     match read.at:
         case Latest():
             wanted = seen.after.version if seen.after else None
-        case AtState(step=step):
+        case AtState(step=step) | AtTime(step=step):
             wanted = seen.versions.get(step)
         case AtVersion(version=version):
             wanted = version

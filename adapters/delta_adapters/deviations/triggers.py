@@ -1,4 +1,4 @@
-"""What sets off known deviations: a kind of value in a column, or a kind of expression in an operation.
+"""What sets off known deviations: a kind of value in a column, of expression, or of operation.
 
 A trigger does two things. Half of the drawn histories stay clear of all of them (`touched`, `guarded`), so that none
 hides what is behind it; and an entry with a trigger covers a finding only in a history in which the trigger occurred,
@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
-from delta_models.operations import Merge, Operation, Update
+from delta_models.operations import Merge, Operation, Properties, Update, Vacuum
 from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, DataType, DecimalType, Struct
-from delta_models.values import Row, Rows, Value
+from delta_models.values import Rows, Value
 
 DIGITS_OF_A_DOUBLE = 15
 LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the column's name needs some
@@ -40,28 +40,32 @@ class TableLike(Protocol):
         """Its partition columns."""
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        """Its rows."""
+    def properties(self) -> Properties:
+        """Its properties."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Trigger:
-    """`value` says of a value, its type and whether it stands in a partition column, `expression` of an expression and
-    the partition columns, `name` of a partition column's name, whether it is one that an engine is known to trip on."""
+    """Whether something is what an engine is known to trip on: `value`, a value of a type, in a partition column or
+    not; `expression`, an expression over a table with these partition columns; `operation`, an operation on a table;
+    `name`, the name of a partition column."""
 
     because: str
     value: Callable[[DataType, Value, bool], bool] | None = None
     expression: Callable[[Expression, tuple[str, ...]], bool] | None = None
     name: Callable[[str], bool] | None = None
+    operation: Callable[[TableLike, Operation], bool] | None = None
 
     def set_off(self, table: TableLike, operation: Operation) -> bool:
         """Whether an operation on a table brings it about."""
         partition_by = _partition_by(table, operation)
         if self.name is not None and any(map(self.name, partition_by)):
             return True
+        if self.operation is not None:
+            return self.operation(table, operation)
         if self.expression is not None:
             return any(self.expression(each, partition_by) for each in _expressions(operation))
-        assert self.value is not None  # noqa: S101 - one of the two is there
+        assert self.value is not None  # noqa: S101 - one of them is there
         return any(each[1] is not None and self.value(*each) for each in _values(table, operation))
 
 
@@ -91,6 +95,11 @@ def _compares_partition_columns(expression: Expression, partition_by: tuple[str,
     columns = [each.path for each in _compared(expression) if isinstance(each, Column)]
     one_side = len({path[:-1] for path in columns}) == 1  # a merge's source and target are two
     return len(columns) > 1 and one_side and {path[-1] for path in columns} <= set(partition_by)
+
+
+def _deletes_files_beside_vectors(table: TableLike, operation: Operation) -> bool:
+    hidden = dict(table.properties).get("delta.enableDeletionVectors") == "true"
+    return hidden and isinstance(operation, Vacuum) and not operation.dry_run
 
 
 def _compares_with_null(expression: Expression, _: tuple[str, ...]) -> bool:
@@ -142,6 +151,9 @@ TRIGGERS: Mapping[str, Trigger] = {
     "null-literal": Trigger(
         "a comparison with null is simplified to one without columns", expression=_compares_with_null
     ),
+    "vacuum-beside-vectors": Trigger(
+        "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
+    ),
 }
 
 
@@ -160,8 +172,8 @@ def touched_by_name(name: str) -> str | None:
 
 
 def guarded(table: TableLike, operation: Operation) -> str | None:
-    """The first trigger that an operation's expressions set off on a table, None if they are free of all."""
-    tests = ((name, each) for name, each in TRIGGERS.items() if each.expression is not None)
+    """The first trigger that an operation, its values apart, sets off on a table, None if it is free of all."""
+    tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None)
     return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
 
 
