@@ -1,26 +1,41 @@
 """From a condition, a Column or SQL, to the predicate by which files can be told apart.
 
-Spark itself analyses and simplifies the condition (casts, constants, In); its expression comes over as JSON in one call.
-What has no counterpart becomes `Unknown`, which keeps every file.
+A plain condition (columns against literals of their own kind) is read as it was parsed, which costs a millisecond. Any
+other is analysed and simplified by Spark, casts and constants included. What then still has no counterpart becomes
+`Unknown`, which keeps every file. Either way the expression comes over as JSON, in one call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from pyspark.sql.types import (
     BinaryType,
+    BooleanType,
+    ByteType,
     DataType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    NullType,
+    ShortType,
+    StringType,
     StructType,
     TimestampNTZType,
     TimestampType,
     _parse_datatype_json_value,
 )
 
+from pyspark_delta import schema as schemas
 from pyspark_delta.exceptions import CorruptLog
-from pyspark_delta.partition_values import Internal, internal
+from pyspark_delta.partition_values import Internal, internal, is_ambiguous
 from pyspark_delta.predicates import (
     And,
     Comparison,
@@ -34,6 +49,7 @@ from pyspark_delta.predicates import (
     Predicate,
     StartsWith,
     Unknown,
+    all_of,
 )
 
 if TYPE_CHECKING:
@@ -46,14 +62,56 @@ def predicate_of(condition: Column | str | None, schema: StructType, spark: Spar
     """The predicate of a condition on the columns of this schema; None where there is no condition."""
     if condition is None:
         return None
-    session = spark._jsparkSession  # noqa: SLF001 - the classic session's own way to the JVM
-    jvm = spark._jvm  # noqa: SLF001
-    rows = spark._jsc.emptyRDD()  # noqa: SLF001
-    frame = session.createDataFrame(rows, session.parseDataType(schema.json()))
-    if isinstance(condition, str):
-        frame = frame.filter(condition)
-    else:
-        frame = frame.filter(condition._jc)  # noqa: SLF001
+    zone = spark._jsparkSession.conf().get("spark.sql.session.timeZone")  # noqa: SLF001
+    parsed = _as_written(condition, spark)
+    if parsed is not None:
+        plain = _Translation(zone, schema).predicate(parsed)
+        if plain is not None:
+            return plain
+    return _simplified(condition, schema, spark, zone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node of Spark's expression: its kind, what its JSON says, where it stands in the order of all nodes."""
+
+    kind: str
+    body: dict[str, Any]
+    number: int
+    children: list[_Node] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    path: Path
+    data_type: DataType | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    value: Internal | None
+    data_type: DataType
+
+
+def _as_written(condition: Column | str, spark: SparkSession) -> _Node | None:
+    """The condition as it was parsed, with nothing resolved; None if Spark has no such way."""
+    try:
+        if isinstance(condition, str):
+            parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
+        else:
+            package = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]  # noqa: SLF001
+            converter = getattr(getattr(package, "ColumnNodeToExpressionConverter$"), "MODULE$")  # noqa: B009
+            parsed = converter.apply(condition._jc.node())  # noqa: SLF001
+        return _tree(parsed.toJSON())
+    except Exception:  # noqa: BLE001 - what is wrong with a condition is said when it is analysed
+        return None
+
+
+def _simplified(condition: Column | str, schema: StructType, spark: SparkSession, zone: str) -> Predicate:
+    """The condition after Spark's optimizer, as the filter of a relation without any property to lean on."""
+    session = spark._jsparkSession  # noqa: SLF001
+    frame = session.createDataFrame(spark._jsc.emptyRDD(), session.parseDataType(schema.json()))  # noqa: SLF001
+    frame = frame.filter(condition if isinstance(condition, str) else condition._jc)  # noqa: SLF001
     plan = frame.queryExecution().optimizedPlan()
     found: list[Predicate] = []
     while (name := plan.getClass().getSimpleName()) != "LogicalRDD":
@@ -61,182 +119,255 @@ def predicate_of(condition: Column | str | None, schema: StructType, spark: Spar
             return Constant(False)
         if name != "Filter":
             return Unknown()
-        nodes = orjson.loads(plan.condition().toJSON())
-        zone = session.conf().get("spark.sql.session.timeZone")
-        found.append(_Reader(nodes, zone).predicate())
+        expression = plan.condition()
+        translation = _Translation(zone, None, lambda number, root=expression: root.apply(number))
+        predicate = translation.predicate(_tree(expression.toJSON()))
+        found.append(predicate if predicate is not None else Unknown())
         plan = plan.child()
-    assert jvm is not None  # noqa: S101 - a live session has one
-    return And(tuple(found)) if len(found) > 1 else found[0] if found else Constant(True)
+    return all_of(found)
 
 
-class _Reader:
-    """Reads the nodes of an expression, parents before children."""
+def _tree(text: str) -> _Node:
+    bodies = orjson.loads(text)
+    position = 0
 
-    def __init__(self, nodes: list[dict[str, Any]], zone: str) -> None:
-        self._nodes = nodes
-        self._at = 0
+    def next_node() -> _Node:
+        nonlocal position
+        number, body = position, bodies[position]
+        position += 1
+        kind = body["class"].rsplit(".", 1)[-1]
+        if kind == "UnresolvedFunction":
+            kind = _FUNCTIONS.get(body["nameParts"].lower(), body["nameParts"])
+        return _Node(kind, body, number, [next_node() for _ in range(body["num-children"])])
+
+    return next_node()
+
+
+class _Translation:
+    """From nodes to a predicate. With a schema the nodes are as written, and what is not plain has no translation."""
+
+    def __init__(
+        self, zone: str, schema: StructType | None, node_at: Callable[[int], Any] | None = None
+    ) -> None:
         self._zone = zone
+        self._schema = schema
+        self._node_at = node_at
 
-    def predicate(self) -> Predicate:
-        node = self._nodes[self._at]
-        name = node["class"].rsplit(".", 1)[-1]
-        make = _MAKERS.get(name)
-        if make is None:
-            return Unknown(tuple(self._skipped()))
-        return make(self, node)
-
-    def two(self, kind: type[And | Or]) -> Predicate:
-        self._at += 1
-        left, right = self.predicate(), self.predicate()
-        return kind((left, right))
-
-    def negation(self) -> Predicate:
-        self._at += 1
-        return Not(self.predicate())
-
-    def comparison(self, operator: Operator) -> Predicate:
-        self._at += 1
-        left, right = self._operand(), self._operand()
-        if isinstance(left, _Column) and isinstance(right, _Value):
-            return Comparison(operator, left.path, right.value)
-        if isinstance(left, _Value) and isinstance(right, _Column):
-            return Comparison(_TURNED[operator], right.path, left.value)
-        return Unknown(tuple(_paths([left, right])))
-
-    def one_of(self, node: dict[str, Any]) -> Predicate:
-        self._at += 1
-        operands = [self._operand() for _ in range(node["num-children"])]
-        column, values = operands[0], operands[1:]
-        if isinstance(column, _Column) and all(isinstance(value, _Value) for value in values):
-            return In(column.path, tuple(value.value for value in values if isinstance(value, _Value)))
-        return Unknown(tuple(_paths(operands)))
-
-    def null_test(self, *, negative: bool) -> Predicate:
-        self._at += 1
-        operand = self._operand()
-        if not isinstance(operand, _Column):
-            return Unknown(tuple(_paths([operand])))
-        return Not(IsNull(operand.path)) if negative else IsNull(operand.path)
-
-    def starts(self) -> Predicate:
-        self._at += 1
-        column, text = self._operand(), self._operand()
-        if isinstance(column, _Column) and isinstance(text, _Value) and isinstance(text.value, str):
-            return StartsWith(column.path, text.value)
-        return Unknown(tuple(_paths([column, text])))
-
-    def constant(self) -> Predicate:
-        operand = self._operand()
-        if isinstance(operand, _Value) and (operand.value is None or isinstance(operand.value, bool)):
-            return Constant(operand.value)
-        return Unknown()
-
-    def boolean_column(self) -> Predicate:
-        operand = self._operand()
-        return (
-            Comparison("=", operand.path, True)
-            if isinstance(operand, _Column)
-            else Unknown(tuple(_paths([operand])))
-        )
-
-    def _operand(self) -> _Operand:
-        node = self._nodes[self._at]
-        name = node["class"].rsplit(".", 1)[-1]
-        if name == "AttributeReference":
-            self._at += 1
-            return _Column((node["name"],))
-        if name == "GetStructField":
-            self._at += 1
-            inside = self._operand()
-            field = node.get("name")
-            if isinstance(inside, _Column) and isinstance(field, str):
-                return _Column((*inside.path, field))
-            return _Other(_paths([inside]))
-        if name == "Literal":
-            self._at += 1
-            return _literal(node, self._zone)
-        return _Other(self._skipped())
-
-    def _skipped(self) -> list[Path]:
-        """Pass over a whole expression; returns the columns that it names."""
-        node = self._nodes[self._at]
-        if node["class"].rsplit(".", 1)[-1] in {"AttributeReference", "GetStructField"}:
-            return _paths([self._operand()])
-        self._at += 1
-        found: list[Path] = []
-        for _ in range(node["num-children"]):
-            found.extend(self._skipped())
+    def predicate(self, node: _Node) -> Predicate | None:
+        """None for what is not plain, where only what is plain is asked for."""
+        make = _MAKERS.get(node.kind)
+        found = make(self, node) if make is not None else None
+        if found is None and self._schema is None:
+            return Unknown(tuple(_named(node)))
         return found
 
+    def several(self, node: _Node, kind: type[And] | type[Or]) -> Predicate | None:
+        parts = [self.predicate(child) for child in node.children]
+        whole = tuple(part for part in parts if part is not None)
+        return kind(whole) if len(whole) == len(parts) else None
 
-class _Column:
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def negation(self, node: _Node) -> Predicate | None:
+        part = self.predicate(node.children[0])
+        return None if part is None else Not(part)
+
+    def comparison(self, node: _Node, operator: Operator) -> Predicate | None:
+        left, right = (self._operand(child) for child in node.children)
+        if isinstance(left, _Value):
+            left, right, operator = right, left, _TURNED[operator]
+        if not isinstance(left, _Column) or not isinstance(right, _Value):
+            return None
+        fitted = self._fitted(left, right)
+        return None if fitted is None else Comparison(operator, left.path, fitted.value)
+
+    def between(self, node: _Node) -> Predicate | None:
+        value, low, high = node.children
+        parts = (
+            self.comparison(_Node("", {}, node.number, [value, low]), ">="),
+            self.comparison(_Node("", {}, node.number, [value, high]), "<="),
+        )
+        return And((parts[0], parts[1])) if parts[0] is not None and parts[1] is not None else None
+
+    def one_of(self, node: _Node) -> Predicate | None:
+        column, *operands = (self._operand(child) for child in node.children)
+        if not isinstance(column, _Column):
+            return None
+        values = [self._fitted(column, each) if isinstance(each, _Value) else None for each in operands]
+        whole = tuple(each.value for each in values if each is not None)
+        return In(column.path, whole) if len(whole) == len(values) else None
+
+    def one_of_set(self, node: _Node) -> Predicate | None:
+        """Of a long In only the JVM has the values: they are asked for as text, null apart."""
+        column = self._operand(node.children[0])
+        if not isinstance(column, _Column) or self._node_at is None or column.data_type is None:
+            return None
+        values = self._node_at(node.number).hset()
+        has_null = values.contains(None)
+        texts = values.mkString(_SEPARATOR).split(_SEPARATOR)
+        if len(texts) != values.size():
+            return None
+        if has_null:
+            texts.remove("null")
+        found = [self._internal_of_set(text, column.data_type) for text in texts]
+        if any(value is None for value in found):
+            return None
+        return In(column.path, (*found, *([None] if has_null else [])))
+
+    def null_test(self, node: _Node) -> Predicate | None:
+        operand = self._operand(node.children[0])
+        return IsNull(operand.path) if isinstance(operand, _Column) else None
+
+    def not_null_test(self, node: _Node) -> Predicate | None:
+        test = self.null_test(node)
+        return None if test is None else Not(test)
+
+    def starts(self, node: _Node) -> Predicate | None:
+        column, text = (self._operand(child) for child in node.children)
+        if not isinstance(column, _Column) or not isinstance(text, _Value) or not isinstance(text.value, str):
+            return None
+        return StartsWith(column.path, text.value) if isinstance(column.data_type, StringType) else None
+
+    def constant(self, node: _Node) -> Predicate | None:
+        operand = self._operand(node)
+        if isinstance(operand, _Value) and (operand.value is None or isinstance(operand.value, bool)):
+            return Constant(operand.value)
+        return None
+
+    def boolean_column(self, node: _Node) -> Predicate | None:
+        operand = self._operand(node)
+        if isinstance(operand, _Column) and isinstance(operand.data_type, BooleanType):
+            return Comparison("=", operand.path, True)
+        return None
+
+    def _operand(self, node: _Node) -> _Column | _Value | None:
+        if node.kind == "Literal":
+            return self._literal(node.body)
+        if node.kind == "AttributeReference":
+            return _Column((node.body["name"],), _type_of(node.body["dataType"]))
+        if node.kind == "GetStructField":
+            inside = self._operand(node.children[0])
+            if isinstance(inside, _Column) and isinstance(inside.data_type, StructType):
+                part = inside.data_type.fields[node.body["ordinal"]]
+                return _Column((*inside.path, part.name), part.dataType)
+            return None
+        if node.kind == "UnresolvedAttribute" and self._schema is not None:
+            return self._resolved(node.body["nameParts"][1:-1].split(", "), self._schema)
+        return None
+
+    @staticmethod
+    def _resolved(names: list[str], schema: StructType) -> _Column | None:
+        inside: DataType = schema
+        path: list[str] = []
+        for name in names:
+            found = schemas.find(inside, name) if isinstance(inside, StructType) else None
+            if found is None:
+                return None
+            path.append(found.name)
+            inside = found.dataType
+        return _Column(tuple(path), inside)
+
+    def _literal(self, body: dict[str, Any]) -> _Value | None:
+        text, data_type = body.get("value"), _type_of(body["dataType"])
+        if data_type is None or isinstance(data_type, BinaryType):
+            return None
+        if text is None:
+            return _Value(None, data_type)
+        if isinstance(data_type, StringType):
+            return _Value(text, data_type)
+        if isinstance(data_type, TimestampType) and is_ambiguous(text, self._zone):
+            return None
+        try:
+            value = internal(text, data_type, self._zone)
+        except CorruptLog:
+            return None
+        return None if value is None else _Value(value, data_type)
+
+    def _fitted(self, column: _Column, value: _Value) -> _Value | None:
+        """The value where comparing it as it is gives what Spark's casts would give."""
+        if value.value is None or self._schema is None:
+            return value  # after analysis both sides are of one type
+        kind, literal = column.data_type, value.data_type
+        if isinstance(kind, StringType):
+            plain = getattr(kind, "collation", "UTF8_BINARY") in {"UTF8_BINARY", None}
+            return value if plain and isinstance(literal, StringType) else None
+        if isinstance(kind, _EXACT):
+            return value if isinstance(literal, _EXACT) else None
+        if isinstance(kind, DoubleType):
+            if isinstance(literal, DoubleType | DecimalType):
+                return _Value(float(value.value), kind)
+            small = isinstance(literal, _EXACT) and abs(int(value.value)) <= 2**53
+            return _Value(float(value.value), kind) if small else None
+        same = (BooleanType, DateType, TimestampType, TimestampNTZType)
+        return value if any(isinstance(kind, each) and isinstance(literal, each) for each in same) else None
+
+    def _internal_of_set(self, text: str, data_type: DataType) -> Internal | None:
+        if isinstance(data_type, DateType | TimestampType | TimestampNTZType):
+            return int(text)
+        if isinstance(data_type, StringType):
+            return text
+        if isinstance(data_type, DecimalType):
+            return Decimal(text)
+        if isinstance(data_type, _EXACT | DoubleType | FloatType):
+            return internal(text, data_type)
+        return None
 
 
-class _Value:
-    def __init__(self, value: Internal | None) -> None:
-        self.value = value
-
-
-class _Other:
-    def __init__(self, columns: list[Path]) -> None:
-        self.columns = columns
-
-
-_Operand = _Column | _Value | _Other
+_EXACT = (ByteType, ShortType, IntegerType, LongType, DecimalType)
+_SEPARATOR = "\x00\x1f\x00"
 
 _TURNED: dict[Operator, Operator] = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-_MAKERS: dict[str, Callable[[_Reader, dict[str, Any]], Predicate]] = {
-    "And": lambda reader, _: reader.two(And),
-    "Or": lambda reader, _: reader.two(Or),
-    "Not": lambda reader, _: reader.negation(),
-    "EqualTo": lambda reader, _: reader.comparison("="),
-    "EqualNullSafe": lambda reader, _: reader.comparison("<=>"),
-    "LessThan": lambda reader, _: reader.comparison("<"),
-    "LessThanOrEqual": lambda reader, _: reader.comparison("<="),
-    "GreaterThan": lambda reader, _: reader.comparison(">"),
-    "GreaterThanOrEqual": lambda reader, _: reader.comparison(">="),
-    "In": lambda reader, node: reader.one_of(node),
-    "IsNull": lambda reader, _: reader.null_test(negative=False),
-    "IsNotNull": lambda reader, _: reader.null_test(negative=True),
-    "StartsWith": lambda reader, _: reader.starts(),
-    "Literal": lambda reader, _: reader.constant(),
-    "AttributeReference": lambda reader, _: reader.boolean_column(),
-    "GetStructField": lambda reader, _: reader.boolean_column(),
+# The names of functions, as a Column has them before it is analysed, of the expressions that they become.
+_FUNCTIONS = {
+    "[and]": "And",
+    "[or]": "Or",
+    "[!]": "Not",
+    "[not]": "Not",
+    "[=]": "EqualTo",
+    "[==]": "EqualTo",
+    "[<=>]": "EqualNullSafe",
+    "[<]": "LessThan",
+    "[<=]": "LessThanOrEqual",
+    "[>]": "GreaterThan",
+    "[>=]": "GreaterThanOrEqual",
+    "[in]": "In",
+    "[isnull]": "IsNull",
+    "[isnotnull]": "IsNotNull",
+    "[startswith]": "StartsWith",
+    "[between]": "Between",
 }
 
-
-def _literal(node: dict[str, Any], zone: str) -> _Value | _Other:
-    text = node.get("value")
-    data_type = _type_of(node["dataType"])
-    if text is None:
-        return _Value(None)
-    if data_type is None or isinstance(data_type, BinaryType):
-        return _Other([])
-    if text == "":  # a text without characters is no null here
-        return _Value("") if data_type.typeName() == "string" else _Other([])
-    try:
-        if isinstance(data_type, TimestampType | TimestampNTZType) and text.lstrip("-").isdigit():
-            return _Value(int(text))
-        return _Value(internal(text, data_type, zone))
-    except CorruptLog:
-        return _Other([])
+_MAKERS: dict[str, Callable[[_Translation, _Node], Predicate | None]] = {
+    "And": lambda to, node: to.several(node, And),
+    "Or": lambda to, node: to.several(node, Or),
+    "Not": lambda to, node: to.negation(node),
+    "EqualTo": lambda to, node: to.comparison(node, "="),
+    "EqualNullSafe": lambda to, node: to.comparison(node, "<=>"),
+    "LessThan": lambda to, node: to.comparison(node, "<"),
+    "LessThanOrEqual": lambda to, node: to.comparison(node, "<="),
+    "GreaterThan": lambda to, node: to.comparison(node, ">"),
+    "GreaterThanOrEqual": lambda to, node: to.comparison(node, ">="),
+    "Between": lambda to, node: to.between(node),
+    "In": lambda to, node: to.one_of(node),
+    "InSet": lambda to, node: to.one_of_set(node),
+    "IsNull": lambda to, node: to.null_test(node),
+    "IsNotNull": lambda to, node: to.not_null_test(node),
+    "StartsWith": lambda to, node: to.starts(node),
+    "Literal": lambda to, node: to.constant(node),
+    "AttributeReference": lambda to, node: to.boolean_column(node),
+    "UnresolvedAttribute": lambda to, node: to.boolean_column(node),
+    "GetStructField": lambda to, node: to.boolean_column(node),
+}
 
 
 def _type_of(name: Any) -> DataType | None:
     try:
-        return _parse_datatype_json_value(name)
+        return NullType() if name == "void" else _parse_datatype_json_value(name)
     except Exception:  # noqa: BLE001 - a type that PySpark can't name says nothing about files
         return None
 
 
-def _paths(operands: list[_Operand]) -> list[Path]:
-    found: list[Path] = []
-    for operand in operands:
-        if isinstance(operand, _Column):
-            found.append(operand.path)
-        elif isinstance(operand, _Other):
-            found.extend(operand.columns)
-    return found
+def _named(node: _Node) -> Iterator[Path]:
+    if node.kind == "AttributeReference":
+        yield (node.body["name"],)
+    for child in node.children:
+        yield from _named(child)

@@ -45,6 +45,7 @@ __all__ = [
     "hive_path",
     "internal",
     "is_absolute",
+    "is_ambiguous",
     "parse",
     "parse_column",
     "serialize",
@@ -128,6 +129,19 @@ def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Intern
         raise CorruptLog(
             f"the log has the partition value {text!r}, which is no {data_type.simpleString()}"
         ) from None
+
+
+def is_ambiguous(text: str, zone: str) -> bool:
+    """Whether this wall-clock time happens twice, or not at all, in that zone."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None or found["zone"] is not None:
+        return False
+    try:
+        wall = _EPOCH + dt.timedelta(microseconds=_micros(text, None))
+    except (OverflowError, ValueError):
+        return False
+    there = _zone(zone)
+    return wall.replace(tzinfo=there).utcoffset() != wall.replace(tzinfo=there, fold=1).utcoffset()
 
 
 def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: str = "UTC") -> pa.Array:
@@ -268,9 +282,20 @@ def _micros(text: str, zone: str | None) -> int:
         return local - _offset_us(offset)
     try:
         wall = _EPOCH + dt.timedelta(microseconds=local)
-        return (wall.replace(tzinfo=ZoneInfo(zone)) - _EPOCH_UTC) // _MICROSECOND
+        return (wall.replace(tzinfo=_zone(zone)) - _EPOCH_UTC) // _MICROSECOND
     except OverflowError:
         return local
+
+
+def _zone(name: str) -> dt.tzinfo:
+    """A zone as Spark's session names it: of the tz database, or an offset with or without a prefix."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        offset = re.fullmatch(r"(?:UTC|GMT|UT)?([+-]\d{1,2}(?::?\d{2}(?::?\d{2})?)?)", name.strip())
+        if offset is None:
+            raise InvalidArgument(f"there is no time zone {name!r}") from None
+        return dt.timezone(dt.timedelta(microseconds=_offset_us(offset[1])))
 
 
 def _offset_us(text: str) -> int:
