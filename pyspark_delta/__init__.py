@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from pyspark_delta.frames import read, write
+from pyspark_delta.table import DeltaTable
 
-__all__ = ["read", "write"]
+__all__ = ["DeltaTable", "read", "write"]

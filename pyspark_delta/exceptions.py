@@ -27,8 +27,10 @@ __all__ = [
     "MissingDataFile",
     "NotADeltaTable",
     "ProtocolChangedException",
+    "RetentionTooShort",
     "SchemaMismatch",
     "StorageFailure",
+    "TableExists",
     "TimestampNotFound",
     "UnsupportedTableFeature",
     "VersionNotFound",
@@ -71,6 +73,18 @@ class AmbiguousMerge(DeltaAnalysisError):
     usual_cure = (
         "Let the source have one row for each row of the table, or tell them apart in the merge's condition."
     )
+
+
+class RetentionTooShort(InvalidArgument):
+    """What is asked for would delete files that others may still need."""
+
+    usual_cure = "Ask for a longer retention."
+
+
+class TableExists(DeltaAnalysisError):
+    """There is a table at that place already."""
+
+    usual_cure = "Use another place, or a call that may meet a table (append, overwrite, createIfNotExists)."
 
 
 class NotADeltaTable(DeltaAnalysisError):

@@ -166,9 +166,17 @@ class DeltaTable:
         """Say with where() which partitions, and executeCompaction() or executeZOrderBy()."""
         return DeltaOptimizeBuilder(self._spark, self._log)
 
-    def vacuum(self, retentionHours: float | None = None) -> DataFrame:
-        """Delete files that no version younger than the retention needs."""
-        return vacuum.vacuum(self._spark, self._log, retentionHours)
+    def vacuum(self, retentionHours: float | None = None, dryRun: bool = False) -> DataFrame:
+        """Delete files that no version younger than the retention needs; a dry run only tells which."""
+        return vacuum.vacuum(self._spark, self._log, retentionHours, dry_run=dryRun)
+
+    def checkpoint(self) -> None:
+        """Write a checkpoint of the newest version."""
+        self._log.checkpoint()
+
+    def purge(self, partitionFilter: str | None = None) -> DataFrame:
+        """Rewrite files with deleted rows without them; one row with metrics."""
+        return purge.purge(self._spark, self._log, partitionFilter)
 
     def generate(self, mode: str) -> None:
         """Write manifests for engines that know no Delta log: `symlink_format_manifest`."""

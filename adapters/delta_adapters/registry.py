@@ -75,6 +75,13 @@ KNOWN: Mapping[str, Known] = {
         "delta-rs",
         elsewhere=("deltalake=={version}", "pyarrow>=16"),
     ),
+    "pyspark": Known(
+        "delta_adapters.pyspark_engine:PysparkEngine",
+        "delta-conformance",
+        "pyspark",
+        others=("pyspark", "orjson", "pyroaring"),
+        java=True,
+    ),
     "delta-spark": Known(
         "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
     ),

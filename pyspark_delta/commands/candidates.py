@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap64
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from pyspark_delta.commands.change import Change, live_rows
 from pyspark_delta.commands.conditions import Condition, quoted
@@ -21,7 +21,7 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import arrow_type, parse_column
 from pyspark_delta.scan import FILE, ROW, scan
 from pyspark_delta.schema import find, physical_name
-from pyspark_delta.skipping import predicate_of
+from pyspark_delta.expressions import predicate_of
 
 __all__ = ["Candidates", "find_candidates", "known_live_rows", "whole_files"]
 
@@ -71,7 +71,7 @@ def find_candidates(change: Change, condition: Condition | None, *, reading: boo
         return Candidates(change.spark, snapshot, files, files.adds())
     predicate = None
     if not condition.has_subquery:
-        predicate = predicate_of(condition.column, snapshot.schema, change.spark)
+        predicate = predicate_of(condition.column, snapshot.schema, change.spark, condition.alias)
     files = snapshot.files(predicate)
     adds = files.adds()
     if reading:
@@ -102,7 +102,7 @@ def whole_files(change: Change, condition: Condition, candidates: Candidates) ->
         pa.schema([*((field.name, arrow_type(field.dataType)) for field in fields), (ordinal, pa.int32())]),
     )
     typed = StructType(
-        [*(StructField(field.name, field.dataType) for field in fields), StructField(ordinal, "integer")]
+        [*(StructField(field.name, field.dataType) for field in fields), StructField(ordinal, IntegerType())]
     )
     frame = change.spark.createDataFrame(table, typed)
     chosen = {row[0] for row in frame.where(condition.column).select(quoted(ordinal)).collect()}

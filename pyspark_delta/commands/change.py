@@ -23,9 +23,9 @@ from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, Delt
 from pyspark_delta.log.actions import Action, Add, DeletionVector, Remove, dump, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
-from pyspark_delta.partition_values import absolute_path, decode_path
+from pyspark_delta.partition_values import absolute_path
 from pyspark_delta.transaction import Transaction
-from pyspark_delta.write import write_files
+from pyspark_delta.write import WriteOptions, discard, write_files
 
 __all__ = [
     "USER_METADATA",
@@ -87,7 +87,8 @@ class Change:
     transaction: Transaction
     snapshot: Snapshot
     started: float = field(default_factory=time.perf_counter)
-    written: list[str] = field(default_factory=list)
+    data_files: list[Add] = field(default_factory=list)
+    vector_files: list[str] = field(default_factory=list)
     committing: bool = False
 
     def refuse_if_append_only(self, operation: str) -> None:
@@ -101,9 +102,9 @@ class Change:
 
     def write(self, frame: DataFrame, *, data_change: bool = True) -> list[Add]:
         """Write rows that are in the order and types of the table; the files are taken away if nothing comes of it."""
-        adds = write_files(self.spark, frame, self.snapshot, options={})
-        self.written += [decode_path(add.path) for add in adds]
-        return adds if data_change else [add.with_data_change(False) for add in adds]
+        adds = write_files(self.spark, frame, self.snapshot, options=WriteOptions(data_change=data_change))
+        self.data_files += adds
+        return adds
 
     def mark(self, adds: Sequence[Add], rows: Mapping[int, BitMap64]) -> Marked:
         """Mark rows (by the ordinal of their file in `adds`) as deleted: a vector, or no file if none is left."""
@@ -177,14 +178,16 @@ class Change:
 
     def undo(self) -> None:
         """Take away what was written."""
-        self.log.store.delete(self.written)
-        self.written = []
+        discard(self.log.path, self.data_files)
+        self.log.store.delete(self.vector_files)
+        self.data_files, self.vector_files = [], []
 
     def _write_vectors(self, rows: Mapping[str, BitMap64]) -> dict[str, DeletionVector]:
         if not rows:
             return {}
         vectors = deletion_vectors.write_many(self.log.path, dict(rows))
-        self.written += sorted({name for name in map(deletion_vectors.file_name, vectors.values()) if name})
+        for place in {vector_file(vector, self.log.path) for vector in vectors.values()} - {None}:
+            self.vector_files.append(str(place).removeprefix(f"{self.log.path}/"))
         return vectors
 
 
@@ -192,6 +195,7 @@ class Change:
 def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
     """A change of the table as it is now."""
     transaction = log.begin()
+    transaction.snapshot.check_writable()
     change = Change(spark, log, transaction, transaction.snapshot)
     try:
         yield change
@@ -200,6 +204,11 @@ def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
         if certainly_not or not change.committing:
             change.undo()
         raise
+
+
+def vector_file(vector: DeletionVector, root: str) -> str | None:
+    """Where the file of a deletion vector is; None if the log itself holds it."""
+    return None if vector.storage_type == "i" else deletion_vectors.file_of(vector, root)
 
 
 def physical_rows(add: Add) -> int | None:

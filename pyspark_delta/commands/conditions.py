@@ -27,6 +27,7 @@ class Condition:
     text: str
     references: frozenset[str]  # top-level columns, as the schema spells them
     has_subquery: bool
+    alias: str | None  # by which it may call the table
     constant: bool | None  # what it is for every row; None if that depends on the row
 
     @property
@@ -66,6 +67,7 @@ def analyse(
         analysed.sql(),
         frozenset(references),
         _has_subquery(analysed),
+        alias,
         None if references else _constant(analysed),
     )
 

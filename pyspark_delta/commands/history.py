@@ -56,7 +56,10 @@ def history(spark: SparkSession, log: DeltaLog, limit: int | None = None) -> Dat
     """The newest `limit` commits, the newest first; all without a limit."""
     if limit is not None and (not isinstance(limit, int) or limit <= 0):
         raise InvalidArgument(f"the limit of a history is {limit!r}", "Give a number above zero, or none.")
-    rows = [_row(entry.version, entry.timestamp, entry.info) for entry in log.history(limit)]
+    rows = [
+        _row(entry.version, entry.timestamp, entry.commit_info.raw if entry.commit_info else {})
+        for entry in log.history(limit)
+    ]
     return frame_of(spark, _SCHEMA, rows)
 
 

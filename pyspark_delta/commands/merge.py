@@ -207,7 +207,7 @@ class _Merge:
         columns = []
         for index, wanted in enumerate(self._schema.fields):
             value = F.lit(None).cast(wanted.dataType)
-            for clause in reversed(names):
+            for clause in reversed(list(names)):
                 name = names[clause][index]
                 new = fit(F.col(name), types[name], wanted.dataType, wanted.name, differences)
                 value = F.when(F.col(self._clause) == clause, new).otherwise(value)

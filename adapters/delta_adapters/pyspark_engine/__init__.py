@@ -1,0 +1,7 @@
+"""The adapter of the in-house engine, `pyspark_delta`: a Spark session without a Delta JAR, and the alphabet as its calls."""
+
+from __future__ import annotations
+
+from delta_adapters.pyspark_engine.adapter import PysparkEngine
+
+__all__ = ["PysparkEngine"]

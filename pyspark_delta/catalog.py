@@ -1,0 +1,104 @@
+"""Names of tables: those of the session's catalogue, and ``delta.`/path` ``.
+
+A table without a JAR is nothing that Spark's own `spark.table(name)` could read. What is registered is the same entry that
+delta-spark makes, so that both find the table by its name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from pyspark_delta.commands.assignments import parse_name
+from pyspark_delta.exceptions import DeltaAnalysisError, NotADeltaTable
+from pyspark_delta.log.store import table_path
+
+__all__ = ["default_place", "is_known", "place_of", "register"]
+
+
+def place_of(spark: SparkSession, name: str) -> str:
+    """Where the table of this name is."""
+    path = path_in(name)
+    if path is not None:
+        return path
+    entry = _entry(spark, name)
+    if entry is None:
+        raise NotADeltaTable(
+            f"there is no table {name}",
+            "Check the name and the current database, or use forPath with its place.",
+        )
+    provider = entry.provider()
+    if provider.isEmpty() or provider.get().lower() != "delta":
+        raise NotADeltaTable(f"the table {name} is not a Delta table")
+    return table_path(str(entry.location().toString()))
+
+
+def path_in(name: str) -> str | None:
+    """The path of ``delta.`/path` ``, None for other names."""
+    parts = parse_name(name)
+    return parts[1] if len(parts) == 2 and parts[0].lower() == "delta" else None
+
+
+def is_known(spark: SparkSession, name: str) -> bool:
+    """Whether the catalogue has a table of this name."""
+    return _entry(spark, name) is not None
+
+
+def default_place(spark: SparkSession, name: str) -> str:
+    """Where the catalogue would put a new table of this name."""
+    catalog = _catalog(spark)
+    return table_path(str(catalog.defaultTablePath(_identifier(spark, name)).toString()))
+
+
+def register(spark: SparkSession, name: str, path: str, *, managed: bool) -> None:
+    """Enter a table into the catalogue, as delta-spark does: its place and its provider, the rest is in its log."""
+    tables = spark._jvm.org.apache.spark.sql.catalyst.catalog
+    empty = tables.CatalogStorageFormat.empty()
+    place = spark._jvm.scala.Some(spark._jvm.java.net.URI(Path(path).as_uri()))
+    kind = tables.CatalogTableType.MANAGED() if managed else tables.CatalogTableType.EXTERNAL()
+    provider = spark._jvm.scala.Some("delta")
+    columns = spark._jsparkSession.parseDataType('{"type": "struct", "fields": []}')
+    given = [_identifier(spark, name), kind, _copied(empty, {1: place}), columns, provider]
+    companion = getattr(tables, "CatalogTable$").__getattr__("MODULE$")
+    _catalog(spark).createTable(_applied(companion, given), False, False)
+
+
+def _applied(companion: Any, given: list[Any]) -> Any:
+    """A Scala object made with defaults for what is not given."""
+    arguments = list(given)
+    while True:
+        default = getattr(companion, f"apply$default${len(arguments) + 1}", None)
+        try:
+            arguments.append(default())
+        except Exception:  # noqa: BLE001 - py4j tells only by a call that there is no such method
+            return companion.apply(*arguments)
+
+
+def _copied(value: Any, changed: dict[int, Any]) -> Any:
+    """A copy of a Scala case object with some of its fields, counted from one, changed."""
+    count = int(value.productArity())
+    return value.copy(
+        *(changed.get(place) or value.productElement(place - 1) for place in range(1, count + 1))
+    )
+
+
+def _entry(spark: SparkSession, name: str) -> Any:
+    catalog = _catalog(spark)
+    identifier = _identifier(spark, name)
+    try:
+        return catalog.getTableMetadata(identifier) if catalog.tableExists(identifier) else None
+    except Py4JJavaError as problem:
+        raise DeltaAnalysisError(
+            f"the catalogue does not tell of {name}: {problem.java_exception}"
+        ) from problem
+
+
+def _identifier(spark: SparkSession, name: str) -> Any:
+    return spark._jsparkSession.sessionState().sqlParser().parseTableIdentifier(name)
+
+
+def _catalog(spark: SparkSession) -> Any:
+    return spark._jsparkSession.sessionState().catalog()

@@ -1,0 +1,242 @@
+"""Changes of what a table is: properties, columns, constraints, protocol. None of them rewrites data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from pyspark_delta import features, schema
+from pyspark_delta.commands.change import Change, changing
+from pyspark_delta.commands.conditions import analyse
+from pyspark_delta.exceptions import (
+    ConstraintViolated,
+    DeltaAnalysisError,
+    InvalidArgument,
+    UnsupportedTableFeature,
+)
+from pyspark_delta.log.actions import Metadata, Protocol, dump
+from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.scan import scan
+
+__all__ = [
+    "add_columns",
+    "add_constraint",
+    "add_feature",
+    "drop_constraint",
+    "drop_feature",
+    "set_nullable",
+    "set_properties",
+    "unset_properties",
+    "upgrade_protocol",
+]
+
+CONSTRAINT = "delta.constraints."
+
+
+def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
+    """Give properties values; what of the protocol they need comes with them."""
+    with changing(spark, log) as change:
+        metadata = change.snapshot.metadata
+        _change_metadata(
+            change,
+            replace(metadata, configuration={**metadata.configuration, **properties}),
+            "SET TBLPROPERTIES",
+            {"properties": dump(dict(properties)).decode()},
+        )
+
+
+def unset_properties(
+    spark: SparkSession, log: DeltaLog, names: Iterable[str], *, if_exists: bool = False
+) -> None:
+    """Take properties away."""
+    with changing(spark, log) as change:
+        metadata = change.snapshot.metadata
+        wanted = list(names)
+        missing = [name for name in wanted if name not in metadata.configuration]
+        if missing and not if_exists:
+            raise InvalidArgument(f"the table has no property {', '.join(missing)}")
+        rest = {name: value for name, value in metadata.configuration.items() if name not in wanted}
+        parameters = {"properties": dump(wanted).decode(), "ifExists": str(if_exists).lower()}
+        _change_metadata(change, replace(metadata, configuration=rest), "UNSET TBLPROPERTIES", parameters)
+
+
+def add_columns(
+    spark: SparkSession, log: DeltaLog, fields: Iterable[StructField], parent: tuple[str, ...] = ()
+) -> None:
+    """Add nullable columns at the end of the table, or of the struct at `parent`."""
+    new = list(fields)
+    for field in new:
+        if not field.nullable:
+            raise InvalidArgument(
+                f"the new column {field.name} is NOT NULL, and the rows that are there have no value for it",
+                "Add it as nullable, fill it, then make it NOT NULL.",
+            )
+
+    def added(struct: StructType) -> StructType:
+        for field in new:
+            if schema.find(struct, field.name) is not None:
+                raise DeltaAnalysisError(f"there is a column {field.name} already")
+        return StructType([*struct.fields, *new])
+
+    with changing(spark, log) as change:
+        metadata = change.snapshot.metadata
+        changed = _inside(change.snapshot.schema, parent, added)
+        told = [{"column": field.jsonValue()} for field in new]
+        _change_metadata(
+            change,
+            replace(metadata, schema_string=schema.to_json(changed)),
+            "ADD COLUMNS",
+            {"columns": dump(told).decode()},
+        )
+
+
+def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, nullable: bool) -> None:
+    """Let a column be null, or forbid it: then no row may have a null there."""
+    with changing(spark, log) as change:
+        snapshot = change.snapshot
+        if not nullable:
+            change.transaction.read_whole_table()
+            if scan(spark, snapshot).where(f"{schema.path_text(path)} IS NULL").limit(1).count():
+                raise ConstraintViolated(f"there are rows without a value for {schema.path_text(path)}")
+
+        def changed(struct: StructType) -> StructType:
+            found = schema.find(struct, path[-1])
+            if found is None:
+                raise DeltaAnalysisError(f"there is no column {schema.path_text(path)}")
+            new = StructField(found.name, found.dataType, nullable, found.metadata)
+            return StructType([new if field.name == found.name else field for field in struct.fields])
+
+        whole = _inside(snapshot.schema, path[:-1], changed)
+        _change_metadata(
+            change,
+            replace(snapshot.metadata, schema_string=schema.to_json(whole)),
+            "CHANGE COLUMN",
+            {"column": dump({"name": schema.path_text(path), "nullable": nullable}).decode()},
+        )
+
+
+def add_constraint(spark: SparkSession, log: DeltaLog, name: str, check: str) -> None:
+    """Let every row, old and new, meet a condition."""
+    with changing(spark, log) as change:
+        snapshot = change.snapshot
+        key = f"{CONSTRAINT}{name.lower()}"
+        if key in snapshot.properties:
+            raise DeltaAnalysisError(
+                f"there is a constraint {name} already: {snapshot.properties[key]}", "Drop it first."
+            )
+        condition = analyse(spark, snapshot.schema, check, "CHECK")
+        change.transaction.read_whole_table()
+        broken = scan(spark, snapshot).where(condition.others).limit(1).toArrow().to_pylist()
+        if broken:
+            raise ConstraintViolated(
+                f"the table has rows that break {name} ({check}), for one {broken[0]}",
+                "Mend or delete them first.",
+            )
+        metadata = replace(snapshot.metadata, configuration={**snapshot.properties, key: check})
+        _change_metadata(change, metadata, "ADD CONSTRAINT", {"name": name, "expr": check})
+
+
+def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists: bool = False) -> None:
+    """Take a condition away."""
+    with changing(spark, log) as change:
+        key = f"{CONSTRAINT}{name.lower()}"
+        properties = dict(change.snapshot.properties)
+        if properties.pop(key, None) is None:
+            if if_exists:
+                return
+            raise DeltaAnalysisError(f"there is no constraint {name}")
+        metadata = replace(change.snapshot.metadata, configuration=properties)
+        _change_metadata(change, metadata, "DROP CONSTRAINT", {"name": name})
+
+
+def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: int) -> None:
+    """Raise the protocol's versions; nothing happens where they are as high already."""
+    with changing(spark, log) as change:
+        current = change.snapshot.protocol
+        if reader < current.min_reader or writer < current.min_writer:
+            raise InvalidArgument(
+                f"the table has protocol ({current.min_reader}, {current.min_writer}), which can't be lowered to "
+                f"({reader}, {writer})"
+            )
+        if not (1 <= reader <= 3 and 1 <= writer <= 7):
+            raise InvalidArgument(f"there is no protocol ({reader}, {writer})", "The newest one is (3, 7).")
+        if (reader, writer) == (current.min_reader, current.min_writer):
+            return
+        if reader == 3 and writer != 7:
+            raise InvalidArgument("reader version 3 needs writer version 7")
+        wanted = Protocol(reader, writer)
+        if writer == 7:
+            known = features.writer_features(current)
+            readers = frozenset(features.reader_features(current)) if reader == 3 else None
+            wanted = Protocol(reader, writer, readers, frozenset(known))
+        _change_protocol(change, wanted, "UPGRADE PROTOCOL")
+
+
+def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
+    """Let the table use a feature that this engine can write."""
+    with changing(spark, log) as change:
+        known = {each.lower(): each for each in features.WRITABLE}
+        feature = known.get(name.lower(), name)
+        if feature not in features.WRITABLE:
+            raise UnsupportedTableFeature(f"the feature {name} is not supported", features=(name,))
+        current = change.snapshot.protocol
+        if current.writer_features is not None and feature in current.writer_features:
+            return
+        _change_protocol(change, _listing(current, feature), "ADD FEATURE")
+
+
+def drop_feature(spark: SparkSession, log: DeltaLog, name: str, *, truncate_history: bool = False) -> None:
+    """Refused: to take a feature away safely, what used it must be rewritten and the log's past be hidden."""
+    del spark, log, truncate_history
+    raise UnsupportedTableFeature(
+        f"dropping the feature {name} is not supported",
+        "Drop it with delta-spark, or copy the rows into a new table.",
+        features=(name,),
+    )
+
+
+def _listing(current: Protocol, feature: str) -> Protocol:
+    """The protocol with lists, and the feature in them."""
+    writer = features.writer_features(current) | {feature}
+    reader = features.reader_features(current)
+    if features.upgraded(Protocol(1, 7, None, frozenset()), [feature]).min_reader == 3:
+        reader |= {feature}
+    if not reader:
+        return Protocol(current.min_reader, 7, None, writer)
+    return Protocol(3, 7, reader, writer)
+
+
+def _change_protocol(change: Change, protocol: Protocol, operation: str) -> None:
+    if protocol == change.snapshot.protocol:
+        return
+    features.check_writable(protocol, change.snapshot.metadata, change.snapshot.domains, change.log.path)
+    change.transaction.update_protocol(protocol)
+    change.commit([], operation, {"newProtocol": dump(protocol.to_json()).decode()}, {})
+
+
+def _change_metadata(
+    change: Change, metadata: Metadata, operation: str, parameters: Mapping[str, str]
+) -> None:
+    change.transaction.update_metadata(metadata)
+    change.commit([], operation, parameters, {})
+
+
+def _inside(whole: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
+    """The schema with the struct at a path edited."""
+    if not path:
+        return edit(whole)
+    found = schema.find(whole, path[0])
+    if found is None or not isinstance(found.dataType, StructType):
+        raise DeltaAnalysisError(f"there is no struct {schema.path_text(path)}")
+    inner = _inside(found.dataType, path[1:], edit)
+    return StructType(
+        [
+            StructField(field.name, inner, field.nullable, field.metadata)
+            if field.name == found.name
+            else field
+            for field in whole.fields
+        ]
+    )

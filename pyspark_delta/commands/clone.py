@@ -1,0 +1,145 @@
+"""CLONE: a copy of a version elsewhere. A shallow one refers to the files of its source, a deep one has its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from pyspark.sql import SparkSession
+
+from pyspark_delta import deletion_vectors
+from pyspark_delta.commands.change import USER_METADATA, now_ms, total, vector_file
+from pyspark_delta.commands.conditions import read_conf
+from pyspark_delta.exceptions import MissingDataFile, TableExists
+from pyspark_delta.log.actions import Add, DeletionVector, Metadata, Remove
+from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.partition_values import absolute_path, decode_path, encode_path, is_absolute
+from pyspark_delta.write import discard
+
+__all__ = ["clone"]
+
+THREADS = 8
+
+
+def clone(
+    spark: SparkSession,
+    log: DeltaLog,
+    target: str,
+    *,
+    shallow: bool,
+    replace: bool = False,
+    properties: Mapping[str, str] | None = None,
+    version: int | None = None,
+    timestamp: str | None = None,
+) -> DeltaLog:
+    """Clone a version (by default the newest) to a path; the log of the clone."""
+    source = log.snapshot(version=version, timestamp=timestamp)
+    source.check_readable()
+    copy = DeltaLog.for_path(target, spark)
+    transaction = copy.begin()
+    if transaction.table_exists and not replace:
+        raise TableExists(
+            f"there is a table at {target} already", "Clone to another path, or with replace=True."
+        )
+    files = source.files().adds()
+    removed: list[Remove] = []
+    if transaction.table_exists:
+        transaction.read_whole_table()
+        now = now_ms()
+        removed = [add.remove(now) for add in transaction.snapshot.files().adds()]
+    metadata = _metadata(source, transaction.snapshot if transaction.table_exists else None, properties or {})
+    added = [_referring(add, source.path) for add in files] if shallow else _copied(source, files, copy.path)
+    try:
+        transaction.new_table(metadata, source.protocol)
+        transaction.commit(
+            [*removed, *added],
+            "CLONE",
+            {
+                "source": f"delta.`{log.path}`",
+                "sourceVersion": str(source.version),
+                "isShallow": str(shallow).lower(),
+            },
+            {
+                "sourceTableSize": source.size_in_bytes,
+                "sourceNumOfFiles": source.num_files,
+                "numRemovedFiles": len(removed),
+                "numCopiedFiles": 0 if shallow else len(added),
+                "removedFilesSize": total(removed),
+                "copiedFilesSize": 0 if shallow else total(added),
+            },
+            user_metadata=read_conf(spark, USER_METADATA),
+        )
+    except Exception:
+        if not shallow and transaction.committed_version is None:
+            discard(copy.path, added)
+        raise
+    return copy
+
+
+def _metadata(source: Snapshot, existing: Snapshot | None, properties: Mapping[str, str]) -> Metadata:
+    found = source.metadata
+    return dataclasses.replace(
+        found,
+        id=str(uuid.uuid4()) if existing is None else existing.metadata.id,
+        created_time=now_ms(),
+        configuration={**found.configuration, **properties},
+    )
+
+
+def _referring(add: Add, root: str) -> Add:
+    """The same file, named so that a table elsewhere finds it."""
+    vector = add.deletion_vector
+    if vector is not None and vector.storage_type == "u":
+        place = vector_file(vector, root)
+        vector = dataclasses.replace(vector, storage_type="p", path_or_inline_dv=_uri(str(place)))
+    path = add.path if is_absolute(add.path) else _uri(absolute_path(add.path, root))
+    return dataclasses.replace(add, path=path, deletion_vector=vector, data_change=True)
+
+
+def _uri(place: str) -> str:
+    return f"file://{encode_path(place)}" if place.startswith("/") else encode_path(place)
+
+
+def _copied(source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
+    """The files at the same places below another root, and their deletion vectors in a file of its own."""
+    rows = {
+        add.path: deletion_vectors.read(add.deletion_vector, source.path, source.store)
+        for add in files
+        if add.deletion_vector is not None
+    }
+    made: list[Add] = []
+
+    def copied(add: Add) -> Add:
+        place = absolute_path(add.path, source.path)
+        # A file of elsewhere gets a name of its own.
+        name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
+        goal = f"{root}/{name}"
+        os.makedirs(os.path.dirname(goal), exist_ok=True)
+        try:
+            shutil.copyfile(place, goal)
+        except FileNotFoundError:
+            raise MissingDataFile(f"{place}, a file of version {source.version}, is not there") from None
+        new = dataclasses.replace(add, path=encode_path(name), data_change=True)
+        made.append(new)
+        return new
+
+    try:
+        with ThreadPoolExecutor(max_workers=THREADS) as pool:
+            added = list(pool.map(copied, files))
+        vectors = deletion_vectors.write_many(root, rows)
+    except BaseException:
+        discard(root, made)
+        raise
+    return [
+        dataclasses.replace(new, deletion_vector=_vector(vectors, old))
+        for new, old in zip(added, files, strict=True)
+    ]
+
+
+def _vector(vectors: Mapping[str, DeletionVector], add: Add) -> DeletionVector | None:
+    return None if add.deletion_vector is None else vectors[add.path]

@@ -1,0 +1,163 @@
+"""CONVERT TO DELTA: a folder of Parquet files becomes a table in place, by nothing but a log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StructField, StructType
+
+from pyspark_delta import features, statistics
+from pyspark_delta.commands.assignments import parse_name
+from pyspark_delta.commands.change import USER_METADATA, total
+from pyspark_delta.commands.conditions import read_conf
+from pyspark_delta.enforcement import as_nullable
+from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument, SchemaMismatch
+from pyspark_delta.frames import new_metadata
+from pyspark_delta.log.actions import Add, dump
+from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.partition_values import HIVE_NULL, encode_path, internal
+from pyspark_delta.schema import find
+
+__all__ = ["convert_to_delta"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A data file, its path relative to the folder, and the texts in its folders' names."""
+
+    name: str
+    size: int
+    mtime_ms: int
+    partition: tuple[tuple[str, str | None], ...]
+
+
+def convert_to_delta(
+    spark: SparkSession, identifier: str, partition_schema: str | StructType | None = None
+) -> DeltaLog:
+    """Write the first version of a log beside the files; the log of the new table. A table stays what it is."""
+    path = _path(identifier)
+    log = DeltaLog.for_path(path, spark)
+    if log.exists():
+        return log
+    partition = _partition_schema(spark, partition_schema)
+    found = list(_files(log.path))
+    if not found:
+        raise DeltaAnalysisError(f"there is no Parquet file below {path}", "Check the path.")
+    _refuse_other_partitioning(found, partition, path)
+    data = spark.read.option("mergeSchema", "true").parquet(
+        *(f"file:{log.path}/{each.name}" for each in found)
+    )
+    fields = [field for field in data.schema.fields if find(partition, field.name) is None]
+    schema = as_nullable(StructType([*fields, *partition.fields]))
+    metadata = new_metadata(schema, partition.names)
+    transaction = log.begin()
+    transaction.new_table(metadata, features.protocol_for(metadata))
+    columns = statistics.indexed_columns(schema, partition.names, metadata.configuration)
+    told = statistics.of_files([f"{log.path}/{each.name}" for each in found], columns)
+    adds = [
+        Add(
+            path=encode_path(each.name),
+            partition_values=_values(each, partition),
+            size=each.size,
+            modification_time=each.mtime_ms,
+            data_change=True,
+            stats=facts.text,
+        )
+        for each, facts in zip(found, told, strict=True)
+    ]
+    transaction.commit(
+        adds,
+        "CONVERT",
+        {
+            "numFiles": str(len(adds)),
+            "partitionedBy": dump(partition.names).decode(),
+            "collectStats": "true",
+            "sourceFormat": "parquet",
+        },
+        {"numConvertedFiles": len(adds), "sizeOfConvertedFiles": total(adds)},
+        user_metadata=read_conf(spark, USER_METADATA),
+    )
+    return log
+
+
+def _path(identifier: str) -> str:
+    parts = parse_name(identifier) if "`" in identifier or not identifier.startswith("/") else (identifier,)
+    if len(parts) == 2 and parts[0].lower() == "parquet":
+        return parts[1]
+    if len(parts) == 2 and parts[0].lower() == "delta":
+        return parts[1]
+    raise InvalidArgument(f"{identifier} names no folder of Parquet files", "Write it as parquet.`/path`.")
+
+
+def _partition_schema(spark: SparkSession, given: str | StructType | None) -> StructType:
+    if given is None:
+        return StructType([])
+    if isinstance(given, StructType):
+        return given
+    parsed = spark._jvm.org.apache.spark.sql.types.StructType.fromDDL(given).json()
+    schema = StructType.fromJson(_loaded(parsed))
+    return StructType([StructField(field.name, field.dataType, True) for field in schema.fields])
+
+
+def _loaded(text: str) -> dict[str, object]:
+    from pyspark_delta.log.actions import load  # noqa: PLC0415
+
+    found: dict[str, object] = load(text)
+    return found
+
+
+def _files(
+    root: str, folder: str = "", partition: tuple[tuple[str, str | None], ...] = ()
+) -> Iterator[_Found]:
+    with os.scandir(f"{root}/{folder}" if folder else root) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir():
+                if "=" in entry.name:
+                    key, _, value = entry.name.partition("=")
+                    text = None if value == HIVE_NULL else unquote(value)
+                    yield from _files(root, name, (*partition, (unquote(key), text)))
+                elif not entry.name.startswith(("_", ".")):
+                    yield from _files(root, name, partition)
+            elif entry.name.endswith(".parquet") and not entry.name.startswith(("_", ".")):
+                with suppress(FileNotFoundError):
+                    stat = entry.stat()
+                    yield _Found(name, stat.st_size, stat.st_mtime_ns // 1_000_000, partition)
+
+
+def _refuse_other_partitioning(found: list[_Found], partition: StructType, path: str) -> None:
+    wanted = [name.lower() for name in partition.names]
+    for each in found:
+        have = [name.lower() for name, _ in each.partition]
+        if sorted(have) != sorted(wanted):
+            raise SchemaMismatch(
+                f"the files below {path} are partitioned otherwise than was said",
+                "Give partitionSchema with the columns of the folders and their types.",
+                differences=[
+                    f"{each.name}: its folders name {have or 'no columns'}, and {wanted or 'none'} were given"
+                ],
+            )
+
+
+def _values(each: _Found, partition: StructType) -> dict[str, str | None]:
+    texts = {name.lower(): text for name, text in each.partition}
+    values: dict[str, str | None] = {}
+    for field in partition.fields:
+        text = texts[field.name.lower()]
+        _refuse_unreadable(text, field.dataType, each.name)
+        values[field.name] = text
+    return values
+
+
+def _refuse_unreadable(text: str | None, data_type: DataType, name: str) -> None:
+    try:
+        internal(text, data_type)
+    except Exception as problem:
+        raise SchemaMismatch(
+            f"the folder of {name} has the value {text!r}, which is no {data_type.simpleString()}"
+        ) from problem
