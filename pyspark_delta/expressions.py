@@ -58,17 +58,22 @@ if TYPE_CHECKING:
 __all__ = ["predicate_of"]
 
 
-def predicate_of(condition: Column | str | None, schema: StructType, spark: SparkSession) -> Predicate | None:
-    """The predicate of a condition on the columns of this schema; None where there is no condition."""
+def predicate_of(
+    condition: Column | str | None, schema: StructType, spark: SparkSession, alias: str | None = None
+) -> Predicate | None:
+    """The predicate of a condition on the columns of this schema, which it may call by an alias of the table.
+
+    None where there is no condition.
+    """
     if condition is None:
         return None
     zone = spark._jsparkSession.conf().get("spark.sql.session.timeZone")  # noqa: SLF001
-    parsed = _as_written(condition, spark)
+    parsed = _as_written(condition, spark) if alias is None else None
     if parsed is not None:
         plain = _Translation(zone, schema).predicate(parsed)
         if plain is not None:
             return plain
-    return _simplified(condition, schema, spark, zone)
+    return _simplified(condition, schema, spark, zone, alias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +112,14 @@ def _as_written(condition: Column | str, spark: SparkSession) -> _Node | None:
         return None
 
 
-def _simplified(condition: Column | str, schema: StructType, spark: SparkSession, zone: str) -> Predicate:
+def _simplified(
+    condition: Column | str, schema: StructType, spark: SparkSession, zone: str, alias: str | None
+) -> Predicate:
     """The condition after Spark's optimizer, as the filter of a relation without any property to lean on."""
     session = spark._jsparkSession  # noqa: SLF001
     frame = session.createDataFrame(spark._jsc.emptyRDD(), session.parseDataType(schema.json()))  # noqa: SLF001
+    if alias is not None:
+        frame = frame.alias(alias)
     frame = frame.filter(condition if isinstance(condition, str) else condition._jc)  # noqa: SLF001
     plan = frame.queryExecution().optimizedPlan()
     found: list[Predicate] = []
