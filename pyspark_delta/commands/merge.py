@@ -65,10 +65,10 @@ class Pairs:
 
     table: pa.Table  # row, source, clause
 
-    def acting(self, clauses: Sequence[int]) -> pa.ChunkedArray:
+    def acting(self, clauses: Sequence[int]) -> pa.Array:
         """The rows of the table on which one of these clauses acts, each once."""
         if not clauses:
-            return pa.chunked_array([], pa.int64())
+            return pa.array([], pa.int64())
         chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
         return pc.unique(self.table["row"].filter(chosen))
 
@@ -304,7 +304,7 @@ class _Merge:
         if len(updated):
             frames.append(self._table_columns(found.where(F.col(self._clause).isin(self._updating))))
         added = self._write(frames)
-        gone = pa.chunked_array([*updated.chunks, *deleted.chunks], pa.int64())
+        gone = pa.concat_arrays([updated, deleted])
         marked = self._change.mark(
             candidates.adds, {ordinal: bitmap(rows) for ordinal, rows in grouped(gone)}
         )
