@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import struct
+import uuid
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -135,8 +136,10 @@ def _compiled(jvm: Any) -> Any:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-        compiler.cook(SOURCE)
-        return compiler.getClassLoader().loadClass("pyspark_delta.DeltaFiles").newInstance()
+        # py4j remembers methods by the names of classes: another compilation needs another name.
+        name = f"DeltaFiles_{uuid.uuid4().hex}"
+        compiler.cook(SOURCE.replace("DeltaFiles", name))
+        return compiler.getClassLoader().loadClass(f"pyspark_delta.{name}").newInstance()
     except Exception:
         LOG.warning(
             "Spark's planner can't be given a list of files; tables are read a slower way", exc_info=True

@@ -23,6 +23,7 @@ from pyspark_delta.exceptions import (
     DeltaError,
     InvalidArgument,
     SchemaMismatch,
+    TableExists,
 )
 from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import Action, Add, Metadata, Txn, load
@@ -134,7 +135,7 @@ class _Job:
         if not txn.table_exists:
             return self._create(txn)
         if self.mode == "error":
-            raise DeltaAnalysisError(
+            raise TableExists(
                 f"there is a table at {self.log.path} already", "Write with mode append, overwrite or ignore."
             )
         if self.mode == "ignore":

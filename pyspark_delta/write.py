@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import threading
 import uuid
@@ -42,6 +43,7 @@ __all__ = ["STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
 
 STAGING_PREFIX = "_temporary_"
 
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEY = "__partition_{}"
 _ODD = "\u0001hex:"
 _CODEC_PROPERTY = "delta.parquet.compression.codec"
@@ -147,7 +149,9 @@ class _Plan:
             values = self._values(file)
             folder = hive_path(values)
             name = file.rsplit("/", 1)[-1]
-            relative = f"{folder}/{name}" if folder else name
+            # Spark uses a name once for each partition; folders of two values can be one (null and a text like its
+            # folder's name, or upper and lower case on some disks), where the second file would replace the first.
+            relative = f"{folder}/{_UUID.sub(str(uuid.uuid4()), name)}" if folder else name
             target = f"{self.root}/{relative}"
             if folder:
                 os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120

@@ -1,7 +1,8 @@
 """delta-spark in a process of its own, which runs the lines that a test hands to it.
 
 `delta_spark.run("...", table=path)` runs Python there: `spark` and `DeltaTable` are known, so are the names given,
-and what is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no Delta JAR.
+and what is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no
+Delta JAR.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ class DeltaSpark:
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             assert self._process.stdin
+            assert self._process.stdout
             self._process.stdin.close()
             self._process.wait(60)
+            self._process.stdout.close()
 
     def run(self, lines: str, **names: Any) -> Any:
         """Run these lines, give back what they leave in `result`."""
@@ -55,15 +58,16 @@ class DeltaSpark:
 
     def _start(self) -> subprocess.Popen[str]:
         jars = ",".join(str(each) for each in resolve())
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).resolve()), jars],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(self._work / "stderr").open("w"),
-            text=True,
-            cwd=self._work,
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-        )
+        with (self._work / "stderr").open("w") as stderr:
+            self._process = subprocess.Popen(
+                [sys.executable, str(Path(__file__).resolve()), jars],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+                cwd=self._work,
+                env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+            )
         return self._process
 
 
