@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from delta_models.log import Commit, LogReader, Snapshot
 from delta_models.operations import Operation
 from delta_models.outcomes import Outcome
-from delta_models.table import Branch, Expectation, Table
+from delta_models.table import Branch, ChangesExpectation, Expectation, Table
 from delta_models.values import Rows
 
 
@@ -18,7 +20,8 @@ class Look:
 
     `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
     filter, reopen. `malformed` says why an answer could not be taken as rows of the schema asked for
-    (`answer` is then None). `again`: judged before, and here only to be compared with.
+    (`answer` is then None). `again`: judged before, and here only to be compared with. `changes` is what the model says
+    that the change feed must tell, `told` what the engine tells of the table, column by column.
     """
 
     kind: str
@@ -29,6 +32,8 @@ class Look:
     version: int | None = None
     malformed: str | None = None
     again: bool = False
+    changes: ChangesExpectation | None = None
+    told: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,27 +16,34 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.answers import rows_of
 from conformance.checks import Judgement, judge
+from conformance.hearing import heard, kind_of, look_of
 from conformance.history import Step
+from conformance.laying import lay_out
 from conformance.looks import Rhythm
 from conformance.observation import Look, Observation
 from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
 from conformance.strategies import SLOTS
+from conformance.translation import translated, version_of
+from delta_adapters.contract import Look as Asked
 from delta_adapters.supervisor import ReadReply
 from delta_models.log import Commit, LogError, LogReader, NoTable, Snapshot
 from delta_models.operations import (
     LOOKS,
     AtState,
-    AtVersion,
+    AtTime,
     Checkpoint,
     CleanLog,
+    CloneTo,
     CompactLog,
-    Latest,
+    ConvertFromParquet,
+    Detail,
+    History,
     Operation,
     Optimize,
     Purge,
     Read,
+    ReadChanges,
     Reopen,
     SetZone,
     SwitchActor,
@@ -46,10 +53,10 @@ from delta_models.operations import (
 from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.requirements import BY_ID, Breach
 from delta_models.schema import Struct
-from delta_models.table import Branch, Expectation, LookExpectation, World
+from delta_models.table import Branch, Expectation, World
 from delta_models.values import bag
 
-KEEPS_CONTENT = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
+KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
 Answer = Callable[[], ReadReply | Lost]
 
 
@@ -68,7 +75,10 @@ class Judged:
 
 
 class Desk:
-    """A table and those who sit at it. `left` says why its history ended early, `not_asked` if nothing was wrong."""
+    """A table and those who sit at it. `left` says why its history ended early, `not_asked` if nothing was wrong.
+
+    `handed_to` is the slot that performed the step at hand where the engine of the step's own slot could not.
+    """
 
     def __init__(
         self, folder: Path, seats: Sequence[Seat], seed: int, tag: str, *, looks_around: bool = True
@@ -77,6 +87,7 @@ class Desk:
         self.seats = list(seats)
         self.left: str | None = None
         self.not_asked: str | None = None
+        self.handed_to: str | None = None
         self.world = World()
         self.versions: dict[int, int] = {}
         self.snapshot: Snapshot | None = None
@@ -102,11 +113,14 @@ class Desk:
     def play(self, step: Step) -> Iterator[Judged | None]:
         """One step. Yields None where an engine has been asked and other desks may go on meanwhile."""
         operation = step.operation
+        self.handed_to = None
         if isinstance(operation, Reopen):
             yield from self._reopen(operation)
         elif isinstance(operation, (SwitchActor, *LOOKS)):
             if isinstance(operation, Read):
                 yield from self._look(operation)
+            elif isinstance(operation, ReadChanges | History | Detail):
+                yield from self._hear(operation)
             number = self.world.step
             self.world = self.world.after(operation)
             self._remember(number)
@@ -121,8 +135,8 @@ class Desk:
         if seat is None:
             self._pass(operation)
             return
-        translated = self._translated(operation)
-        if translated is None:
+        asked = self._translated(operation)
+        if asked is None:
             self._stop_asking(f"{type(operation).__name__} goes back to a state that this copy never had")
             return
         if self._looks_around and self.world.table.exists:
@@ -130,9 +144,11 @@ class Desk:
                 yield from self._look(read)
                 if not seat.plays:
                     return
+        if isinstance(operation, ConvertFromParquet) and not self.world.table.exists:
+            lay_out(operation, self.folder)
         expectation, before = self.world.expect(operation), self.snapshot
         self._latest = {}
-        answer = seat.execute(translated, f"{self._tag}-{number}")
+        answer = seat.execute(asked, f"{self._tag}-{number}")
         yield None
         reply = answer()
         if isinstance(reply, Lost):
@@ -177,7 +193,7 @@ class Desk:
             self.reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
         )  # fmt: skip
         found: dict[str, list[Look]] = {}
-        for kind, each in ((_kind(read), read), *([(_kind(plain), plain)] if plain != read else [])):
+        for kind, each in ((kind_of(read), read), *([(kind_of(plain), plain)] if plain != read else [])):
             if self._translated(each) is None:
                 return
             reads = self._ask(each, but=known if each == plain else ())
@@ -185,6 +201,26 @@ class Desk:
             yield from self._gather(found, seen, reads, kind, each)
         for engine in found.keys() & known.keys():
             found[engine].append(replace(known[engine], again=True))
+        yield from self._judge_looks(found, seen, None)
+
+    def _hear(self, look: ReadChanges | History | Detail) -> Iterator[Judged | None]:
+        """What engines tell of the table's past, or of the table."""
+        if self.snapshot is None or self._translated(look) is None:
+            return
+        seen = Observation(
+            "", self.world.step, look, self.folder, self.world.expect(look), NoChange(), None, self.world.table,
+            self.reader, self.snapshot, self.snapshot, versions=self.versions, wrote=False,
+        )  # fmt: skip
+        answers = self._ask(look)
+        yield None
+        found: dict[str, list[Look]] = {}
+        for seat in self.seats:
+            if seat.engine in answers:
+                reply = answers[seat.engine]()
+                if isinstance(reply, Lost):
+                    yield self._lost(seat, reply, look)
+                else:
+                    found[seat.engine] = [heard(look, self.world, self.snapshot.schema, reply)]
         yield from self._judge_looks(found, seen, None)
 
     def _judged(
@@ -218,9 +254,13 @@ class Desk:
 
     def _performer(self, step: Step) -> Seat | None:
         """Who performs a step: the first from the step's slot on that claims to be able to."""
-        turn = SLOTS.index(step.slot) % len(self.seats) if step.slot else 0
+        self.handed_to = step.by
+        wanted = step.by or step.slot
+        turn = SLOTS.index(wanted) % len(self.seats) if wanted else 0
         for seat in self.seats[turn:] + self.seats[:turn]:
             if seat.plays and self._cannot(seat, step.operation) is None:
+                if seat is not self.seats[turn]:
+                    self.handed_to = SLOTS[self.seats.index(seat)]
                 return seat
         return None
 
@@ -246,14 +286,14 @@ class Desk:
     def _stop_asking(self, why: str) -> None:
         self.left = self.not_asked = why
 
-    def _ask(self, read: Read, but: Collection[str] = ()) -> dict[str, Answer]:
+    def _ask(self, read: Asked, but: Collection[str] = ()) -> dict[str, Answer]:
         """Ask every engine that claims to be able to for rows; what comes back is called for the answers."""
-        translated = self._translated(read)
+        asked = self._translated(read)
         return {
-            each.engine: each.read(translated)
+            each.engine: each.read(asked)
             for each in self.seats
             if each.plays and each.engine not in but
-            and isinstance(translated, Read) and self._cannot(each, translated, writing=False) is None
+            and isinstance(asked, Asked) and self._cannot(each, asked, writing=False) is None
         }  # fmt: skip
 
     def _gather(
@@ -273,27 +313,33 @@ class Desk:
             if isinstance(reply, Lost):
                 yield self._lost(seat, reply, seen.operation)
             else:
-                look = _look_of(kind, read, expected, self._columns(read), reply)
+                look = look_of(kind, read, expected, self._columns(read), reply)
                 found.setdefault(seat.engine, []).append(look)
                 if read == Read():
                     self._latest[seat.engine] = look
 
     def _columns(self, read: Read) -> Struct:
-        """The schema that an answer should have."""
-        table = self.world.state(read.at.step) if isinstance(read.at, AtState) else self.world.table
+        """The schema that an answer should have: the log's, since a reader is measured against the log before it."""
+        schema = self._schema(read)
         if read.columns is None:
+            return schema
+        known = {each.casefold() for each in schema.names}
+        return Struct(tuple(schema[name] for name in read.columns if name.casefold() in known))
+
+    def _schema(self, read: Read) -> Struct:
+        back = isinstance(read.at, AtState | AtTime)
+        table = self.world.state(read.at.step) if isinstance(read.at, AtState | AtTime) else self.world.table
+        try:
+            if not back:
+                return table.schema if self.snapshot is None else self.snapshot.schema
+            version = version_of(read.at, self.versions)
+            return table.schema if version is None else self.reader.snapshot(version).schema
+        except LogError:
             return table.schema
-        return Struct(tuple(table.schema[name] for name in read.columns))
 
     def _translated(self, operation: Operation) -> Operation | None:
-        """The operation as this copy's engine must be asked: states become versions of this copy."""
-        at = getattr(operation, "at", None)
-        if not isinstance(at, AtState):
-            return operation
-        version = self.versions.get(at.step)
-        if version is None:
-            return None
-        return replace(operation, at=AtVersion(version))  # type: ignore[arg-type]  # whatever has an `at` takes one
+        """The operation as this copy's engine must be asked."""
+        return translated(operation, self.versions, self.reader)
 
     # What happened
 
@@ -394,19 +440,3 @@ def play(desks: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
 def _is_lasting(requirement: str) -> bool:
     """Whether what follows a breach can't be judged: a must, or rows that are no longer the model's."""
     return BY_ID[requirement].strength == "must" or requirement.startswith(("contents.", "write."))
-
-
-def _kind(read: Read) -> str:
-    if read.where is not None:
-        return "filter"
-    return "latest" if isinstance(read.at, Latest) else "state"
-
-
-def _look_of(kind: str, read: Read, expected: LookExpectation, columns: Struct, reply: ReadReply) -> Look:
-    rows = None if expected.refusals else expected.rows
-    if reply.table is None:
-        return Look(kind, read, rows, None, refused=reply.outcome)
-    answer = rows_of(reply.table, columns)
-    if isinstance(answer, str):
-        return Look(kind, read, rows, None, version=reply.version, malformed=answer)
-    return Look(kind, read, rows, answer, version=reply.version)

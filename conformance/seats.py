@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from delta_adapters.capabilities import Capabilities
+from delta_adapters.contract import Look
 from delta_adapters.supervisor import (
     AdapterBug,
     Host,
@@ -24,7 +25,7 @@ from delta_adapters.supervisor import (
     ReadReply,
     Reply,
 )
-from delta_models.operations import Operation, Read
+from delta_models.operations import Operation
 from delta_models.requirements import Breach
 
 Answered = TypeVar("Answered")
@@ -80,7 +81,7 @@ class Seat:
             return lambda: lost
         return lambda: self._timed(pending.result)
 
-    def read(self, read: Read) -> Callable[[], ReadReply | Lost]:
+    def read(self, read: Look) -> Callable[[], ReadReply | Lost]:
         """Ask for rows; the answer is waited for by calling what comes back."""
         pending = self._guarded(lambda: self.host.submit_read(read, self.timeout))
         if isinstance(pending, Lost):

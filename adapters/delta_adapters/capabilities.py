@@ -25,6 +25,7 @@ from delta_models.operations import (
     Create,
     CreateAs,
     Delete,
+    DropFeature,
     EnableFeature,
     Latest,
     Merge,
@@ -35,6 +36,7 @@ from delta_models.operations import (
     ReadChanges,
     Replace,
     Restore,
+    SetNullable,
     SetProperties,
     Update,
     Vacuum,
@@ -198,6 +200,12 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
             yield from _when(operation.first)
         case Optimize() | ZOrder():
             yield from _flags(operation, "where")
+        case AddColumn():
+            yield from _flags(operation, "parent", "after", "first")
+        case SetNullable(nullable=False):
+            yield "not-null"
+        case DropFeature():
+            yield from _flags(operation, "truncate_history")
         case Vacuum():
             yield from _flags(operation, "dry_run", "lite")
             if operation.retention_hours is not None:

@@ -8,18 +8,19 @@ maps the alphabet onto its engine's own public API. It never emulates: what the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from delta_models.operations import Operation, Read
+from delta_models.operations import Detail, History, Operation, Read, ReadChanges
 from delta_models.outcomes import Outcome
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 CONTRACT_VERSION = 1
+Look = Read | ReadChanges | History | Detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,47 @@ class Answer:
 
     table: pa.Table
     version: int | None = None
+
+
+def history_table(told: Iterable[tuple[int, str, Any]]) -> pa.Table:
+    """What an engine tells of a table's past, in its own order: version, operation and time of each."""
+    import pyarrow as pa  # noqa: PLC0415 - an adapter that answers has imported it
+
+    listed = list(told)
+    return pa.table(
+        {
+            "version": pa.array([version for version, _, _ in listed], pa.int64()),
+            "operation": pa.array([operation for _, operation, _ in listed], pa.string()),
+            "timestamp": pa.array(
+                [None if time is None else str(time) for _, _, time in listed], pa.string()
+            ),
+        }
+    )
+
+
+def detail_table(
+    files: int | None,
+    size: int | None,
+    partition_by: Iterable[str],
+    properties: Mapping[str, str],
+    protocol: tuple[int, int] | None,
+) -> pa.Table:
+    """What an engine says of a table, in one row: its files and their bytes, partition columns, properties, and
+    reader and writer version."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    reader, writer = protocol or (None, None)
+    texts = pa.map_(pa.string(), pa.string())
+    return pa.table(
+        {
+            "numFiles": pa.array([files], pa.int64()),
+            "sizeInBytes": pa.array([size], pa.int64()),
+            "partitionColumns": pa.array([list(partition_by)], pa.list_(pa.string())),
+            "properties": pa.array([list(properties.items())], texts),
+            "minReaderVersion": pa.array([reader], pa.int32()),
+            "minWriterVersion": pa.array([writer], pa.int32()),
+        }
+    )
 
 
 class Adapter(Protocol):
@@ -73,8 +115,13 @@ class Adapter(Protocol):
         table changed. An exception that leaves this method is a bug of the adapter.
         """
 
-    def read(self, read: Read) -> Answer | Outcome:
-        """The rows of a read, or why there are none (`Rejected`, `Unsupported`)."""
+    def read(self, read: Look) -> Answer | Outcome:
+        """The rows of a read, or why there are none (`Rejected`, `Unsupported`).
+
+        Looks of other kinds come only to an adapter that claims them. The answer to `ReadChanges` has the table's
+        columns, `_change_type`, `_commit_version` and, if the engine says so, `_commit_timestamp`; that to `History`
+        is made by `history_table`, that to `Detail` by `detail_table`.
+        """
 
     def stop(self) -> None:
         """End what `start` began."""

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from delta_adapters import warden
 from delta_adapters.capabilities import Capabilities
-from delta_adapters.contract import CONTRACT_VERSION, Identity
+from delta_adapters.contract import CONTRACT_VERSION, Identity, Look
 from delta_adapters.environments import Launch, launch_of
 from delta_adapters.registry import EngineSpec
 from delta_adapters.wire import PROTOCOL, Channel, Closed, Disturbed, Frame, Garbage, TooLate
@@ -229,10 +229,10 @@ class Host:
         deadline = time.monotonic() + timeout
         return Pending(lambda: self._finish_execute(number, deadline, timeout))
 
-    def submit_read(self, read: Read, timeout: float = CALL_TIMEOUT) -> Pending[ReadReply]:
+    def submit_read(self, read: Look, timeout: float = CALL_TIMEOUT) -> Pending[ReadReply]:
         """Begin a read."""
         self.ready()
-        number = self._send("read", f"read {read.at}", {"operation": encode(read)}, timeout)
+        number = self._send("read", _in_words(read), {"operation": encode(read)}, timeout)
         deadline = time.monotonic() + timeout
         return Pending(lambda: self._finish_read(number, deadline, timeout))
 
@@ -240,7 +240,7 @@ class Host:
         """Perform an operation that changes the table."""
         return self.submit(operation, tag, timeout).result()
 
-    def read(self, read: Read, timeout: float = CALL_TIMEOUT) -> ReadReply:
+    def read(self, read: Look, timeout: float = CALL_TIMEOUT) -> ReadReply:
         """Read rows."""
         return self.submit_read(read, timeout).result()
 
@@ -443,6 +443,10 @@ class Host:
         self.ended = (
             Ended(**json.loads(report)) if report else Ended(None, asked=False, killed=0, containment="lost")
         )
+
+
+def _in_words(look: Look) -> str:
+    return f"read {look.at}" if isinstance(look, Read) else type(look).__name__
 
 
 def _exit_in_words(exit_code: int | None) -> str:

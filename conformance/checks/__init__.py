@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, reads, statistics
+from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, reads, statistics, told
 from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
 from conformance.observation import Observation
@@ -21,6 +21,7 @@ CHECKS: tuple[Check, ...] = (
     checkpoint.CHECK,
     reads.CHECK,
     metamorphic.CHECK,
+    told.CHECK,
 )
 
 __all__ = ["CHECKS", "Check", "Judgement", "judge"]

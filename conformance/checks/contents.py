@@ -12,8 +12,10 @@ from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
 from delta_models.operations import (
     Append,
+    AtState,
     Checkpoint,
     CleanLog,
+    CloneTo,
     CompactLog,
     Delete,
     Drop,
@@ -33,7 +35,14 @@ from delta_models.schema import STRING, Struct, to_json
 from delta_models.values import Rows
 
 JUDGES = judged_by("contents")
-FREE_METADATA = ("delta.columnMapping.", "parquet.field.", "delta.typeChanges")
+FEATURE = "delta.feature."  # a property by which a feature is asked for; the protocol then names it
+FREE_METADATA = (
+    "delta.columnMapping.",
+    "CURRENT_DEFAULT",
+    "EXISTS_DEFAULT",
+    "parquet.field.",
+    "delta.typeChanges",
+)
 READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
 
@@ -48,6 +57,8 @@ def look(seen: Observation, ledger: Ledger) -> None:
     if isinstance(seen.operation, Drop):
         _dropped(seen, ledger)
         return
+    if isinstance(seen.operation, CloneTo):
+        _cloned(seen, seen.operation, ledger)
     if seen.after is None:
         if seen.branch is not None and seen.model.exists:
             ledger.judge(_rule(seen) or "write.data-files-readable", "there is no table")
@@ -81,6 +92,12 @@ def _against_the_model(seen: Observation, after: Snapshot, rows: Rows, ledger: L
     model = seen.model
     what = f"after {type(seen.operation).__name__} (version {after.version})"
     wrong = schema_difference(model.schema, after.schema)
+    if _grows(seen):
+        moved = wrong is not None and schema_difference(_sorted(model.schema), _sorted(after.schema)) is None
+        names = f"{_names(after.schema.names)} instead of {_names(model.schema.names)}"
+        ledger.judge("write.column-order", f"{what}: {names}" if moved else None)
+        if moved:
+            return
     same_columns = ledger.judge("write.schema", f"{what}: {wrong}" if wrong else None)
     same = tuple(after.partition_by) == tuple(model.partition_by)
     wrong = f"{what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
@@ -99,13 +116,26 @@ def _against_the_model(seen: Observation, after: Snapshot, rows: Rows, ledger: L
     _empty_texts(seen, rows, ledger)
 
 
+def _grows(seen: Observation) -> bool:
+    """Whether the step let the schema grow."""
+    match seen.operation:
+        case Append(schema_mode="merge") | Overwrite(schema_mode="merge") | Merge(schema_evolution=True):
+            return True
+    return False
+
+
+def _sorted(schema: Struct) -> Struct:
+    return Struct(tuple(sorted(schema.fields, key=lambda each: each.name)))
+
+
 def _wrong_properties(seen: Observation, after: Snapshot) -> str | None:
     """Properties that were asked for and are not there, or taken away and still there; what writers add is theirs."""
     found = dict(after.properties)
+    named = {f"{FEATURE}{each}" for each in after.protocol.writer_features or ()}
     off = [
         f"{key} is {found.get(key)!r} instead of {value!r}"
         for key, value in seen.model.properties
-        if found.get(key) != value
+        if found.get(key) != value and key not in named
     ]
     if isinstance(seen.operation, UnsetProperties):
         off += [f"{key} is still {found[key]!r}" for key in seen.operation.keys if key in found]
@@ -133,6 +163,22 @@ def _nan_decides(seen: Observation) -> bool:
         return truth.nan_matters(expressions, truth.rows_before(seen), *sources)
     except truth.NotKnown:
         return False
+
+
+def _cloned(seen: Observation, operation: CloneTo, ledger: Ledger) -> None:
+    """The clone holds the rows of the state that was cloned."""
+    if not isinstance(seen.outcome, Committed):
+        return
+    at = operation.at
+    version = seen.versions.get(at.step) if isinstance(at, AtState) else None
+    reader = LogReader(seen.folder.parent / operation.target, zone=seen.reader.zone)
+    try:
+        original = seen.reader.snapshot(version)
+        rows, clone = seen.reader.rows(original), reader.snapshot()
+        wrong = schema_difference(original.schema, clone.schema) or difference(rows, reader.rows(clone))
+    except LogError as error:
+        wrong = str(error)
+    ledger.judge("contents.clone", wrong, operation.target)
 
 
 def _dropped(seen: Observation, ledger: Ledger) -> None:

@@ -69,8 +69,11 @@ def add_column(place: Place) -> Operation:
 
 
 def drop_column(place: Place) -> Operation:
-    """A column goes."""
-    return DropColumn(place.dice.pick(list(_paths(place))))
+    """A column goes; not the last one that is in the files."""
+    names = place.shape.schema.names
+    kept = {(name,) for name in names if name not in place.shape.partition_by}
+    possible = [each for each in _paths(place) if len(kept) > 1 or each not in kept]
+    return DropColumn(place.dice.pick(possible)) if possible else add_last(place)
 
 
 def rename_column(place: Place) -> Operation:

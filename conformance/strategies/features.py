@@ -134,6 +134,7 @@ _ALL = (
     Feature("told", (("History", 5), ("Detail", 4))),
     Feature("log-upkeep", (("CompactLog", 3), ("CleanLog", 3))),
     Feature("clones", (("CloneTo", 5),)),
+    Feature("converted"),
     Feature("catalogue", (("Drop", 3), ("CreateNamed", 1))),
 )
 

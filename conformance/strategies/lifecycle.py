@@ -29,7 +29,7 @@ def first_of(dice: Dice, shape: Shape) -> Operation:
     if "catalogue" in shape.features:
         return Create(shape.schema, shape.partition_by, shape.properties, NAME, managed=dice.one_in(2))
     if "converted" in shape.features:
-        return ConvertFromParquet(draw_rows(dice, shape), shape.partition_by, files=dice.pick((1, 2)))
+        return ConvertFromParquet(draw_rows(dice, shape), files=dice.pick((1, 2)))
     if "replaced" in shape.features and dice.one_in(2):
         rows = draw_rows(dice, shape)
         if dice.one_in(3):

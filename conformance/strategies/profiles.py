@@ -126,7 +126,9 @@ TABLES = (
     _table("clustered", "clustering", "upkeep"),
     _table("tracked", "row-tracking", merges=3, commit_timestamps=3, deletion_vectors=3),
     _table("protocol", "features", "properties", v2_checkpoints=3, commit_timestamps=3, row_tracking=4),
-    _table("lifecycle", "catalogue", "clones", replaced=2, told=2),
+    _table("lifecycle", "catalogue", replaced=2, told=2),
+    _table("copies", "clones", replaced=2, told=2, deletion_vectors=4),
+    _table("converted", "converted", growing=3),
     _table("log", "log-upkeep", "upkeep", v2_checkpoints=3),
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from delta_adapters.contract import Answer
+from delta_adapters.contract import Answer, Look
 from delta_adapters.reference import Draft, Reference, actions
 from delta_adapters.reference.files import Layout
 from delta_adapters.supervisor import HostDied, HostGarbage, HostHung
@@ -743,9 +743,11 @@ class BendsAnswers(Reference):
     def bend(self, read: ops.Read, answer: Answer) -> Answer | Outcome:
         raise NotImplementedError
 
-    def read(self, read: ops.Read) -> Answer | Outcome:
+    def read(self, read: Look) -> Answer | Outcome:
         answer = super().read(read)
-        return self.bend(read, answer) if isinstance(answer, Answer) else answer
+        return (
+            self.bend(read, answer) if isinstance(answer, Answer) and isinstance(read, ops.Read) else answer
+        )
 
 
 @trips("read.latest", stories.STALE)

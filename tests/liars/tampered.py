@@ -18,6 +18,7 @@ from delta_models.table import Branch, Expectation, Table
 from tests.liars import (
     liars,  # noqa: F401 - registers them, so that the rest can be told
     stories,
+    tellers,  # noqa: F401 - the same
 )
 from tests.liars.registry import TRIPS
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from delta_adapters.contract import Answer, Identity
+from delta_adapters.contract import Answer, Identity, Look
 from delta_adapters.reference import Reference
-from delta_models.operations import Append, Operation, Read
+from delta_models.operations import Append, Operation
 from delta_models.outcomes import Committed, Outcome
 
 FATAL = 2
@@ -84,7 +84,7 @@ class AnswersNonsense(Honest):
 class TextForNumbers(Honest):
     """Reads every column as text."""
 
-    def read(self, read: Read) -> Answer | Outcome:
+    def read(self, read: Look) -> Answer | Outcome:
         answer = super().read(read)
         if not isinstance(answer, Answer):
             return answer

@@ -25,7 +25,7 @@ def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ENGINES, folder / "engines.py")
     with Hosts([parse_engine(f"{folder / 'engines.py'}:Lies")], folder / "hosts", lambda _: None) as hosts:
         dealer = Dealer(hosts, Keeper(folder), lambda _: None, lambda: False)
-        Drawn(dealer, Chunk("lockstep", "dev", 0, 5, 1, 12), folder / "work").play_all()
+        Drawn(dealer, Chunk("lockstep", "dev", 0, 6, 1, 12), folder / "work").play_all()
     kept = list((folder / "findings").iterdir())
     assert len(kept) == 1
     return kept[0]

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import importlib.resources
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import deltalake
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Field, QueryBuilder, Schema, Transaction, write_deltalake
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    QueryBuilder,
+    Schema,
+    Transaction,
+    convert_to_deltalake,
+    write_deltalake,
+)
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity
+from delta_adapters.contract import Answer, Identity, Look, history_table
+from delta_adapters.delta_rs.altering import Act, alter
 from delta_adapters.delta_rs.merging import merge
 from delta_adapters.delta_rs.rejections import classify, of_the_engine
 from delta_adapters.dialects import Inexpressible, render_sql
@@ -26,7 +36,8 @@ from delta_models.schema import LONG, Struct, parse_schema, schema_string, struc
 from delta_models.values import Rows
 
 DIALECT = DeltaRsDialect()
-Act = Callable[[CommitProperties], object]
+Mode = Literal["error", "overwrite", "ignore"]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class NotOffered(Exception):
@@ -70,8 +81,17 @@ class DeltaRs:
         acting = False
         try:
             properties = _commit_properties(operation, tag)
-            if isinstance(operation, ops.Create):
-                return self._create(operation, properties)
+            match operation:
+                case ops.Create():
+                    return self._create(
+                        operation, properties, "ignore" if operation.if_not_exists else "error"
+                    )
+                case ops.Replace(or_create=True):
+                    return self._create(operation, properties, "overwrite")
+                case ops.CreateAs(replace=False):
+                    return self._create_as(operation, properties)
+                case ops.ConvertFromParquet():
+                    return self._convert(operation, properties)
             table = self._refreshed()
             before = table.version()
             act = self._act(operation, table)
@@ -81,19 +101,37 @@ class DeltaRs:
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=acting)
 
-    def read(self, read: Read) -> Answer | Outcome:
+    def read(self, read: Look) -> Answer | Outcome:
         """The newest rows through the long-lived table, those of a version through a table opened at it."""
         try:
+            if not isinstance(read, Read):
+                return self._told(read)
             match read.at:
                 case ops.Latest():
                     table = self._refreshed()
                 case ops.AtVersion(version=version):
                     table = DeltaTable(self._location, version=version)
+                case ops.AtTimestamp(micros=micros):
+                    table = DeltaTable(self._location)
+                    table.load_as_version(_moment(micros))
                 case _:
                     return Unsupported(f"{type(read.at).__name__} is for the harness to resolve")
             return Answer(self._rows(table, read), table.version())
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=False)
+
+    def _told(self, look: Look) -> Answer | Outcome:
+        """What the table tells of its past."""
+        match look:
+            case ops.ReadChanges(first=ops.AtVersion(version=first), last=last):
+                until = last.version if isinstance(last, ops.AtVersion) else None
+                feed = self._refreshed().load_cdf(starting_version=first, ending_version=until)
+                return Answer(pa.table(feed.read_all()))
+            case ops.History():
+                table = self._refreshed()
+                told = [(each["version"], each["operation"], each["timestamp"]) for each in table.history()]
+                return Answer(history_table(told), table.version())
+        return Unsupported(f"deltalake has no {type(look).__name__}")
 
     def _refreshed(self) -> DeltaTable:
         if self._table is None:
@@ -110,23 +148,52 @@ class DeltaRs:
         where = "" if read.where is None else f" WHERE {_sql(read.where, _schema_of(table))}"
         return pa.table(QueryBuilder().register("t", table).execute(f"SELECT {chosen} FROM t{where}"))  # noqa: S608 - rendered, quoted
 
-    def _create(self, operation: ops.Create, properties: CommitProperties) -> Outcome:
-        if operation.name is not None or operation.managed:
+    def _create(
+        self, operation: ops.Create | ops.Replace, properties: CommitProperties, mode: Mode
+    ) -> Outcome:
+        if isinstance(operation, ops.Create) and (operation.name is not None or operation.managed):
             raise NotOffered("deltalake has no catalogue of its own")
         if operation.cluster_by:
             raise NotOffered("deltalake can't create clustered tables")
-        before = DeltaTable(self._location).version() if DeltaTable.is_deltatable(self._location) else -1
+        before = self._version()
         custom = any(not key.startswith("delta.") for key, _ in operation.properties)
         self._table = DeltaTable.create(
             self._location,
             Schema.from_json(schema_string(operation.schema)),
-            mode="ignore" if operation.if_not_exists else "error",
+            mode=mode,
             partition_by=list(operation.partition_by) or None,
             configuration=dict(operation.properties) or None,
             commit_properties=properties,
             raise_if_key_not_exists=not custom,
         )
         return Committed() if self._table.version() > before else NoChange()
+
+    def _create_as(self, operation: ops.CreateAs, properties: CommitProperties) -> Outcome:
+        write_deltalake(
+            self._location,
+            to_arrow(operation.rows),
+            mode="error",
+            partition_by=list(operation.partition_by) or None,
+            configuration=dict(operation.properties) or None,
+            commit_properties=properties,
+        )
+        return Committed()
+
+    def _convert(self, operation: ops.ConvertFromParquet, properties: CommitProperties) -> Outcome:
+        before = self._version()
+        whole = {each.name: each for each in Schema.from_json(schema_string(operation.rows.schema)).fields}
+        convert_to_deltalake(
+            self._location,
+            partition_by=Schema([whole[name] for name in operation.partition_by])
+            if operation.partition_by
+            else None,
+            partition_strategy="hive" if operation.partition_by else None,
+            commit_properties=properties,
+        )
+        return Committed() if self._version() > before else NoChange()
+
+    def _version(self) -> int:
+        return DeltaTable(self._location).version() if DeltaTable.is_deltatable(self._location) else -1
 
     def _act(self, operation: Operation, table: DeltaTable) -> Act:
         """The call of deltalake that performs the operation."""
@@ -147,23 +214,19 @@ class DeltaRs:
                 return merge(operation, table, _schema_of(table), DIALECT)
             case ops.Restore(at=ops.AtVersion(version=version)):
                 return lambda properties: table.restore(version, commit_properties=properties)
+            case ops.Restore(at=ops.AtTimestamp(micros=micros)):
+                return lambda properties: table.restore(_moment(micros), commit_properties=properties)
             case ops.Reopen():
                 return lambda _: self.open(self._location)
-            case ops.SetProperties(properties=pairs):
-                return lambda properties: table.alter.set_table_properties(
-                    dict(pairs), commit_properties=properties
-                )
-            case ops.AddConstraint(name=name, check=check):
-                constraint = {name: _sql(check, _schema_of(table))}
-                return lambda properties: table.alter.add_constraint(constraint, commit_properties=properties)
-            case ops.DropConstraint(name=name, if_exists=if_exists):
-                return lambda properties: table.alter.drop_constraint(
-                    name, raise_if_not_exists=not if_exists, commit_properties=properties
-                )
-            case ops.AddColumn(field=field, parent=(), after=None, first=False):
-                whole = Schema.from_json(schema_string(Struct((field,))))
-                fields: list[Field] = list(whole.fields)
-                return lambda properties: table.alter.add_columns(fields, commit_properties=properties)
+            case ops.CompactLog(commits=commits):
+                newest = table.version()
+                return lambda _: table.compact_logs(max(0, newest - commits + 1), newest)
+            case ops.CleanLog():
+                return lambda _: table.cleanup_metadata()
+        schema = _schema_of(table)
+        altered = alter(operation, table, lambda expression: _sql(expression, schema))
+        if altered is not None:
+            return altered
         return self._upkeep(operation, table)
 
     def _upkeep(self, operation: Operation, table: DeltaTable) -> Act:
@@ -211,6 +274,10 @@ def _outcome(error: BaseException, *, acting: bool) -> Outcome:
     if of_the_engine(error):
         return classify(error, acting=acting)
     raise error
+
+
+def _moment(micros: int) -> datetime:
+    return EPOCH + timedelta(microseconds=micros)
 
 
 def _sql(expression: Expression, schema: Struct) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity
+from delta_adapters.contract import Answer, Identity, Look
 from delta_adapters.delta_spark.rejections import EngineGone, reject
 from delta_adapters.delta_spark.session import start_session, stop_session
 from delta_adapters.dialects import Inexpressible, render_sql
@@ -106,8 +106,10 @@ class DeltaSpark:
             return answer
         return NoChange() if self._version() == before else Committed()
 
-    def read(self, read: Read) -> Answer | Outcome:
+    def read(self, read: Look) -> Answer | Outcome:
         """The rows of the table."""
+        if not isinstance(read, Read):
+            return Unsupported(type(read).__name__)
         try:
             frame = self._frame(read.at)
             if isinstance(frame, Unsupported):

@@ -26,6 +26,31 @@ def protocol() -> Form:
     return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
 
 
+def protocol_of(writer: list[str], reader: list[str]) -> Form:
+    """The protocol that lists its features."""
+    form: Form = {"minReaderVersion": 3 if reader else 1, "minWriterVersion": 7}
+    if reader:
+        form["readerFeatures"] = reader
+    return {"protocol": form | {"writerFeatures": writer}}
+
+
+def domain(name: str, configuration: str) -> Form:
+    """The configuration of a metadata domain."""
+    return {"domainMetadata": {"domain": name, "configuration": configuration, "removed": False}}
+
+
+def transaction(application: str, version: int) -> Form:
+    """How far an application has come."""
+    return {"txn": {"appId": application, "version": version, "lastUpdated": now()}}
+
+
+def cdc(path: str, partition_values: Mapping[str, str | None], size: int) -> Form:
+    """A file of change data."""
+    return {
+        "cdc": {"path": path, "partitionValues": dict(partition_values), "size": size, "dataChange": False}
+    }
+
+
 def metadata(
     schema: Struct,
     partition_by: tuple[str, ...],

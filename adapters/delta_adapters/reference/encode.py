@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from delta_models.schema import DataType, DecimalType, Field, Primitive, Struct
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, order_key
 
 NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
@@ -62,11 +63,13 @@ def statistics(schema: Struct, rows: Sequence[Row]) -> dict[str, Any]:
     high: dict[str, Any] = {}
     nulls: dict[str, int] = {}
     for position, field in enumerate(schema):
-        values = [row[position] for row in rows]
-        nulls[field.name] = sum(value is None for value in values)
+        if isinstance(field.type, Struct | Array | Map):
+            continue
+        values, name = [row[position] for row in rows], physical_name(field)
+        nulls[name] = sum(value is None for value in values)
         bounds = _bounds(field, [value for value in values if value is not None])
         if bounds is not None:
-            low[field.name], high[field.name] = bounds
+            low[name], high[name] = bounds
     return {"numRecords": len(rows), "minValues": low, "maxValues": high, "nullCount": nulls}
 
 

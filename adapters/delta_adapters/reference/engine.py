@@ -12,16 +12,26 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity
+from delta_adapters.contract import Answer, Identity, Look, detail_table, history_table
 from delta_adapters.reference import actions
 from delta_adapters.reference.capabilities import CAPABILITIES
+from delta_adapters.reference.changing import change_data, with_vectors
+from delta_adapters.reference.copies import clone_forms, found_files
+from delta_adapters.reference.definition import CLUSTERING, HIGHEST, WRITABLE, defined, table_of
 from delta_adapters.reference.files import Layout, write_rows
-from delta_adapters.reference.publish import Taken, checkpoint_actions, publish_checkpoint, publish_commit
+from delta_adapters.reference.publish import (
+    Taken,
+    checkpoint_actions,
+    publish_checkpoint,
+    publish_commit,
+    publish_compaction,
+)
 from delta_adapters.reference.skipping import may_match
 from delta_models import operations as ops
 from delta_models.expressions import compiled
 from delta_models.log import (
     Add,
+    Commit,
     CorruptFile,
     CorruptLog,
     LogError,
@@ -31,20 +41,27 @@ from delta_models.log import (
     NoTable,
     Snapshot,
     UnsupportedFeature,
+    clock,
     paths,
 )
+from delta_models.log.changes import NoChangeData, changes
+from delta_models.log.clock import version_at
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unsupported
 from delta_models.schema import Struct
 from delta_models.table import NotModelled, Table, World
+from delta_models.table.changes import is_recorded
+from delta_models.table.fit import converter
 from delta_models.table.world import State
 from delta_models.values import Row, Rows, bag, same_key
 
 DEFAULT_RETENTION_HOURS = 168.0
 DEFAULT_CHECKPOINT_INTERVAL = 10
-WRITABLE_FEATURES = frozenset(
-    {"appendOnly", "deletionVectors", "domainMetadata", "invariants", "vacuumProtocolCheck"}
-)
+ALTERATIONS = (
+    ops.AddColumn, ops.DropColumn, ops.RenameColumn, ops.ReorderColumn, ops.WidenColumn, ops.SetNullable,
+    ops.SetDefault, ops.SetProperties, ops.UnsetProperties, ops.AddConstraint, ops.DropConstraint,
+    ops.EnableFeature, ops.DropFeature, ops.Cluster,
+)  # fmt: skip
 LEGACY_WRITER = 2
 FEATURE_WRITER = 7
 HOUR_MS = 3_600_000
@@ -118,23 +135,42 @@ class Reference:
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on a table as it is now."""
+        done = self.arranged(operation, snapshot, tag)
+        return self.changed(operation, snapshot, tag) if done is None else done
+
+    def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
+        """What concerns files and versions only; None if the operation is of another kind."""
         match operation:
             case ops.Checkpoint() if snapshot is not None:
                 self.checkpoint(snapshot)
                 return Committed()
             case ops.Restore(at=ops.AtVersion(version=version)) if snapshot is not None:
                 return self.restore(snapshot, version, tag)
+            case ops.Restore(at=ops.AtTimestamp(micros=micros)) if snapshot is not None:
+                return self.restore(snapshot, version_at(self.reader, micros), tag)
             case ops.Restore(at=ops.AtState()):
                 return Unsupported("a state by the number of a step")
+            case ops.CloneTo() if snapshot is not None:
+                return self.clone(operation, tag)
+            case ops.ConvertFromParquet() if snapshot is None:
+                return self.convert(operation, tag)
+            case ops.CompactLog(commits=commits) if snapshot is not None:
+                return self.compact_log(snapshot, commits)
+        return None
+
+    def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+        """What the model says of the table, as actions."""
         table = self.table(snapshot)
         expected = World((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
             return Rejected(expected.outcome.kind, f"{type(operation).__name__}: {expected.requirement}")
+        if isinstance(operation, ops.Vacuum) and snapshot is not None:
+            return self.vacuum(snapshot, operation)
         match operation:
-            case ops.Vacuum() if snapshot is not None:
-                return self.vacuum(snapshot, operation)
-            case ops.Optimize(where=where) if snapshot is not None:
+            case ops.Optimize(where=where) | ops.ZOrder(where=where) if snapshot is not None:
                 draft = self.compact(snapshot, where)
+            case ops.Purge() if snapshot is not None:
+                draft = self.purge(snapshot)
             case _:
                 draft = self.draft(operation, snapshot, table, expected.table)
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
@@ -145,31 +181,54 @@ class Reference:
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
     ) -> Draft:
         """The actions that turn one state of the table into another."""
-        draft = Draft()
-        if snapshot is None:
-            draft.others = [actions.protocol()]
-        if snapshot is None or (before.schema, before.properties) != (after.schema, after.properties):
-            properties = dict(after.properties)
-            draft.others.append(actions.metadata(after.schema, after.partition_by, properties, snapshot))
-        layout = Layout(after.schema, after.partition_by)
-        files = getattr(operation, "files", 1)
-        if isinstance(operation, ops.Append):
-            new: Sequence[Row] = after.rows[len(before.rows) :]
-            gone: list[Add] = []
-        elif isinstance(operation, ops.Overwrite) and operation.where is None and not operation.dynamic:
-            new, gone = after.rows, list(live_adds(snapshot)) if snapshot else []
-        else:
-            new, gone = self.rewritten(snapshot, after)
+        keep = not isinstance(operation, ops.DropFeature)
+        definition = defined(snapshot, before, after, keep_features=keep)
+        draft = Draft(others=list(definition.forms))
+        transaction = getattr(operation, "transaction", None)
+        if transaction is not None:
+            if before.transactions == after.transactions:
+                return Draft()  # it was written before
+            draft.others.append(actions.transaction(*transaction))
+        layout = Layout(definition.schema, after.partition_by)
+        new, gone = self.moved(operation, snapshot, before, after, draft)
         draft.removes = [actions.remove(each, data_change=True) for each in gone]
-        draft.adds = self.write(layout, new, files, data_change=True)
+        draft.adds += self.write(layout, new, getattr(operation, "files", 1), data_change=True)
+        if is_recorded(before) and is_recorded(after) and draft.removes and draft.adds:
+            draft.others += self.change_data(layout, before, after)
         return draft
+
+    def moved(
+        self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table, draft: Draft
+    ) -> tuple[Sequence[Row], list[Add]]:
+        """The rows to be written, and the files that go; files that stay with a deletion vector go into the draft."""
+        if isinstance(operation, ops.Append):
+            return after.rows[len(before.rows) :], []
+        if isinstance(operation, ALTERATIONS):
+            return (), []
+        replaced = isinstance(operation, ops.Replace | ops.CreateAs)
+        whole = isinstance(operation, ops.Overwrite) and operation.where is None and not operation.dynamic
+        if snapshot is None or replaced or whole:
+            return after.rows, list(live_adds(snapshot)) if snapshot else []
+        if after.property("delta.enableDeletionVectors").lower() == "true":
+            new, gone, draft.adds = with_vectors(self.reader, snapshot, after)
+            return new, gone
+        return self.rewritten(snapshot, after)
+
+    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+        """Write the files that tell of a change."""
+        return change_data(self.folder, layout, before, after)
 
     def rewritten(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
         """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""
         missing = Counter(after.bag)
         gone: list[Add] = []
+        convert = converter(snapshot.schema, after.schema) if snapshot else None
         for add in live_adds(snapshot) if snapshot else ():
-            held = bag(after.schema, self.file_rows(snapshot, add)) if snapshot else Counter()
+            held = (
+                bag(after.schema, map(convert, self.file_rows(snapshot, add)))
+                if snapshot and convert
+                else Counter()
+            )
             if held <= missing:
                 missing -= held
             else:
@@ -193,6 +252,42 @@ class Reference:
                 draft.adds += self.write(layout, rows, 1, data_change=False)
         return draft
 
+    def purge(self, snapshot: Snapshot) -> Draft:
+        """Files without deletion vectors in place of those with one."""
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        draft = Draft()
+        for each in live_adds(snapshot):
+            if each.deletion_vector is not None:
+                draft.removes.append(actions.remove(each, data_change=False))
+                draft.adds += self.write(layout, self.file_rows(snapshot, each), 1, data_change=False)
+        return draft
+
+    def compact_log(self, snapshot: Snapshot, commits: int) -> Outcome:
+        """Put one file beside the last commits, with what is left of them."""
+        first = snapshot.version - commits + 1
+        if first < 0 or first >= snapshot.version or first not in self.reader.listing().commits:
+            return NoChange()
+        publish_compaction(self.folder / "_delta_log", first, snapshot.version)
+        return Committed()
+
+    def clone(self, operation: ops.CloneTo, tag: str) -> Outcome:
+        """A table of its own beside this one, with the files of this one or with copies of them."""
+        snapshot = self.snapshot_for(operation.at)
+        target = self.folder.resolve().parent / operation.target
+        if (target / "_delta_log").exists():
+            return Rejected("table-exists", str(target))
+        forms = clone_forms(self.folder.resolve(), target, snapshot, shallow=operation.shallow)
+        publish_commit(target / "_delta_log", 0, [actions.commit_info("Clone", tag, 0), *forms])
+        return Committed()
+
+    def convert(self, operation: ops.ConvertFromParquet, tag: str) -> Outcome:
+        """A table of the Parquet files that are there."""
+        schema = operation.rows.schema
+        after = Table(exists=True, schema=schema, partition_by=operation.partition_by)
+        draft = Draft(others=list(defined(None, Table(), after).forms))
+        draft.adds = found_files(self.folder)
+        return self.commit(draft, None, "Convert", tag)
+
     def restore(self, snapshot: Snapshot, version: int, tag: str) -> Outcome:
         """The files and the definition of an earlier version."""
         try:
@@ -209,8 +304,14 @@ class Reference:
             [actions.remove(each, data_change=True) for each in gone],
         )
         if goal.metadata != snapshot.metadata:
-            form = actions.metadata(goal.schema, goal.partition_by, goal.properties, snapshot)
-            draft.others.append(form)
+            properties = dict(goal.properties)
+            if HIGHEST in snapshot.properties:
+                properties[HIGHEST] = snapshot.properties[HIGHEST]
+            draft.others.append(actions.metadata(goal.schema, goal.partition_by, properties, snapshot))
+        columns = [each.domains.get(CLUSTERING) for each in (goal, snapshot)]
+        if columns[0] != columns[1]:
+            said = columns[0].configuration if columns[0] else '{"clusteringColumns":[]}'
+            draft.others.append(actions.domain(CLUSTERING, said))
         return self.commit(draft, snapshot, "Restore", tag) if draft else NoChange()
 
     def vacuum(self, snapshot: Snapshot, operation: ops.Vacuum) -> Outcome:
@@ -252,7 +353,16 @@ class Reference:
     def commit(self, draft: Draft, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
         """Publish a commit, and a checkpoint where one is due."""
         version = 0 if snapshot is None else snapshot.version + 1
-        self.publish(version, [actions.commit_info(operation, tag, version), *draft.forms])
+        info = actions.commit_info(operation, tag, version)
+        settings = next(
+            (each["metaData"]["configuration"] for each in draft.others if "metaData" in each), None
+        )
+        if settings is None:
+            settings = snapshot.properties if snapshot else {}
+        if settings.get(clock.ENABLED, "").lower() == "true":
+            said = snapshot.info.in_commit_timestamp if snapshot and snapshot.info else None
+            info["commitInfo"]["inCommitTimestamp"] = max(actions.now(), (said or 0) + 1)
+        self.publish(version, [info, *draft.forms])
         after = self.reader.snapshot(version)
         interval = int(after.properties.get("delta.checkpointInterval", DEFAULT_CHECKPOINT_INTERVAL))
         if version and version % interval == 0:
@@ -287,9 +397,7 @@ class Reference:
         """A state as the model has it."""
         if snapshot is None:
             return Table()
-        rows = self.reader.rows(snapshot)
-        properties = tuple(sorted(snapshot.properties.items()))
-        return Table(True, snapshot.schema, snapshot.partition_by, properties, rows.rows)
+        return table_of(snapshot, self.reader.rows(snapshot).rows)
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
         """The rows of one live file."""
@@ -303,14 +411,16 @@ class Reference:
             return None
         if protocol.min_writer < FEATURE_WRITER:
             return f"writer version {protocol.min_writer}"
-        unknown = sorted(set(protocol.writer_features or ()) - WRITABLE_FEATURES)
+        unknown = sorted(set(protocol.writer_features or ()) - WRITABLE)
         return f"the writer features {', '.join(unknown)}" if unknown else None
 
     # Reading
 
-    def read(self, read: ops.Read) -> Answer | Outcome:
-        """The rows of a read."""
+    def read(self, read: Look) -> Answer | Outcome:
+        """The rows of a read, or what else is asked of the table."""
         try:
+            if not isinstance(read, ops.Read):
+                return self.told(read)
             snapshot = self.snapshot_for(read.at)
             rows = self.scan(snapshot, read)
         except LogError as error:
@@ -319,6 +429,40 @@ class Reference:
             return Rejected("schema", str(error))
         return Answer(to_arrow(rows), snapshot.version)
 
+    def told(self, look: ops.ReadChanges | ops.History | ops.Detail) -> Answer | Outcome:
+        """What the log says of the table's past, and of the table."""
+        snapshot = self.reader.snapshot()
+        match look:
+            case ops.ReadChanges():
+                return self.changes(look)
+            case ops.History():
+                commits = [
+                    self.reader.commit(each) for each in sorted(self.reader.listing().commits, reverse=True)
+                ]
+                listed = [(each.version, *self.provenance(each)) for each in commits]
+                return Answer(history_table(listed), snapshot.version)
+            case ops.Detail():
+                adds = list(live_adds(snapshot))
+                protocol = (snapshot.protocol.min_reader, snapshot.protocol.min_writer)
+                size = sum(each.size for each in adds)
+                table = detail_table(len(adds), size, snapshot.partition_by, snapshot.properties, protocol)
+                return Answer(table, snapshot.version)
+
+    @staticmethod
+    def provenance(commit: Commit) -> tuple[str, object]:
+        """The operation and the time that a commit gives itself."""
+        values = commit.info.values if commit.info else {}
+        return str(values.get("operation", "")), values.get("timestamp")
+
+    def changes(self, look: ops.ReadChanges) -> Answer | Outcome:
+        """The change feed."""
+        first = look.first.version if isinstance(look.first, ops.AtVersion) else 0
+        last = look.last.version if isinstance(look.last, ops.AtVersion) else None
+        try:
+            return Answer(to_arrow(changes(self.reader, first, last)))
+        except NoChangeData as error:
+            return Rejected("bad-argument", str(error))
+
     def snapshot_for(self, at: ops.When) -> Snapshot:
         """The state that a read asks for."""
         match at:
@@ -326,6 +470,8 @@ class Reference:
                 return self.reader.snapshot()
             case ops.AtVersion(version=version):
                 return self.reader.snapshot(version)
+            case ops.AtTimestamp(micros=micros):
+                return self.reader.snapshot(version_at(self.reader, micros))
         message = f"{type(at).__name__} can't be asked for"
         raise MissingVersion(message)
 

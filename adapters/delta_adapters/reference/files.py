@@ -5,16 +5,20 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.reference import actions
 from delta_adapters.reference.encode import partition_folder, partition_text, path_in_log, statistics
-from delta_models.schema import Struct
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.schema import Array, DataType, Field, Map, Struct
 from delta_models.values import Row, Rows
+
+COLUMN_ID = "delta.columnMapping.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,11 @@ class Layout:
         """Where the columns stand that files hold."""
         partitioning = set(self.partition_positions)
         return tuple(at for at in range(len(self.schema)) if at not in partitioning)
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The partition columns by the names that the log and files know them by."""
+        return tuple(physical_name(self.schema.fields[at]) for at in self.partition_positions)
 
     @property
     def data_schema(self) -> Struct:
@@ -72,14 +81,54 @@ def write_file(
     inside = [tuple(row[at] for at in layout.data_positions) for row in rows]
     schema = layout.data_schema
     name = f"part-{uuid.uuid4()}.parquet"
-    place = f"{partition_folder(layout.partition_by, texts)}/{name}" if layout.partition_by else name
+    place = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
     path = folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(to_arrow(Rows(schema, tuple(inside))), path)
-    values = dict(zip(layout.partition_by, texts, strict=True))
+    pq.write_table(to_parquet(schema, inside), path)
+    values = dict(zip(layout.partition_names, texts, strict=True))
     return actions.add(
         path_in_log(place), values, path.stat().st_size, statistics(schema, inside), data_change=data_change
     )
+
+
+def to_parquet(schema: Struct, rows: Sequence[Row]) -> pa.Table:
+    """The rows as a file holds them: under their physical names, with the ids of columns that have one."""
+    table = to_arrow(Rows(_physical(schema), tuple(rows)))
+    stored = [_stored(field, each) for field, each in zip(table.schema, schema, strict=True)]
+    return table.cast(pa.schema(stored))
+
+
+def _physical(schema: Struct) -> Struct:
+    return Struct(tuple(Field(physical_name(each), _inside(each.type), each.nullable) for each in schema))
+
+
+def _inside(data_type: DataType) -> DataType:
+    match data_type:
+        case Struct():
+            return _physical(data_type)
+        case Array(element=element):
+            return replace(data_type, element=_inside(element))
+        case Map(key=key, value=value):
+            return replace(data_type, key=_inside(key), value=_inside(value))
+    return data_type
+
+
+def _stored(field: pa.Field, column: Field) -> pa.Field:
+    stored = field.with_type(_stored_type(field.type, column.type))
+    number = column.metadata.get(COLUMN_ID)
+    return stored if number is None else stored.with_metadata({b"PARQUET:field_id": str(number).encode()})
+
+
+def _stored_type(arrow: pa.DataType, data_type: DataType) -> pa.DataType:
+    match data_type:
+        case Struct(fields=fields):
+            return pa.struct([_stored(arrow.field(at), each) for at, each in enumerate(fields)])
+        case Array(element=element):
+            return pa.list_(arrow.value_field.with_type(_stored_type(arrow.value_type, element)))
+        case Map(key=key, value=value):
+            item = arrow.item_field.with_type(_stored_type(arrow.item_type, value))
+            return pa.map_(arrow.key_field.with_type(_stored_type(arrow.key_type, key)), item)
+    return arrow
 
 
 def _parts(rows: list[Row], files: int) -> Iterator[list[Row]]:

@@ -83,6 +83,38 @@ def publish_hint(log: Path, version: int, count: int, size: int, adds: int) -> N
     _staged(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
 
 
+def publish_compaction(log: Path, first: int, last: int) -> None:
+    """Write what is left of the commits `first` to `last` as one file beside them."""
+    kept: dict[object, actions.Form] = {}
+    for version in range(first, last + 1):
+        for line in (log / commit_name(version)).read_text("utf-8").splitlines():
+            form = json.loads(line)
+            key = _reconciled_by(form)
+            if key is not None:
+                kept.pop(key, None)
+                kept[key] = form
+    text = "".join(
+        json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in kept.values()
+    )
+    _staged(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
+
+
+def _reconciled_by(form: actions.Form) -> object:
+    """Of two actions with one key the later counts; None for what is no state."""
+    kind, said = next(iter(form.items()))
+    match kind:
+        case "add" | "remove":
+            vector = said.get("deletionVector")
+            return ("file", said["path"], json.dumps(vector, sort_keys=True))
+        case "protocol" | "metaData":
+            return (kind,)
+        case "txn":
+            return (kind, said["appId"])
+        case "domainMetadata":
+            return (kind, said["domain"])
+    return None
+
+
 def checkpoint_actions(snapshot: Snapshot, retention_ms: int) -> list[actions.Form]:
     """Everything that a checkpoint of a state holds."""
     protocol, oldest = snapshot.protocol, actions.now() - retention_ms

@@ -22,6 +22,7 @@ from delta_models.expressions import (
     Or,
 )
 from delta_models.log import Add, Snapshot
+from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_date, parse_partition_value
 from delta_models.schema import DataType, Primitive, Struct
 from delta_models.values import Value, order_key
@@ -61,14 +62,16 @@ class _Bounds:
         if field.name in self.partition_by:
             try:
                 value = parse_partition_value(
-                    field.type, self.add.partition_values.get(field.name), self.zone
+                    field.type, self.add.partition_values.get(physical_name(field)), self.zone
                 )
             except ValueError:
                 return None
             return field.type, value, value
         if not isinstance(field.type, Primitive) or field.type.name not in _SKIPPABLE:
             return None
-        low, high = ((self.stats.get(part) or {}).get(field.name) for part in ("minValues", "maxValues"))
+        low, high = (
+            (self.stats.get(part) or {}).get(physical_name(field)) for part in ("minValues", "maxValues")
+        )
         if low is None or high is None:
             return None
         if field.type.name == "date":
@@ -82,7 +85,7 @@ class _Bounds:
         """How many nulls the column has; None if that is not known."""
         if len(column.path) != 1 or self.schema[column.name].name in self.partition_by:
             return None
-        count = (self.stats.get("nullCount") or {}).get(self.schema[column.name].name)
+        count = (self.stats.get("nullCount") or {}).get(physical_name(self.schema[column.name]))
         exact = self.stats.get("tightBounds") is not False
         return count if isinstance(count, int) and (exact or count == 0) else None
 

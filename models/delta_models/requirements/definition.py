@@ -30,6 +30,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _contents("create-as", "A table created from rows holds exactly these."),
     _contents("convert", "A converted folder of Parquet files holds exactly the rows of its files."),
     _contents("convert-again", "Converting what is a Delta table already changes nothing."),
+    _contents("clone", "A clone holds the columns and rows of the state that was cloned."),
     _contents("clone-leaves-source", "Cloning a table changes nothing of it and adds no version to it."),
     _contents(
         "add-column", "A new column is null in every row that there is; the other columns keep their values."

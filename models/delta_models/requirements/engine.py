@@ -101,6 +101,14 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         ("contents",),
     ),
     Requirement(
+        "write.column-order",
+        "Where a write lets the schema grow, the new columns come behind those that there are, which keep their order.",
+        "delta-spark 4.4.0: schema evolution",
+        "reference",
+        "writer",
+        ("contents",),
+    ),
+    Requirement(
         "write.partitioning",
         "The partition columns in the log are those that the operations so far mean, in their order.",
         METADATA,

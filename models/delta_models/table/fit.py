@@ -54,7 +54,12 @@ def write(
     except Misfit:
         return refused(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
+        known = {each.casefold() for each in incoming.schema.names}
+        lacking = by_name and any(
+            each.name.casefold() not in known for each in table.schema if not each.nullable
+        )
+        kinds = ("constraint", "schema") if lacking else ("constraint",)
+        return refused(table, kinds, "outcome.broken-rule-refused")
     old = table.rows if fitted.table.schema is table.schema else under(fitted.table.schema, table)
     try:
         expectation = finish(old, fitted)

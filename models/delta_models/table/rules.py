@@ -32,6 +32,9 @@ FEATURES = frozenset({
     "variantShredding", "icebergCompatV1", "icebergCompatV2",
 })  # fmt: skip
 
+LEGACY = frozenset({"appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns"})
+"""What an older protocol may name without a list: the table may support it already."""
+
 
 def set_properties(table: Table, operation: SetProperties) -> Expectation:
     """Properties get these values, the others stay."""
@@ -78,8 +81,11 @@ def enable_feature(table: Table, operation: EnableFeature) -> Expectation:
     if table.supports(operation.feature):
         return unchanged(table, "contents.enable-feature")
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
+    ends = changed(after, "contents.enable-feature")
+    if operation.feature in LEGACY:
+        ends = Expectation((*ends.branches, *unchanged(after, "contents.enable-feature").branches))
     return or_refused(
-        changed(after, "contents.enable-feature"),
+        ends,
         table,
         ("unsupported-feature",),
         "outcome.feature-may-be-unknown",

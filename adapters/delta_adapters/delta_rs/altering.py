@@ -1,0 +1,50 @@
+"""Changes of a table's definition, by `DeltaTable.alter`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from deltalake import CommitProperties, DeltaTable, Field, Schema, TableFeatures
+
+from delta_models import operations as ops
+from delta_models.expressions import Expression
+from delta_models.schema import Struct, schema_string
+
+Act = Callable[[CommitProperties], object]
+FEATURES = {
+    "appendOnly": TableFeatures.AppendOnly,
+    "changeDataFeed": TableFeatures.ChangeDataFeed,
+    "checkConstraints": TableFeatures.CheckConstraints,
+    "deletionVectors": TableFeatures.DeletionVectors,
+    "generatedColumns": TableFeatures.GeneratedColumns,
+    "invariants": TableFeatures.Invariants,
+    "timestampNtz": TableFeatures.TimestampWithoutTimezone,
+}
+
+
+def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> Act | None:
+    """The call that performs the operation; None if deltalake has none."""
+    match operation:
+        case ops.SetProperties(properties=pairs):
+            custom = any(not key.startswith("delta.") for key, _ in pairs)
+            return lambda properties: table.alter.set_table_properties(
+                dict(pairs), raise_if_not_exists=not custom, commit_properties=properties
+            )
+        case ops.AddConstraint(name=name, check=check):
+            constraint = {name: sql(check)}
+            return lambda properties: table.alter.add_constraint(constraint, commit_properties=properties)
+        case ops.DropConstraint(name=name, if_exists=if_exists):
+            return lambda properties: table.alter.drop_constraint(
+                name, raise_if_not_exists=not if_exists, commit_properties=properties
+            )
+        case ops.AddColumn(field=field, parent=(), after=None, first=False):
+            whole = Schema.from_json(schema_string(Struct((field,))))
+            fields: list[Field] = list(whole.fields)
+            return lambda properties: table.alter.add_columns(fields, commit_properties=properties)
+        case ops.SetNullable(path=(name,), nullable=True):
+            return lambda properties: table.alter.drop_column_not_null(name, commit_properties=properties)
+        case ops.EnableFeature(feature=feature) if feature in FEATURES:
+            return lambda properties: table.alter.add_feature(
+                FEATURES[feature], allow_protocol_versions_increase=True, commit_properties=properties
+            )
+    return None

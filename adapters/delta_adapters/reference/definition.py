@@ -1,0 +1,257 @@
+"""A table's definition between the model and the log: metadata, protocol and domains, some of it as text."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from delta_adapters.dialects import render_sql
+from delta_adapters.dialects.spark_sql import SparkSqlDialect
+from delta_adapters.reference import actions
+from delta_models.expressions import Call, Expression, type_of
+from delta_models.log import Snapshot
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.schema import TIMESTAMP_NTZ, Array, DataType, Field, Json, Map, Struct
+from delta_models.sql import parse_expression
+from delta_models.table import Table
+from delta_models.table.computed import CONSTRAINT, DEFAULT, GENERATION
+from delta_models.values import Row
+
+SQL = SparkSqlDialect()
+LEGACY = frozenset({"appendOnly", "invariants"})
+FEATURE = "delta.feature."
+MODE, HIGHEST = "delta.columnMapping.mode", "delta.columnMapping.maxColumnId"
+COLUMN_ID, PHYSICAL_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
+TYPE_CHANGES = "delta.typeChanges"
+CLUSTERING = "delta.clustering"
+READER = frozenset(
+    {
+        "columnMapping",
+        "deletionVectors",
+        "timestampNtz",
+        "typeWidening",
+        "v2Checkpoint",
+        "vacuumProtocolCheck",
+    }
+)
+BY_PROPERTY = {
+    "delta.enableDeletionVectors": "deletionVectors",
+    "delta.enableChangeDataFeed": "changeDataFeed",
+    "delta.enableTypeWidening": "typeWidening",
+    "delta.enableInCommitTimestamps": "inCommitTimestamp",
+}
+WRITABLE = LEGACY | READER | set(BY_PROPERTY.values()) | {
+    "allowColumnDefaults", "checkConstraints", "clustering", "domainMetadata", "generatedColumns",
+}  # fmt: skip
+
+
+def table_of(snapshot: Snapshot, rows: tuple[Row, ...]) -> Table:
+    """A state of the log as the model has it: constraints and defaults as expressions."""
+    schema = snapshot.schema
+    properties, constraints = [], []
+    for key, value in sorted(snapshot.properties.items()):
+        if key.startswith(CONSTRAINT):
+            constraints.append((key.removeprefix(CONSTRAINT), parse_expression(value, schema)))
+        else:
+            properties.append((key, value))
+    defaults = tuple(_defaults(schema))
+    return Table(
+        exists=True,
+        schema=_without_defaults(schema) if defaults else schema,
+        partition_by=snapshot.partition_by,
+        properties=tuple(properties),
+        rows=rows,
+        features=tuple(sorted(set(snapshot.protocol.writer_features or ()))),
+        constraints=tuple(constraints),
+        defaults=defaults,
+        cluster_by=_clustering(snapshot),
+        transactions=tuple(sorted((each.app_id, each.version) for each in snapshot.transactions.values())),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a table's definition is written as."""
+
+    schema: Struct
+    forms: tuple[actions.Form, ...]
+
+
+def defined(
+    snapshot: Snapshot | None, before: Table, after: Table, *, keep_features: bool = True
+) -> Definition:
+    """The actions that turn one definition into another, and the schema with all that files depend on."""
+    properties = {key: value for key, value in after.properties if not key.startswith(FEATURE)}
+    schema = after.schema
+    if properties.get(MODE, "none") != "none":
+        known = int(snapshot.properties.get(HIGHEST, "0")) if snapshot else 0
+        numbering = _Numbering(max(known, int(properties.get(HIGHEST, "0"))))
+        schema = numbering.struct(schema)
+        properties[HIGHEST] = str(numbering.highest)
+    if snapshot is not None:
+        schema = _with_changes(before.schema, schema)
+    forms: list[actions.Form] = []
+    protocol = _protocol(snapshot, after, keep_features=keep_features)
+    if protocol is not None:
+        forms.append(protocol)
+    if snapshot is None or _metadata_changes(before, after) or schema != after.schema:
+        written = _with_defaults(schema, after)
+        properties |= {
+            f"{CONSTRAINT}{name}": render_sql(check, None, SQL) for name, check in after.constraints
+        }
+        forms.append(actions.metadata(written, after.partition_by, properties, snapshot))
+    if before.cluster_by != after.cluster_by:
+        names = [[physical_name(schema[name])] for name in after.cluster_by]
+        forms.append(actions.domain(CLUSTERING, json.dumps({"clusteringColumns": names})))
+    return Definition(schema, tuple(forms))
+
+
+def _metadata_changes(before: Table, after: Table) -> bool:
+    def parts(table: Table) -> tuple[object, ...]:
+        return (table.schema, table.partition_by, table.properties, table.constraints, table.defaults)
+
+    return parts(before) != parts(after)
+
+
+def _protocol(snapshot: Snapshot | None, after: Table, *, keep_features: bool) -> actions.Form | None:
+    """The protocol, where it changes: features come as they are needed, and go only when they are dropped."""
+    old = frozenset(snapshot.protocol.writer_features or LEGACY) if snapshot else frozenset()
+    wanted = (
+        LEGACY
+        | frozenset(after.features)
+        | frozenset(_needed(after))
+        | (old if keep_features else frozenset())
+    )
+    if snapshot is not None and wanted == old and (snapshot.protocol.writer_features or not after.features):
+        return None
+    if snapshot is None and wanted == LEGACY:
+        return actions.protocol()
+    return actions.protocol_of(sorted(wanted), sorted(wanted & READER))
+
+
+def _needed(table: Table) -> Iterator[str]:
+    for key, value in table.properties:
+        if key in BY_PROPERTY and value.lower() == "true":
+            yield BY_PROPERTY[key]
+        elif key.startswith(FEATURE):
+            yield key.removeprefix(FEATURE)
+        elif key == MODE and value != "none":
+            yield "columnMapping"
+    if table.constraints:
+        yield "checkConstraints"
+    if table.defaults:
+        yield "allowColumnDefaults"
+    if table.cluster_by:
+        yield from ("clustering", "domainMetadata")
+    if any(GENERATION in each.metadata_json for each in table.schema):
+        yield "generatedColumns"
+    if TIMESTAMP_NTZ in _types(table.schema):
+        yield "timestampNtz"
+
+
+def _types(data_type: DataType) -> Iterator[DataType]:
+    yield data_type
+    match data_type:
+        case Struct(fields=fields):
+            for each in fields:
+                yield from _types(each.type)
+        case Array(element=element):
+            yield from _types(element)
+        case Map(key=key, value=value):
+            yield from _types(key)
+            yield from _types(value)
+
+
+def _defaults(schema: Struct) -> Iterator[tuple[str, Expression]]:
+    for each in schema:
+        if DEFAULT in each.metadata_json:
+            found = parse_expression(str(each.metadata[DEFAULT]), schema)
+            yield (
+                each.name,
+                found if type_of(found, schema) == each.type else Call("cast", (found,), each.type),
+            )
+
+
+def _without_defaults(schema: Struct) -> Struct:
+    return Struct(
+        tuple(
+            each.with_metadata({key: value for key, value in each.metadata.items() if key != DEFAULT})
+            for each in schema
+        )
+    )
+
+
+def _with_defaults(schema: Struct, table: Table) -> Struct:
+    said = {name.casefold(): render_sql(value, None, SQL) for name, value in table.defaults}
+    return Struct(
+        tuple(
+            each.with_metadata({**each.metadata, DEFAULT: said[each.name.casefold()]})
+            if each.name.casefold() in said
+            else each
+            for each in schema
+        )
+    )
+
+
+def _clustering(snapshot: Snapshot) -> tuple[str, ...]:
+    domain = snapshot.domains.get(CLUSTERING)
+    if domain is None:
+        return ()
+    names = {physical_name(each): each.name for each in snapshot.schema}
+    return tuple(
+        names.get(path[0], path[0]) for path in json.loads(domain.configuration)["clusteringColumns"]
+    )
+
+
+@dataclass(slots=True)
+class _Numbering:
+    """Gives ids and physical names to the fields that have none."""
+
+    highest: int
+
+    def struct(self, schema: Struct) -> Struct:
+        return Struct(tuple(self.field(each) for each in schema))
+
+    def field(self, field: Field) -> Field:
+        metadata = field.metadata
+        if COLUMN_ID not in metadata:
+            self.highest += 1
+            metadata = {**metadata, COLUMN_ID: self.highest, PHYSICAL_NAME: f"col-{uuid.uuid4()}"}
+        return replace(field, type=self.inside(field.type)).with_metadata(metadata)
+
+    def inside(self, data_type: DataType) -> DataType:
+        match data_type:
+            case Struct():
+                return self.struct(data_type)
+            case Array(element=element):
+                return replace(data_type, element=self.inside(element))
+            case Map(key=key, value=value):
+                return replace(data_type, key=self.inside(key), value=self.inside(value))
+        return data_type
+
+
+def _with_changes(old: Struct, new: Struct) -> Struct:
+    """The new schema with a note of each top-level column whose type became wider."""
+    was = {physical_name(each): each for each in old}
+    fields = []
+    for each in new:
+        before = was.get(physical_name(each))
+        field = each
+        if (
+            before is not None
+            and before.type != each.type
+            and _is_plain(before.type)
+            and _is_plain(each.type)
+        ):
+            noted = each.metadata.get(TYPE_CHANGES)
+            change: Json = {"fromType": str(before.type), "toType": str(each.type)}
+            listed: list[Json] = [*(noted if isinstance(noted, list) else []), change]
+            field = each.with_metadata({**each.metadata, TYPE_CHANGES: listed})
+        fields.append(field)
+    return Struct(tuple(fields))
+
+
+def _is_plain(data_type: DataType) -> bool:
+    return not isinstance(data_type, Struct | Array | Map)

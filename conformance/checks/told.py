@@ -1,0 +1,140 @@
+"""Is what an engine tells of the table true: the change feed, the history of its versions, its files and properties?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks.outcomes import describe
+from conformance.checks.text import difference
+from conformance.observation import Look, Observation
+from conformance.translation import translated
+from delta_models.log import LogError, Snapshot
+from delta_models.log.changes import NoChangeData, changes
+from delta_models.log.reader import live_adds
+from delta_models.operations import AtVersion, Detail, History, ReadChanges
+from delta_models.outcomes import Rejected
+from delta_models.schema import Struct
+from delta_models.values import Rows
+
+JUDGES = judged_by("told")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge what was told in this step."""
+    if seen.log_error is not None:
+        return
+    for each in seen.looks:
+        match each.operation:
+            case ReadChanges():
+                _changes(seen, each, each.operation, ledger)
+            case History():
+                _history(seen, each, ledger)
+            case Detail():
+                _detail(seen, each, ledger)
+
+
+# The change feed
+
+
+def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -> None:
+    expected = each.changes
+    if expected is None:
+        return  # across a change of the schema that the model does not follow
+    where = f"after step {seen.step}: {translated(read, seen.versions, seen.reader)}"
+    if expected.steps is None:
+        wrong = (
+            None
+            if each.refused is not None
+            else "answered, although some of these versions were not recorded"
+        )
+        ledger.judge("changes.refused-where-not-recorded", wrong, where)
+        return
+    if each.refused is not None:
+        allowed = isinstance(each.refused, Rejected) and each.refused.kind in expected.refusals
+        if not allowed:
+            ledger.judge("changes.told", describe(each.refused), where)
+        return
+    ledger.judge("changes.told", None)
+    recorded = _recorded(seen, read)
+    if recorded is None:
+        return
+    if not ledger.judge("changes.columns", each.malformed, where) or each.answer is None:
+        return
+    ledger.judge("changes.rows", difference(recorded, each.answer), where)
+
+
+def _recorded(seen: Observation, read: ReadChanges) -> Rows | None:
+    """The changes as we read them from the log."""
+    asked = translated(read, seen.versions, seen.reader)
+    if not isinstance(asked, ReadChanges) or not isinstance(asked.first, AtVersion):
+        return None
+    last = asked.last.version if isinstance(asked.last, AtVersion) else None
+    try:
+        found = changes(seen.reader, asked.first.version, last)
+    except (NoChangeData, LogError):
+        return None
+    schema = Struct(found.schema.fields[:-1])
+    return Rows(schema, tuple(row[:-1] for row in found.rows))
+
+
+# What the engine says of the table
+
+
+def _history(seen: Observation, each: Look, ledger: Ledger) -> None:
+    if each.told is None:
+        if each.refused is not None:
+            ledger.judge("history.told", describe(each.refused))
+        return
+    ledger.judge("history.told", None)
+    there = sorted(seen.reader.listing().commits, reverse=True)
+    told = list(each.told.get("version", ()))
+    wrong = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
+    ledger.judge("history.versions", wrong)
+
+
+def _detail(seen: Observation, each: Look, ledger: Ledger) -> None:
+    if each.told is None:
+        if each.refused is not None:
+            ledger.judge("detail.told", describe(each.refused))
+        return
+    ledger.judge("detail.told", None)
+    if seen.after is None:
+        return
+    off = [
+        f"{name} is {said!r} instead of {wanted!r}"
+        for name, wanted in _facts(seen.after).items()
+        if (said := _first(each.told, name)) is not None and said != wanted
+    ]
+    ledger.judge("detail.true", "; ".join(off) or None)
+
+
+def _facts(snapshot: Snapshot) -> Mapping[str, Any]:
+    adds = list(live_adds(snapshot))
+    return {
+        "numFiles": len(adds),
+        "sizeInBytes": sum(each.size for each in adds),
+        "partitionColumns": list(snapshot.partition_by),
+        "properties": dict(snapshot.properties),
+        "minReaderVersion": snapshot.protocol.min_reader,
+        "minWriterVersion": snapshot.protocol.min_writer,
+    }
+
+
+def _first(told: Mapping[str, Sequence[Any]], name: str) -> Any:
+    column = told.get(name, ())
+    value = column[0] if column else None
+    return dict(value) if name == "properties" and value is not None else value
+
+
+def _few(numbers: Sequence[int]) -> str:
+    counted = Counter(numbers)
+    twice = [number for number, count in counted.items() if count > 1]
+    return f"{list(numbers[:6])}{'...' if len(numbers) > 6 else ''}" + (
+        f", {twice[:3]} twice" if twice else ""
+    )
+
+
+CHECK = Check("told", JUDGES, look)

@@ -1,0 +1,70 @@
+"""What an engine answered to a look, set beside what the model expects of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.answers import rows_of
+from conformance.observation import Look
+from delta_adapters.supervisor import ReadReply
+from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
+from delta_models.operations import Detail, History, Latest, Read, ReadChanges
+from delta_models.schema import Struct
+from delta_models.table import LookExpectation, NotModelled, World
+
+COMMIT_TIMESTAMP = "_commit_timestamp"
+
+
+def kind_of(read: Read) -> str:
+    """Which kind of look a read is."""
+    if read.where is not None:
+        return "filter"
+    return "latest" if isinstance(read.at, Latest) else "state"
+
+
+def look_of(kind: str, read: Read, expected: LookExpectation, columns: Struct, reply: ReadReply) -> Look:
+    """A read with its answer as rows of these columns."""
+    rows = None if expected.refusals else expected.rows
+    if reply.table is None:
+        return Look(kind, read, rows, None, refused=reply.outcome)
+    answer = rows_of(reply.table, columns)
+    if isinstance(answer, str):
+        return Look(kind, read, rows, None, version=reply.version, malformed=answer)
+    return Look(kind, read, rows, answer, version=reply.version)
+
+
+def heard(look: ReadChanges | History | Detail, world: World, schema: Struct, reply: ReadReply) -> Look:
+    """What an engine tells of the table's past, or of the table as it is."""
+    if isinstance(look, ReadChanges):
+        return _changes(look, world, schema, reply)
+    kind = "history" if isinstance(look, History) else "detail"
+    told = None if reply.table is None else _columns(reply.table)
+    return Look(kind, look, None, None, refused=reply.outcome, version=reply.version, told=told)
+
+
+def _changes(look: ReadChanges, world: World, schema: Struct, reply: ReadReply) -> Look:
+    try:
+        expected = world.changes(look)
+    except NotModelled:
+        expected = None
+    if reply.table is None:
+        return Look("changes", look, None, None, refused=reply.outcome, changes=expected)
+    table = reply.table
+    if COMMIT_TIMESTAMP in table.column_names:
+        table = table.drop_columns([COMMIT_TIMESTAMP])
+    at = table.column_names.index(COMMIT_VERSION.name) if COMMIT_VERSION.name in table.column_names else -1
+    if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
+        table = table.set_column(at, COMMIT_VERSION.name, table.column(at).cast(pa.int64()))
+    wanted = Struct((*schema.fields, CHANGE_TYPE, COMMIT_VERSION))
+    if sorted(table.column_names) == sorted(wanted.names):
+        table = table.select(list(wanted.names))
+    answer = rows_of(table, wanted)
+    if isinstance(answer, str):
+        return Look("changes", look, None, None, malformed=answer, changes=expected)
+    return Look("changes", look, None, answer, changes=expected)
+
+
+def _columns(table: pa.Table) -> dict[str, list[Any]]:
+    return {name: table.column(name).to_pylist() for name in table.column_names}

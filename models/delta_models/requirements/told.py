@@ -1,0 +1,50 @@
+"""Rules about what an engine tells of a table beside its rows: the change feed, the history, its details."""
+
+from __future__ import annotations
+
+from delta_models.requirements.base import Requirement, Strength
+
+FEED = "Reader Requirements for AddCDCFile"
+SPARK_FEED = "delta-spark 4.4.0: change data feed"
+SPARK_HISTORY = "delta-spark 4.4.0: DESCRIBE HISTORY"
+SPARK_DETAIL = "delta-spark 4.4.0: DESCRIBE DETAIL"
+
+
+def _told(name: str, sentence: str, section: str, strength: Strength = "must") -> Requirement:
+    return Requirement(name, sentence, section, strength, "reader", ("told",))
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    _told("changes.told", "The change feed of versions that all recorded it can be read.", FEED),
+    _told(
+        "changes.columns",
+        "The change feed has the table's columns, the kind of change and the version, each of its type.",
+        FEED,
+    ),
+    _told(
+        "changes.rows",
+        "The change feed tells the changed rows that the log records, each with its kind and version: those of the cdc "
+        "files where a version has some, else those of the files that it adds and removes.",
+        FEED,
+    ),
+    _told(
+        "changes.refused-where-not-recorded",
+        "The change feed of a version that did not record it is refused.",
+        SPARK_FEED,
+        "reference",
+    ),
+    _told("history.told", "The history of a table is told.", SPARK_HISTORY, "reference"),
+    _told(
+        "history.versions",
+        "The history has each version that the log holds, once, the newest first.",
+        SPARK_HISTORY,
+        "reference",
+    ),
+    _told("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
+    _told(
+        "detail.true",
+        "What is said of a table's files, partition columns, properties and protocol is what the log says.",
+        SPARK_DETAIL,
+        "reference",
+    ),
+)

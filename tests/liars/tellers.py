@@ -1,0 +1,146 @@
+"""Liars about what a table tells of itself: its changes, its past, its files; and about the order of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from delta_adapters.contract import Answer, Look
+from delta_adapters.reference import Draft, Reference, actions
+from delta_adapters.reference.files import Layout
+from delta_models import operations as ops
+from delta_models.log import Snapshot
+from delta_models.outcomes import Outcome, Rejected
+from delta_models.schema import LONG, Field, Struct
+from delta_models.table import Table
+from delta_models.values import Rows
+from tests.liars import stories
+from tests.liars.registry import trips
+
+RECORDED = ops.Create(stories.SCHEMA, (), (("delta.enableChangeDataFeed", "true"),))
+CHANGED = (
+    RECORDED, stories.FILL, stories.FILL_MORE,
+    ops.Update((("name", stories.text("new")),), stories.SMALL),
+    ops.Delete(stories.compare(stories.ID, "=", stories.number(4))),
+)  # fmt: skip
+FEED = (*CHANGED, ops.ReadChanges(ops.AtState(1)))
+NOT_RECORDED = (*stories.TWICE, ops.ReadChanges(ops.AtState(1)))
+PAST = (*stories.OVERWRITE, ops.History())
+DETAIL = (*stories.IN_PARTITIONS, ops.Detail())
+WIDER = Struct((*stories.SCHEMA.fields, Field("more", LONG)))
+GROWS = (*stories.PLAIN, ops.Append(Rows(WIDER, ((6, "f", 6.0, 6),)), schema_mode="merge"))
+
+
+class BendsWhatIsTold(Reference):
+    """Lies in what it tells."""
+
+    kind: type[Look] = ops.ReadChanges
+
+    def read(self, read: Look) -> Answer | Outcome:
+        answer = super().read(read)
+        return self.bend(answer) if isinstance(read, self.kind) else answer
+
+    def bend(self, answer: Answer | Outcome) -> Answer | Outcome:
+        raise NotImplementedError
+
+
+@trips("changes.told", FEED)
+class HidesItsChanges(BendsWhatIsTold):
+    """The change feed is refused although it was recorded."""
+
+    def bend(self, answer):
+        return Rejected("bad-argument", "no changes here")
+
+
+@trips("changes.columns", FEED)
+class HidesTheKindOfChange(BendsWhatIsTold):
+    """The change feed does not say which kind of change a row is."""
+
+    def bend(self, answer):
+        return Answer(answer.table.drop_columns(["_change_type"]))
+
+
+@trips("changes.rows", FEED)
+class TellsAChangeTwice(BendsWhatIsTold):
+    """The change feed tells its first row twice."""
+
+    def bend(self, answer):
+        return Answer(pa.concat_tables([answer.table, answer.table.slice(0, 1)]))
+
+
+@trips("cdc.equals-difference", FEED)
+class ForgetsAChange(Reference):
+    """The change data of an update lacks a row."""
+
+    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+        kept = {id(row): row for row in after.rows if row not in before.rows}
+        lost = next(iter(kept.values()), None)
+        return super().change_data(
+            layout, before, after.with_rows(tuple(row for row in after.rows if row is not lost))
+        )
+
+
+@trips("changes.refused-where-not-recorded", NOT_RECORDED)
+class TellsChangesThatItDidNotRecord(BendsWhatIsTold):
+    """The change feed of a table that records none is empty."""
+
+    def bend(self, answer):
+        return Answer(pa.table({"id": pa.array([], pa.int64())}))
+
+
+@trips("history.told", PAST)
+class HidesItsPast(BendsWhatIsTold):
+    """The history is refused."""
+
+    kind = ops.History
+
+    def bend(self, answer):
+        return Rejected("bad-argument", "no past")
+
+
+@trips("history.versions", PAST)
+class ForgetsAVersion(BendsWhatIsTold):
+    """The history lacks the oldest version."""
+
+    kind = ops.History
+
+    def bend(self, answer):
+        return Answer(answer.table.slice(0, answer.table.num_rows - 1))
+
+
+@trips("detail.told", DETAIL)
+class HidesItsDetails(BendsWhatIsTold):
+    """Nothing is said of the table."""
+
+    kind = ops.Detail
+
+    def bend(self, answer):
+        return Rejected("bad-argument", "no details")
+
+
+@trips("detail.true", DETAIL)
+class MiscountsItsFiles(BendsWhatIsTold):
+    """There is said to be one file more than there is."""
+
+    kind = ops.Detail
+
+    def bend(self, answer):
+        at = answer.table.column_names.index("numFiles")
+        more = pa.array([answer.table.column(at)[0].as_py() + 1], pa.int64())
+        return Answer(answer.table.set_column(at, "numFiles", more))
+
+
+@trips("write.column-order", GROWS)
+class PutsNewColumnsFirst(Reference):
+    """A schema that grows gets its new columns in front."""
+
+    def draft(
+        self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
+    ) -> Draft:
+        if len(before.schema) and len(after.schema) > len(before.schema):
+            moved = Struct((*after.schema.fields[len(before.schema) :], *before.schema.fields))
+            places = [after.schema.index(each.name) for each in moved]
+            rows = tuple(tuple(row[at] for at in places) for row in after.rows)
+            after = replace(after, schema=moved, rows=rows)
+        return super().draft(operation, snapshot, before, after)
