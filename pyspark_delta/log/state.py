@@ -36,17 +36,55 @@ _SMALLEST_FOLD = 4096
 _COMMIT_INFO = b'{"commitInfo"'
 
 
-@dataclass(frozen=True)
 class Base:
-    """Files of a version in columns: live ones and tombstones."""
+    """Files of a version in columns: live ones and tombstones. Made of a state, the columns wait until they are needed."""
 
-    adds: pa.Table = field(default_factory=lambda: columns.empty(columns.ADD))
-    removes: pa.Table = field(default_factory=lambda: columns.empty(columns.REMOVE))
+    def __init__(
+        self, adds: pa.Table | None = None, removes: pa.Table | None = None, source: State | None = None
+    ) -> None:
+        self._adds = adds if adds is not None or source is not None else columns.empty(columns.ADD)
+        self._removes = removes if removes is not None or source is not None else columns.empty(columns.REMOVE)
+        self._source = source
+
+    @property
+    def adds(self) -> pa.Table:
+        if self._adds is None:
+            self._settle()
+        return self._adds
+
+    @property
+    def removes(self) -> pa.Table:
+        if self._removes is None:
+            self._settle()
+        return self._removes
+
+    @cached_property
+    def count(self) -> int:
+        """How many files are live."""
+        return self._source.num_files if self._source is not None else len(self.adds)
 
     @cached_property
     def size(self) -> int:
         """Bytes of all live files."""
-        return int(pc.sum(self.adds["size"]).as_py() or 0)
+        return self._source.size_in_bytes if self._source is not None else int(pc.sum(self.adds["size"]).as_py() or 0)
+
+    def live_sizes(self, keys: set[FileKey]) -> dict[FileKey, int]:
+        """Those of the keys that are live, with the sizes of their files."""
+        if not keys or self.count == 0:
+            return {}
+        if self._source is not None:
+            return self._source.live_sizes(keys)
+        rows = columns.positions(self.adds, keys)
+        if not rows:
+            return {}
+        found = self.adds.select(["path", "deletionVector", "size"]).take(rows)
+        return dict(zip(columns.keys(found), found["size"].to_pylist(), strict=True))
+
+    def _settle(self) -> None:
+        source = self._source
+        assert source is not None  # noqa: S101 - without columns there is a source
+        self._adds, self._removes = source.adds, source.removes
+        self._source = None
 
 
 @dataclass
@@ -147,17 +185,17 @@ class State:
 
     @cached_property
     def num_files(self) -> int:
-        return len(self.base.adds) - len(self._hidden) + len(self.overlay.added)
+        return self.base.count - len(self._replaced) + len(self.overlay.added)
 
     @cached_property
     def size_in_bytes(self) -> int:
-        hidden = self.base.adds["size"].take(self._hidden).to_pylist() if self._hidden else []
-        return self.base.size - sum(hidden) + sum(body["size"] for body in self.overlay.added.values())
+        added = sum(body["size"] for body in self.overlay.added.values())
+        return int(self.base.size - sum(self._replaced.values()) + added)
 
     @cached_property
     def adds(self) -> pa.Table:
         """The live files."""
-        table = columns.without(self.base.adds, self._hidden)
+        table = columns.without(self.base.adds, columns.positions(self.base.adds, self._changed))
         if self.overlay.added:
             fresh = columns.from_bodies(list(self.overlay.added.values()), columns.ADD)
             table = pa.concat_tables([table, fresh]) if len(table) else fresh
@@ -172,16 +210,18 @@ class State:
             table = pa.concat_tables([table, fresh]) if len(table) else fresh
         return table
 
-    def is_live(self, keys: Iterable[FileKey]) -> set[FileKey]:
-        """Those of the keys that are files of the table."""
-        asked = set(keys)
-        live = {key for key in asked if key in self.overlay.added}
-        rest = {key for key in asked - live if key not in self.overlay.removed}
-        if rest and len(self.base.adds):
-            rows = columns.positions(self.base.adds, rest)
-            if rows:
-                live.update(columns.keys(self.base.adds.select(["path", "deletionVector"]).take(rows)))
-        return live
+    def live_sizes(self, keys: Iterable[FileKey]) -> dict[FileKey, int]:
+        """Those of the keys that are files of the table, with their sizes."""
+        added, removed = self.overlay.added, self.overlay.removed
+        found: dict[FileKey, int] = {}
+        rest: set[FileKey] = set()
+        for key in keys:
+            if key in added:
+                found[key] = added[key]["size"]
+            elif key not in removed:
+                rest.add(key)
+        found.update(self.base.live_sizes(rest))
+        return found
 
     def advanced(self, commits: Iterable[Iterable[Mapping[str, Any]]]) -> State:
         """The state after further commits, parsed."""
@@ -199,21 +239,20 @@ class State:
         return State(state.base, overlay)
 
     def _ready_to_grow(self) -> State:
-        changes = len(self.overlay.added) + len(self.overlay.removed)
-        if changes <= max(_SMALLEST_FOLD, (len(self.base.adds) + len(self.base.removes)) // 8):
+        if len(self._changed) <= max(_SMALLEST_FOLD, self.base.count // 8):
             return self
         overlay = self.overlay.copy()
         overlay.added, overlay.removed = {}, {}
-        return State(Base(self.adds, self.removes), overlay)
+        return State(Base(source=self), overlay)
 
     @cached_property
     def _changed(self) -> set[FileKey]:
         return self.overlay.added.keys() | self.overlay.removed.keys()
 
     @cached_property
-    def _hidden(self) -> list[int]:
-        """Rows of the base that the overlay replaces or takes away."""
-        return columns.positions(self.base.adds, self._changed)
+    def _replaced(self) -> dict[FileKey, int]:
+        """Files of the base that the overlay replaces or takes away, with their sizes."""
+        return self.base.live_sizes(self._changed)
 
 
 def lines(version: object, content: bytes) -> list[Body]:
