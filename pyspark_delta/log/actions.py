@@ -76,12 +76,12 @@ class Add:
     size: int
     modification_time: int
     data_change: bool = True
+    deletion_vector: DeletionVector | None = None
     stats: str | None = None
     tags: Mapping[str, str | None] | None = None
-    deletion_vector: DeletionVector | None = None
+    clustering_provider: str | None = None
     base_row_id: int | None = None
     default_row_commit_version: int | None = None
-    clustering_provider: str | None = None
 
     @property
     def key(self) -> FileKey:
@@ -152,11 +152,11 @@ class Remove:
     deletion_timestamp: int | None
     data_change: bool = True
     extended_file_metadata: bool | None = True
-    partition_values: Mapping[str, str | None] | None = None
     size: int | None = None
+    partition_values: Mapping[str, str | None] | None = None
+    deletion_vector: DeletionVector | None = None
     stats: str | None = None
     tags: Mapping[str, str | None] | None = None
-    deletion_vector: DeletionVector | None = None
     base_row_id: int | None = None
     default_row_commit_version: int | None = None
 
