@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from delta_models.log import canonical, paths, retention
@@ -165,3 +168,25 @@ def test_a_key_that_stands_twice_is_an_error():
 
 def test_only_the_checksum_of_the_top_is_left_out():
     assert canonical.canonical(json.dumps({"checksum": 1, "x": {"checksum": 2}})) == '"x"+"checksum"=2'
+
+
+@pytest.mark.parametrize("year", (1, 1582, 2262, 9999))
+def test_a_checkpoint_with_old_spark_timestamps_of_any_year_in_its_statistics_is_read(table, year):
+    protocol = {"minReaderVersion": 1, "minWriterVersion": 2}
+    table.create(protocol)
+    action = table.add()
+    table.write(action)
+    path = table.checkpoint({"protocol": protocol}, table.metadata(), action)
+    held = pq.read_table(path)
+    adds = held.column("add").combine_chunks()
+    moment = pa.array([None, None, datetime(year, 7, 1, tzinfo=UTC)], pa.timestamp("us", tz="UTC"))
+    bounds = pa.StructArray.from_arrays([moment], ["when"])
+    stats = pa.StructArray.from_arrays([bounds], ["minValues"])
+    fields = [(each.name, adds.field(at)) for at, each in enumerate(adds.type)]
+    arrays, names = [*(each for _, each in fields), stats], [*(name for name, _ in fields), "stats_parsed"]
+    grown = pa.StructArray.from_arrays(arrays, names, mask=adds.is_null())
+    columns = {name: grown if name == "add" else held.column(name) for name in held.column_names}
+    pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=True)
+    assert not table.breaches()
+    (add,) = table.reader.replayed(1, table.reader.starts(1)[0]).live.values()
+    assert add.stats_parsed["minValues"]["when"].year == year

@@ -93,7 +93,7 @@ class CheckpointPart:
 def read_checkpoint_file(path: Path) -> CheckpointPart:
     """The actions in one Parquet file of a checkpoint, classic, part, V2 top level or sidecar."""
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
             table = file.read(use_threads=False)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no checkpoint file {path}") from error
