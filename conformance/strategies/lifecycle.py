@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from conformance.strategies.dice import Dice
 from conformance.strategies.place import Place
@@ -31,9 +32,9 @@ def first_of(dice: Dice, shape: Shape) -> Operation:
     if "converted" in shape.features:
         return ConvertFromParquet(draw_rows(dice, shape), files=dice.pick((1, 2)))
     if "replaced" in shape.features and dice.one_in(2):
-        rows = draw_rows(dice, shape)
         if dice.one_in(3):
             return Replace(shape.schema, shape.partition_by, shape.properties)
+        rows = draw_rows(dice, _of_a_query(shape))
         return CreateAs(rows, shape.partition_by, shape.properties)
     return Create(shape.schema, shape.partition_by, shape.properties)
 
@@ -53,7 +54,7 @@ def replace_table(place: Place) -> Operation:
 def create_as(place: Place) -> Operation:
     """Rows of another definition in place of the table; now and then without leave to replace it."""
     schema, partition_by = _another(place)
-    shape = current(place.home, schema, partition_by)
+    shape = _of_a_query(current(place.home, schema, partition_by))
     rows = draw_rows(place.dice, shape)
     return CreateAs(rows, partition_by, place.home.properties, replace=not place.dice.one_in(6))
 
@@ -68,6 +69,11 @@ def clone(place: Place) -> Operation:
 def drop(_: Place) -> Operation:
     """The catalogue forgets the table."""
     return Drop()
+
+
+def _of_a_query(shape: Shape) -> Shape:
+    """The same columns as a query has them: they may all be null."""
+    return replace(shape, schema=Struct(tuple(replace(each, nullable=True) for each in shape.schema)))
 
 
 def _another(place: Place) -> tuple[Struct, tuple[str, ...]]:

@@ -8,36 +8,62 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity, Look
+from delta_adapters.contract import Answer, Identity, Look, detail_table, history_table
 from delta_adapters.delta_spark.rejections import EngineGone, reject
 from delta_adapters.delta_spark.session import start_session, stop_session
+from delta_adapters.delta_spark.statements import statement
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models.expressions import Expression
 from delta_models.operations import (
+    AddColumn,
+    AddConstraint,
     Append,
+    AtTimestamp,
     AtVersion,
     Checkpoint,
+    CloneTo,
+    Cluster,
+    ConvertFromParquet,
     Create,
+    CreateAs,
     Delete,
+    Detail,
     Drop,
+    DropColumn,
+    DropConstraint,
+    DropFeature,
+    EnableFeature,
+    History,
     Latest,
     Merge,
     MergeClause,
     Operation,
     Optimize,
     Overwrite,
-    Read,
+    Purge,
+    ReadChanges,
+    RenameColumn,
     Reopen,
+    ReorderColumn,
+    Replace,
     Restore,
+    SetDefault,
+    SetNullable,
+    SetProperties,
+    UnsetProperties,
     Update,
     Vacuum,
     When,
+    WidenColumn,
+    ZOrder,
 )
 from delta_models.outcomes import Committed, NoChange, Outcome, Unknown, Unsupported
 from delta_models.schema import Struct, schema_string
@@ -47,6 +73,15 @@ COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
 SQL = SparkSqlDialect()
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+GENERATION = "delta.generationExpression"
+INCOMING = "conformance_incoming"
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - in the session's zone, which is UTC
+STATED: tuple[type[Operation], ...] = (
+    AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,
+    UnsetProperties, AddConstraint, DropConstraint, Cluster, Purge,
+)  # fmt: skip
 
 
 class DeltaSpark:
@@ -107,10 +142,16 @@ class DeltaSpark:
         return NoChange() if self._version() == before else Committed()
 
     def read(self, read: Look) -> Answer | Outcome:
-        """The rows of the table."""
-        if not isinstance(read, Read):
-            return Unsupported(type(read).__name__)
+        """The rows of the table, or what is told of it."""
         try:
+            match read:
+                case ReadChanges():
+                    return Answer(self._changes(read).toArrow())
+                case History():
+                    told = self._table().history().select("version", "operation", "timestamp").collect()
+                    return Answer(history_table(tuple(each) for each in told))
+                case Detail():
+                    return Answer(_detail(self._table().detail().collect()[0]))
             frame = self._frame(read.at)
             if isinstance(frame, Unsupported):
                 return frame
@@ -124,6 +165,14 @@ class DeltaSpark:
         except Exception as error:  # noqa: BLE001
             return self._refused(error, self._version())
 
+    def _changes(self, read: ReadChanges) -> Any:
+        reader = self._spark.read.format("delta").option("readChangeFeed", "true")
+        if isinstance(read.first, AtVersion):
+            reader = reader.option("startingVersion", read.first.version)
+        if isinstance(read.last, AtVersion):
+            reader = reader.option("endingVersion", read.last.version)
+        return reader.load(self._location)
+
     # Table
 
     def _create(self, create: Create) -> Outcome | None:
@@ -135,16 +184,63 @@ class DeltaSpark:
             builder = builder.tableName(self._name_for(create))
         if not create.managed:
             builder = builder.location(self._location)
-        builder = builder.addColumns(self._struct_type(create.schema))
-        if create.partition_by:
-            builder = builder.partitionedBy(*create.partition_by)
-        if create.cluster_by:
-            builder = builder.clusterBy(*create.cluster_by)
-        for key, value in create.properties:
-            builder = builder.property(key, value)
-        builder.execute()
+        self._define(builder, create)
         if create.name is not None:
             self._names[str(Path(self._location).resolve())] = self._name_for(create)
+        return None
+
+    def _define(self, builder: Any, definition: Create | Replace) -> None:
+        for column, type_of_it in zip(definition.schema, self._struct_type(definition.schema), strict=True):
+            made = column.metadata.get(GENERATION)
+            builder = builder.addColumn(
+                column.name, type_of_it.dataType, column.nullable, generatedAlwaysAs=made
+            )
+        if definition.partition_by:
+            builder = builder.partitionedBy(*definition.partition_by)
+        if definition.cluster_by:
+            builder = builder.clusterBy(*definition.cluster_by)
+        for key, value in definition.properties:
+            builder = builder.property(key, value)
+        builder.execute()
+
+    def _replace(self, operation: Replace) -> Outcome | None:
+        from delta.tables import DeltaTable  # noqa: PLC0415
+
+        start = DeltaTable.createOrReplace if operation.or_create else DeltaTable.replace
+        self._define(start(self._spark).location(self._location), operation)
+        return None
+
+    def _create_as(self, create: CreateAs) -> Outcome | None:
+        from pyspark.sql import functions  # noqa: PLC0415
+
+        writer = self._rows(create.rows).coalesce(1).writeTo(self._path_name()).using("delta")
+        for key, value in create.properties:
+            writer = writer.tableProperty(key, value)
+        if create.partition_by:
+            writer = writer.partitionedBy(*(functions.col(SQL.quote(each)) for each in create.partition_by))
+        if create.replace:
+            writer.createOrReplace()
+        else:
+            writer.create()
+        return None
+
+    def _clone(self, clone: CloneTo) -> Outcome | None:
+        target = str(Path(self._location).resolve().parent / clone.target)
+        if isinstance(clone.at, AtVersion):
+            self._table().cloneAtVersion(clone.at.version, target, isShallow=clone.shallow)
+        else:
+            self._table().clone(target, isShallow=clone.shallow)
+        return NoChange()
+
+    def _convert(self, convert: ConvertFromParquet) -> Outcome | None:
+        from delta.tables import DeltaTable  # noqa: PLC0415
+
+        partitions = Struct(tuple(convert.rows.schema[name] for name in convert.partition_by))
+        DeltaTable.convertToDelta(
+            self._spark,
+            f"parquet.{SQL.quote(self._location)}",
+            self._struct_type(partitions) if convert.partition_by else None,
+        )
         return None
 
     def _name_for(self, create: Create) -> str:
@@ -163,9 +259,13 @@ class DeltaSpark:
         return Committed() if name else None
 
     def _restore(self, restore: Restore) -> Outcome | None:
-        if not isinstance(restore.at, AtVersion):
-            return Unsupported(f"restore to {type(restore.at).__name__}")
-        self._table().restoreToVersion(restore.at.version)
+        match restore.at:
+            case AtVersion(version=version):
+                self._table().restoreToVersion(version)
+            case AtTimestamp(micros=micros):
+                self._table().restoreToTimestamp(_moment(micros))
+            case _:
+                return Unsupported(f"restore to {type(restore.at).__name__}")
         return None
 
     # Write
@@ -182,14 +282,19 @@ class DeltaSpark:
         return self._write(overwrite, "overwrite", options)
 
     def _write(self, write: Append | Overwrite, mode: str, options: dict[str, str]) -> Outcome | None:
-        if not write.by_name:
-            return Unsupported("by position")
         if write.schema_mode != "none":
             options[{"merge": "mergeSchema", "overwrite": "overwriteSchema"}[write.schema_mode]] = "true"
         if write.transaction is not None:
             options |= {"txnAppId": write.transaction[0], "txnVersion": str(write.transaction[1])}
         frame = self._rows(write.rows)
         frame = frame.coalesce(1) if write.files == 1 else frame.repartition(write.files)
+        if not write.by_name:
+            if options:
+                return Unsupported("INSERT by position takes no options")
+            frame.createOrReplaceTempView(INCOMING)
+            into = "INTO" if mode == "append" else "OVERWRITE"
+            self._spark.sql(f"INSERT {into} {self._path_name()} SELECT * FROM {INCOMING}")  # noqa: S608 - our own names
+            return None
         frame.write.format("delta").mode(mode).options(**options).save(self._location)
         return None
 
@@ -220,6 +325,29 @@ class DeltaSpark:
         if optimize.where is not None:
             builder = builder.where(_sql(optimize.where))
         builder.executeCompaction()
+        return None
+
+    def _z_order(self, order: ZOrder) -> Outcome | None:
+        builder = self._table().optimize()
+        if order.where is not None:
+            builder = builder.where(_sql(order.where))
+        builder.executeZOrderBy(*map(SQL.quote, order.columns))
+        return None
+
+    def _enable(self, enable: EnableFeature) -> Outcome | None:
+        self._table().addFeatureSupport(enable.feature)
+        return None
+
+    def _drop_feature(self, drop: DropFeature) -> Outcome | None:
+        self._table().dropFeatureSupport(drop.feature, drop.truncate_history or None)
+        return None
+
+    def _state(self, operation: Operation) -> Outcome | None:
+        """A statement of SQL, for what has no other call."""
+        words = statement(operation, self._path_name())
+        if words is None:
+            return Unsupported(f"there is no statement for {type(operation).__name__}")
+        self._spark.sql(words)
         return None
 
     def _vacuum(self, vacuum: Vacuum) -> Outcome | None:
@@ -257,6 +385,14 @@ class DeltaSpark:
         Vacuum: _vacuum,
         Checkpoint: _checkpoint,
         Reopen: _reopen,
+        Replace: _replace,
+        CreateAs: _create_as,
+        CloneTo: _clone,
+        ConvertFromParquet: _convert,
+        ZOrder: _z_order,
+        EnableFeature: _enable,
+        DropFeature: _drop_feature,
+        **dict.fromkeys(STATED, _state),
     }
 
     # Means
@@ -276,12 +412,16 @@ class DeltaSpark:
                 pass
             case AtVersion(version=version):
                 reader = reader.option("versionAsOf", version)
+            case AtTimestamp(micros=micros):
+                reader = reader.option("timestampAsOf", _moment(micros))
             case _:
                 return Unsupported(f"a read at {type(at).__name__}")
         return reader.load(self._location)
 
     def _rows(self, rows: Rows) -> Any:
-        return self._spark.createDataFrame(to_arrow(rows), self._struct_type(rows.schema))
+        """A frame of the rows, in which every column may be null: whether one must not is the table's to say."""
+        schema = Struct(tuple(replace(each, nullable=True) for each in rows.schema))
+        return self._spark.createDataFrame(to_arrow(Rows(schema, rows.rows)), self._struct_type(schema))
 
     def _struct_type(self, schema: Struct) -> Any:
         from pyspark.sql.types import StructType  # noqa: PLC0415
@@ -315,6 +455,17 @@ class DeltaSpark:
         """A host without its engine is of no use: it dies of it, and the harness sees when and at what."""
         print(f"delta-spark's JVM is gone: {gone}", file=sys.stderr, flush=True)  # noqa: T201 - the host's own log
         os._exit(DIED_WITH_ITS_ENGINE)
+
+
+def _moment(micros: int) -> str:
+    return (EPOCH + timedelta(microseconds=micros)).isoformat(sep=" ", timespec="milliseconds")
+
+
+def _detail(row: Any) -> Any:
+    return detail_table(
+        row["numFiles"], row["sizeInBytes"], row["partitionColumns"], row["properties"],
+        (row["minReaderVersion"], row["minWriterVersion"]),
+    )  # fmt: skip
 
 
 def _sql(expression: Expression) -> str:
