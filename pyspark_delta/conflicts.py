@@ -1,7 +1,7 @@
 """Whether a transaction may still commit after another one did: one winner at a time, as pure functions.
 
-The rules are those of delta-spark's isolation levels. `Serializable`: nothing may have been added where this transaction
-read. `WriteSerializable`: blind appends may. `SnapshotIsolation`, for rearrangements: only removals count.
+The rules are those of delta-spark's isolation levels. `Serializable`: nothing may have been added where this
+transaction read. `WriteSerializable`: blind appends may. `SnapshotIsolation`, for rearrangements: only removals count.
 """
 
 from __future__ import annotations
@@ -166,10 +166,9 @@ def _adds(intent: Intent, winner: Winner) -> None:
         return
     for action in winner.actions:
         if isinstance(action, Add) and _was_read(intent, action):
-            where = ", ".join(f"{name}={value}" for name, value in action.partition_values.items())
-            raise ConcurrentAppendException(
-                f"{winner.said()} added files to {f'the partition {where}' if where else 'the table'} that this one read"
-            )
+            values = ", ".join(f"{name}={value}" for name, value in action.partition_values.items())
+            where = f"the partition {values}" if values else "the table"
+            raise ConcurrentAppendException(f"{winner.said()} added files to {where} that this one read")
 
 
 def _was_read(intent: Intent, add: Add) -> bool:

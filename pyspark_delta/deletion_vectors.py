@@ -125,11 +125,7 @@ def _bitmap(data: bytes, what: str) -> BitMap64:
 def _z85_encoded(data: bytes) -> str:
     text = bytearray()
     for (number,) in struct.iter_unpack(">I", data + b"\0" * (-len(data) % 4)):
-        block = bytearray(5)
-        for place in range(4, -1, -1):
-            number, digit = divmod(number, 85)
-            block[place] = _ALPHABET[digit]
-        text += block
+        text += bytes(_ALPHABET[number // 85**place % 85] for place in (4, 3, 2, 1, 0))
     return text.decode()
 
 

@@ -1,4 +1,4 @@
-"""Everything that this engine raises on purpose: one class for each way to be wrong, each with its cause and its cure."""
+"""Everything that this engine raises on purpose: one class for each way to be wrong, with cause and cure."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class CorruptCheckpoint(DeltaError):
 class MissingDataFile(DeltaError):
     """A file that the log names is not there."""
 
-    usual_cure = "Restore the file from a backup, or take it out of the table (delete its rows, or restore an older version)."
+    usual_cure = "Restore the file from a backup, or take it out of the table: delete its rows, restore a version before."
 
 
 class CorruptDeletionVector(DeltaError):
@@ -190,7 +190,7 @@ class CommitOutcomeUnknown(DeltaError):
 class DeltaConcurrentModificationException(DeltaError):
     """Another writer committed something that this one's result depends on."""
 
-    usual_cure = "Do it again: it then starts from what the other writer committed. The table has only the other's change."
+    usual_cure = "Do it again, from what the other writer committed. The table has only the other's change."
 
 
 class ConcurrentWriteException(DeltaConcurrentModificationException):

@@ -104,8 +104,8 @@ def _as_written(condition: Column | str, spark: SparkSession) -> _Node | None:
         if isinstance(condition, str):
             parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
         else:
-            package = spark._jvm.org.apache.spark.sql.classic  # type: ignore[union-attr]  # noqa: SLF001
-            converter = getattr(getattr(package, "ColumnNodeToExpressionConverter$"), "MODULE$")  # noqa: B009
+            package = spark._jvm.org.apache.spark.sql.classic  # noqa: SLF001
+            converter = getattr(getattr(package, "ColumnNodeToExpressionConverter$"), "MODULE$")
             parsed = converter.apply(condition._jc.node())  # noqa: SLF001
         return _tree(parsed.toJSON())
     except Exception:  # noqa: BLE001 - what is wrong with a condition is said when it is analysed
@@ -129,7 +129,7 @@ def _simplified(
         if name != "Filter":
             return Unknown()
         expression = plan.condition()
-        translation = _Translation(zone, None, lambda number, root=expression: root.apply(number))
+        translation = _Translation(zone, None, expression.apply)
         predicate = translation.predicate(_tree(expression.toJSON()))
         found.append(predicate if predicate is not None else Unknown())
         plan = plan.child()
@@ -170,7 +170,7 @@ class _Translation:
             return Unknown(tuple(_named(node)))
         return found
 
-    def several(self, node: _Node, kind: type[And] | type[Or]) -> Predicate | None:
+    def several(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
         parts = [self.predicate(child) for child in node.children]
         whole = tuple(part for part in parts if part is not None)
         return kind(whole) if len(whole) == len(parts) else None

@@ -1,7 +1,7 @@
 """Which files can have rows that a predicate picks: exactly by partition values, safely by statistics.
 
-A file is left out only if no row of it can make the predicate true. What statistics of some writer may have lost (the end
-of a long text, the last digits of a decimal, microseconds, NaN beyond the maximum) is given back before comparing.
+A file is left out only if no row of it can make the predicate true. What statistics of some writer may have lost (the
+end of a long text, the last digits of a decimal, microseconds, NaN beyond the maximum) is given back before comparing.
 """
 
 from __future__ import annotations
@@ -347,9 +347,8 @@ def _starts(text: str, rows: _Range) -> int:
 
 def _order(left: Internal, right: Internal) -> int:
     """As Spark orders: NaN equals itself and is greater than every number, both zeros are equal."""
-    if isinstance(left, float) and isinstance(right, float):
-        if math.isnan(left) or math.isnan(right):
-            return int(math.isnan(left)) - int(math.isnan(right))
+    if isinstance(left, float) and isinstance(right, float) and (math.isnan(left) or math.isnan(right)):
+        return int(math.isnan(left)) - int(math.isnan(right))
     if left == right:
         return 0
     return -1 if left < right else 1  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""One change of a table: it remembers what was read, and commits by put-if-absent, again on top of others where it may."""
+"""One change of a table: it remembers what was read, and commits by put-if-absent, on top of others where it may."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ class Transaction:
                 write_checkpoint(self.log.snapshot(version), int(time.time() * 1000))
                 if features.flag(snapshot.properties, "delta.enableExpiredLogCleanup", default=True):
                     clean_up(snapshot, int(time.time() * 1000))
-        except Exception:
+        except Exception:  # noqa: BLE001 - the commit stands, whatever stops the upkeep
             _log.warning("%s: upkeep after version %s failed", self.log.path, version, exc_info=True)
 
 

@@ -48,14 +48,14 @@ class DeletionVector:
         """What tells this vector from others of the same file."""
         return _unique_id(self.storage_type, self.path_or_inline_dv, self.offset)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"storageType": self.storage_type, "pathOrInlineDv": self.path_or_inline_dv}
         if self.offset is not None:
             body["offset"] = self.offset
         return {**body, "sizeInBytes": self.size_in_bytes, "cardinality": self.cardinality}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> DeletionVector:
+    def from_json(cls, body: Mapping[str, Any]) -> DeletionVector:  # noqa: D102 - said above
         return cls(
             body["storageType"],
             body["pathOrInlineDv"],
@@ -108,7 +108,7 @@ class Add:
         """The same file, said to bring new rows or not."""
         return replace(self, data_change=data_change)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {
             "path": self.path,
             "partitionValues": dict(self.partition_values),
@@ -125,7 +125,7 @@ class Add:
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Add:
+    def from_json(cls, body: Mapping[str, Any]) -> Add:  # noqa: D102 - said above
         vector = body.get("deletionVector")
         return cls(
             path=body["path"],
@@ -165,7 +165,7 @@ class Remove:
         """What the log knows a file by: its path and its deletion vector."""
         return self.path, self.deletion_vector.unique_id if self.deletion_vector else None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"path": self.path}
         _put(body, "deletionTimestamp", self.deletion_timestamp)
         body["dataChange"] = self.data_change
@@ -184,7 +184,7 @@ class Remove:
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Remove:
+    def from_json(cls, body: Mapping[str, Any]) -> Remove:  # noqa: D102 - said above
         vector = body.get("deletionVector")
         return cls(
             path=body["path"],
@@ -216,7 +216,7 @@ class Metadata:
     created_time: int | None = None
     format: Mapping[str, Any] = field(default_factory=lambda: {"provider": "parquet", "options": {}})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"id": self.id}
         _put(body, "name", self.name)
         _put(body, "description", self.description)
@@ -228,7 +228,7 @@ class Metadata:
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Metadata:
+    def from_json(cls, body: Mapping[str, Any]) -> Metadata:  # noqa: D102 - said above
         return cls(
             id=body["id"],
             schema_string=body["schemaString"],
@@ -252,14 +252,14 @@ class Protocol:
     reader_features: frozenset[str] | None = None
     writer_features: frozenset[str] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"minReaderVersion": self.min_reader, "minWriterVersion": self.min_writer}
         _put(body, "readerFeatures", _sorted(self.reader_features))
         _put(body, "writerFeatures", _sorted(self.writer_features))
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Protocol:
+    def from_json(cls, body: Mapping[str, Any]) -> Protocol:  # noqa: D102 - said above
         reader, writer = body.get("readerFeatures"), body.get("writerFeatures")
         return cls(
             min_reader=body["minReaderVersion"],
@@ -279,13 +279,13 @@ class Txn:
     version: int
     last_updated: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"appId": self.app_id, "version": self.version}
         _put(body, "lastUpdated", self.last_updated)
         return body
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> Txn:
+    def from_json(cls, body: Mapping[str, Any]) -> Txn:  # noqa: D102 - said above
         return cls(body["appId"], body["version"], body.get("lastUpdated"))
 
 
@@ -299,11 +299,11 @@ class DomainMetadata:
     configuration: str
     removed: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         return {"domain": self.domain, "configuration": self.configuration, "removed": self.removed}
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> DomainMetadata:
+    def from_json(cls, body: Mapping[str, Any]) -> DomainMetadata:  # noqa: D102 - said above
         return cls(body["domain"], body.get("configuration") or "", bool(body.get("removed")))
 
 
@@ -315,11 +315,11 @@ class CommitInfo:
 
     raw: Mapping[str, Any]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         return dict(self.raw)
 
     @classmethod
-    def from_json(cls, body: Mapping[str, Any]) -> CommitInfo:
+    def from_json(cls, body: Mapping[str, Any]) -> CommitInfo:  # noqa: D102 - said above
         return cls(body)
 
 

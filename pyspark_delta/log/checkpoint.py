@@ -122,8 +122,9 @@ class _Found:
 def _open(store: LogStore, name: str) -> pq.ParquetFile:
     path = name if name.startswith("/") else store.local_path(name)
     if path is None:
-        return pq.ParquetFile(io.BytesIO(store.read(name)))
-    return pq.ParquetFile(pa.OSFile(path), pre_buffer=False)
+        return pq.ParquetFile(io.BytesIO(store.read(name)), coerce_int96_timestamp_unit="us")
+    # Spark's old timestamps, in columns of statistics, reach beyond the years that nanoseconds do.
+    return pq.ParquetFile(pa.OSFile(path), pre_buffer=False, coerce_int96_timestamp_unit="us")
 
 
 def _present(file: pq.ParquetFile, group: int) -> set[str]:

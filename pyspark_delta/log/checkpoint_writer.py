@@ -46,7 +46,7 @@ _DOMAIN = pa.struct([("domain", pa.string()), ("configuration", pa.string()), ("
 
 
 def write_checkpoint(snapshot: Snapshot, now_ms: int) -> int:
-    """Write the checkpoint of a version and, unless it is older than the last, the hint; returns its number of actions."""
+    """Write the checkpoint of a version and, if it is the newest, the hint; returns its number of actions."""
     if snapshot.version < 0:
         raise InvalidArgument("a table without a commit has no checkpoint")
     adds = snapshot.state.adds

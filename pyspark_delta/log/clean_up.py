@@ -1,7 +1,7 @@
 """Removing what the log need not keep: the algorithm that the protocol recommends under "metadata cleanup".
 
-Everything is kept from the newest checkpoint that is as old as the retention asks, with that checkpoint and the commit of
-its version; without such a checkpoint nothing is removed.
+Everything is kept from the newest checkpoint on that is as old as the retention asks, with the commit of its version;
+without such a checkpoint nothing is removed.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ REMOVE = pa.schema(
 
 
 def empty(schema: pa.Schema) -> pa.Table:
+    """No rows."""
     return schema.empty_table()
 
 

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyspark_delta.exceptions import (
     CorruptCheckpoint,
@@ -46,7 +46,7 @@ _KEPT_SNAPSHOTS = 8
 class DeltaLog:
     """One for each path in this process; safe between threads."""
 
-    _known: OrderedDict[str, DeltaLog] = OrderedDict()
+    _known: ClassVar[OrderedDict[str, DeltaLog]] = OrderedDict()
     _known_lock = threading.Lock()
 
     def __init__(self, path: str, store: LogStore) -> None:
@@ -230,10 +230,7 @@ def load(store: LogStore, version: int | None = None) -> Snapshot:
 
 
 def _state_of(store: LogStore, segment: Segment) -> State:
-    if segment.checkpoint is None:
-        state = State(Base(), Overlay())
-    else:
-        state = read_checkpoint(store, segment.checkpoint)
+    state = read_checkpoint(store, segment.checkpoint) if segment.checkpoint else State(Base(), Overlay())
     if not segment.pieces:
         return state
     contents = store.read_many([f"{LOG}/{piece.name}" for piece in segment.pieces])

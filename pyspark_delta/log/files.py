@@ -55,6 +55,7 @@ class Files:
 
     @cached_property
     def size_in_bytes(self) -> int:
+        """Bytes of all of them."""
         return int(pc.sum(self._table["size"]).as_py() or 0)
 
     def take(self, ordinals: Sequence[int] | np.ndarray[Any, Any] | pa.Array) -> Files:

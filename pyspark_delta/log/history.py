@@ -69,7 +69,7 @@ def version_at(store: LogStore, snapshot: Snapshot, timestamp: object) -> int:
 
 
 def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
-    """The time of each commit that is there: the files' times, made to ascend; what the commit says where that counts."""
+    """The time of each commit: its file's, made to ascend; where the table says so, what the commit says."""
     listed = {
         version: file.mtime_ms
         for file in store.list_from(LOG)
@@ -129,7 +129,7 @@ def _local_zone() -> str:
         ZoneInfo(zone)
     except (ValueError, KeyError):  # an offset as `+01:00`, which `internal` can't take as a zone
         return "UTC"
-    return zone
+    return str(zone)
 
 
 def _contiguous(times: dict[int, int], last: int) -> dict[int, int]:

@@ -49,13 +49,8 @@ def read_hint(store: LogStore) -> Hint | None:
 def write_hint(store: LogStore, hint: Hint) -> None:
     """Replace the hint."""
     body: dict[str, Any] = {"version": hint.version, "size": hint.size}
-    for name, value in (
-        ("parts", hint.parts),
-        ("sizeInBytes", hint.size_in_bytes),
-        ("numOfAddFiles", hint.num_of_add_files),
-    ):
-        if value is not None:
-            body[name] = value
+    more = {"parts": hint.parts, "sizeInBytes": hint.size_in_bytes, "numOfAddFiles": hint.num_of_add_files}
+    body.update({name: value for name, value in more.items() if value is not None})
     body["checksum"] = canonical_checksum(body)
     store.put(f"{LOG}/{LAST_CHECKPOINT}", json.dumps(body, separators=(",", ":")).encode())
 

@@ -53,14 +53,17 @@ def prefix(version: int) -> str:
 
 
 def commit_name(version: int) -> str:
+    """The file of a commit."""
     return f"{version:020d}.json"
 
 
 def checksum_name(version: int) -> str:
+    """The file of a version's checksum."""
     return f"{version:020d}.crc"
 
 
 def classic_checkpoint_name(version: int) -> str:
+    """The file of a checkpoint that is one file."""
     return f"{version:020d}.checkpoint.parquet"
 
 

@@ -20,6 +20,7 @@ class Checkpoint:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of its files, in order."""
         return tuple(file.name for file in self.files)
 
 

@@ -55,6 +55,7 @@ class Snapshot:
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
+        """Names of the columns that files are partitioned by, in order."""
         return self.metadata.partition_columns
 
     @property
@@ -69,10 +70,12 @@ class Snapshot:
 
     @property
     def num_files(self) -> int:
+        """How many files the table has."""
         return self.state.num_files
 
     @property
     def size_in_bytes(self) -> int:
+        """Bytes of all its files."""
         return self.state.size_in_bytes
 
     @cached_property
@@ -112,6 +115,7 @@ class Snapshot:
 
     @property
     def txns(self) -> Mapping[str, Txn]:
+        """How far each application has come."""
         return self.state.overlay.txns
 
     @cached_property

@@ -1,7 +1,7 @@
 """The reconciled state of a version: a base in columns that is never changed, and what commits since then did to it.
 
-The base comes from a checkpoint, or from folding many commits. An incremental refresh copies the overlay alone, which is
-folded into a new base before it grows out of proportion, so that a commit costs what it changes, not what the table has.
+The base comes from a checkpoint, or from folding many commits. An incremental refresh copies the overlay alone, which
+is folded into a new base before it grows out of proportion: a commit costs what it changes, not what the table has.
 """
 
 from __future__ import annotations
@@ -37,23 +37,27 @@ _COMMIT_INFO = b'{"commitInfo"'
 
 
 class Base:
-    """Files of a version in columns: live ones and tombstones. Made of a state, the columns wait until they are needed."""
+    """Files of a version in columns, live ones and tombstones. Made of a state, they wait until they are needed."""
 
     def __init__(
         self, adds: pa.Table | None = None, removes: pa.Table | None = None, source: State | None = None
     ) -> None:
         self._adds = adds if adds is not None or source is not None else columns.empty(columns.ADD)
-        self._removes = removes if removes is not None or source is not None else columns.empty(columns.REMOVE)
+        self._removes = (
+            removes if removes is not None or source is not None else columns.empty(columns.REMOVE)
+        )
         self._source = source
 
     @property
     def adds(self) -> pa.Table:
+        """The live files."""
         if self._adds is None:
             self._settle()
         return self._adds
 
     @property
     def removes(self) -> pa.Table:
+        """The tombstones."""
         if self._removes is None:
             self._settle()
         return self._removes
@@ -66,7 +70,11 @@ class Base:
     @cached_property
     def size(self) -> int:
         """Bytes of all live files."""
-        return self._source.size_in_bytes if self._source is not None else int(pc.sum(self.adds["size"]).as_py() or 0)
+        return (
+            self._source.size_in_bytes
+            if self._source is not None
+            else int(pc.sum(self.adds["size"]).as_py() or 0)
+        )
 
     def live_sizes(self, keys: set[FileKey]) -> dict[FileKey, int]:
         """Those of the keys that are live, with the sizes of their files."""
@@ -100,6 +108,7 @@ class Overlay:
     commit_info: CommitInfo | None = None
 
     def copy(self) -> Overlay:
+        """One that can be changed without changing this."""
         return Overlay(
             dict(self.added),
             dict(self.removed),
@@ -146,18 +155,19 @@ class Overlay:
         """Take in whole commits as bytes, ascending; a commit that is no JSON is named with its line."""
         parse = orjson.loads
         for version, content in zip(versions, contents, strict=True):
-            number = 0
+            found = content.splitlines()
+            line = b""
             try:
-                for number, line in enumerate(content.splitlines(), 1):
+                for line in found:
                     if line and not line.startswith(_COMMIT_INFO):
                         self.apply((parse(line),))
             except (ValueError, KeyError, TypeError, AttributeError):
-                self._read_slowly(version, content, number)
+                self._read_slowly(version, found, found.index(line))
 
-    def _read_slowly(self, version: object, content: bytes, first: int) -> None:
+    def _read_slowly(self, version: object, found: Sequence[bytes], first: int) -> None:
         """From the line on that orjson did not take: either the JSON of another writer's habits, or damage."""
-        for number, line in enumerate(content.splitlines(), 1):
-            if number < first or not line.strip() or line.startswith(_COMMIT_INFO):
+        for number, line in enumerate(found[first:], first + 1):
+            if not line.strip() or line.startswith(_COMMIT_INFO):
                 continue
             try:
                 self.apply((load(line),))
@@ -177,18 +187,22 @@ class State:
 
     @property
     def protocol(self) -> Protocol | None:
+        """The latest protocol."""
         return self.overlay.protocol
 
     @property
     def metadata(self) -> Metadata | None:
+        """The latest metadata."""
         return self.overlay.metadata
 
     @cached_property
     def num_files(self) -> int:
+        """How many files are live."""
         return self.base.count - len(self._replaced) + len(self.overlay.added)
 
     @cached_property
     def size_in_bytes(self) -> int:
+        """Bytes of all live files."""
         added = sum(body["size"] for body in self.overlay.added.values())
         return int(self.base.size - sum(self._replaced.values()) + added)
 

@@ -1,6 +1,6 @@
 """Where a table's small files live: listing, reading, and the put-if-absent on which every commit rests.
 
-Names are relative to the table's folder and use `/`. A store for another kind of storage is registered by its URI scheme.
+Names are relative to the table's folder and use `/`. A store for another storage is registered by its URI scheme.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class LocalStore:
     def __init__(self, root: str) -> None:
         self.root = root
 
-    def names_from(self, folder: str, first_name: str = "") -> list[str]:
+    def names_from(self, folder: str, first_name: str = "") -> list[str]:  # noqa: D102 - as LogStore says
         try:
             names = os.listdir(self._path(folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -90,7 +90,7 @@ class LocalStore:
         names.sort()
         return names
 
-    def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:
+    def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:  # noqa: D102 - as LogStore says
         found = []
         try:
             with os.scandir(self._path(folder)) as entries:
@@ -107,25 +107,25 @@ class LocalStore:
         found.sort(key=lambda file: file.name)
         return found
 
-    def stat(self, name: str) -> FileStat:
+    def stat(self, name: str) -> FileStat:  # noqa: D102 - as LogStore says
         stat = os.stat(self._path(name))
         return FileStat(name, stat.st_size, stat.st_mtime_ns // 1_000_000)
 
-    def identity(self, name: str) -> tuple[int, ...] | None:
+    def identity(self, name: str) -> tuple[int, ...] | None:  # noqa: D102 - as LogStore says
         try:
             stat = os.stat(self._path(name))
         except (FileNotFoundError, NotADirectoryError):
             return None
         return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:  # noqa: D102 - as LogStore says
         return _read(self._path(name))
 
-    def read_many(self, names: Sequence[str]) -> list[bytes]:
+    def read_many(self, names: Sequence[str]) -> list[bytes]:  # noqa: D102 - as LogStore says
         root = self.root
         return [_read(f"{root}/{name}") for name in names]
 
-    def put_if_absent(self, name: str, data: bytes) -> None:
+    def put_if_absent(self, name: str, data: bytes) -> None:  # noqa: D102 - as LogStore says
         path = self._path(name)
         staged = self._stage(path, data)
         try:
@@ -135,7 +135,7 @@ class LocalStore:
         finally:
             _forget(staged)
 
-    def put(self, name: str, data: bytes) -> None:
+    def put(self, name: str, data: bytes) -> None:  # noqa: D102 - as LogStore says
         path = self._path(name)
         staged = self._stage(path, data)
         try:
@@ -144,7 +144,7 @@ class LocalStore:
             _forget(staged)
             raise
 
-    def put_with(self, name: str, write: Callable[[str], None]) -> int:
+    def put_with(self, name: str, write: Callable[[str], None]) -> int:  # noqa: D102 - as LogStore says
         path = self._path(name)
         staged = _staging_name(path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -157,15 +157,15 @@ class LocalStore:
             raise
         return size
 
-    def delete(self, names: Iterable[str]) -> None:
+    def delete(self, names: Iterable[str]) -> None:  # noqa: D102 - as LogStore says
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path(name))
 
-    def exists(self, name: str) -> bool:
+    def exists(self, name: str) -> bool:  # noqa: D102 - as LogStore says
         return os.path.exists(self._path(name))
 
-    def local_path(self, name: str) -> str | None:
+    def local_path(self, name: str) -> str | None:  # noqa: D102 - as LogStore says
         return self._path(name)
 
     def _path(self, name: str) -> str:
@@ -194,7 +194,7 @@ class LocalStore:
 
 
 def table_path(path: str | os.PathLike[str]) -> str:
-    """The one spelling of a table's place by which it is known here: an absolute path, or the URI of another storage."""
+    """The one spelling by which a table's place is known here: an absolute path, or the URI of another storage."""
     text = os.fspath(path)
     if not text:
         raise InvalidArgument("the path of a table is empty", "Give a folder, or a file: URI.")

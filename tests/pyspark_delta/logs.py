@@ -105,11 +105,17 @@ _TYPES: dict[str, pa.DataType] = {
             ),
         ]
     ),
-    "remove": pa.struct([("path", pa.string()), ("deletionTimestamp", pa.int64()), ("dataChange", pa.bool_())]),
+    "remove": pa.struct(
+        [("path", pa.string()), ("deletionTimestamp", pa.int64()), ("dataChange", pa.bool_())]
+    ),
     "txn": pa.struct([("appId", pa.string()), ("version", pa.int64())]),
-    "sidecar": pa.struct([("path", pa.string()), ("sizeInBytes", pa.int64()), ("modificationTime", pa.int64())]),
+    "sidecar": pa.struct(
+        [("path", pa.string()), ("sizeInBytes", pa.int64()), ("modificationTime", pa.int64())]
+    ),
     "checkpointMetadata": pa.struct([("version", pa.int64())]),
-    "domainMetadata": pa.struct([("domain", pa.string()), ("configuration", pa.string()), ("removed", pa.bool_())]),
+    "domainMetadata": pa.struct(
+        [("domain", pa.string()), ("configuration", pa.string()), ("removed", pa.bool_())]
+    ),
 }
 
 
@@ -127,4 +133,7 @@ def _pairs(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     maps = {"partitionValues", "configuration", "options"}
-    return {name: list(part.items()) if name in maps and isinstance(part, dict) else _pairs(part) for name, part in value.items()}
+    return {
+        name: list(part.items()) if name in maps and isinstance(part, dict) else _pairs(part)
+        for name, part in value.items()
+    }

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.log.actions import Add, DeletionVector, DomainMetadata, Metadata, Txn
+from pyspark_delta.log.actions import Action, Add, DeletionVector, DomainMetadata, Metadata, Txn
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.last_checkpoint import canonical_checksum
 from tests.pyspark_delta import logs
@@ -35,13 +35,17 @@ def create(table: Path, **properties: str) -> DeltaLog:
 def data_file(table: Path, name: str, value: str) -> Add:
     pq.write_table(pa.table({"id": [1, 2, 3]}), table / name)
     size = (table / name).stat().st_size
-    return Add(name, {"p": value}, size, 1, stats='{"numRecords":3,"minValues":{"id":1},"maxValues":{"id":3}}')
+    return Add(
+        name, {"p": value}, size, 1, stats='{"numRecords":3,"minValues":{"id":1},"maxValues":{"id":3}}'
+    )
 
 
 def test_a_checkpoint_written_here_is_read_by_deltalake_without_the_commits(tmp_path):
     log = create(tmp_path)
     log.begin().commit([data_file(tmp_path, "a", "x"), data_file(tmp_path, "b", "y z%")], "WRITE")
-    log.begin().commit([log.update().files().adds()[0].remove(int(time.time() * 1000)), Txn("app", 4)], "DELETE")
+    log.begin().commit(
+        [log.update().files().adds()[0].remove(int(time.time() * 1000)), Txn("app", 4)], "DELETE"
+    )
     log.checkpoint()
     for version in range(2):
         (tmp_path / "_delta_log" / f"{version:020d}.json").unlink()
@@ -54,8 +58,16 @@ def test_a_checkpoint_written_here_is_read_by_deltalake_without_the_commits(tmp_
 def test_a_checkpoint_gives_back_the_whole_state(tmp_path):
     log = create(tmp_path, delta__enableDeletionVectors="true", delta__feature__domainMetadata="supported")
     vector = DeletionVector("u", "a" * 20, 1, 40, 2)
-    actions = [
-        Add("a%20b", {"p": None}, 5, 6, stats='{"numRecords":3}', tags={"k": "v", "n": None}, deletion_vector=vector),
+    actions: list[Action] = [
+        Add(
+            "a%20b",
+            {"p": None},
+            5,
+            6,
+            stats='{"numRecords":3}',
+            tags={"k": "v", "n": None},
+            deletion_vector=vector,
+        ),
         Add("c", {"p": ""}, 7, 8),
         Txn("app", 1, 9),
         DomainMetadata("mine", '{"x":1}'),
@@ -82,7 +94,10 @@ def test_a_checkpoint_comes_with_every_interval_and_a_hint_with_a_true_checksum(
     for number in range(7):
         log.begin().commit([Add(f"f{number}", {"p": "x"}, 1, 1)], "WRITE")
     folder = tmp_path / "_delta_log"
-    assert sorted(file.name[:20] for file in folder.glob("*.checkpoint.parquet")) == [f"{3:020d}", f"{6:020d}"]
+    assert sorted(file.name[:20] for file in folder.glob("*.checkpoint.parquet")) == [
+        f"{3:020d}",
+        f"{6:020d}",
+    ]
     hint = json.loads((folder / "_last_checkpoint").read_text())
     assert hint["version"] == 6
     assert hint["numOfAddFiles"] == 6
@@ -129,7 +144,9 @@ def aged(table: Path, days: dict[int, int]) -> None:
 
 
 def left(table: Path) -> list[str]:
-    return sorted(file.name for file in (table / "_delta_log").iterdir() if not file.name.startswith((".", "_")))
+    return sorted(
+        file.name for file in (table / "_delta_log").iterdir() if not file.name.startswith((".", "_"))
+    )
 
 
 @pytest.mark.parametrize("with_checkpoint", (True, False))

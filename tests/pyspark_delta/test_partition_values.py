@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -58,7 +57,12 @@ def test_a_value_comes_back_from_its_text(data_type):
     def check(value):
         text = serialize(value, data_type)
         assert parse(text, data_type) == value
-        assert parse_column(pa.array([None, text, text, ""]), data_type).to_pylist() == [None, value, value, None]
+        assert parse_column(pa.array([None, text, text, ""]), data_type).to_pylist() == [
+            None,
+            value,
+            value,
+            None,
+        ]
 
     check()
 

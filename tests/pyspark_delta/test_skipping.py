@@ -62,7 +62,12 @@ PRUNER = Pruner(SCHEMA, ["p", "q"])
 
 
 def stats(low: Any = None, high: Any = None, nulls: int = 0, records: int = 10, column: str = "id") -> str:
-    body: dict[str, Any] = {"numRecords": records, "minValues": {}, "maxValues": {}, "nullCount": {column: nulls}}
+    body: dict[str, Any] = {
+        "numRecords": records,
+        "minValues": {},
+        "maxValues": {},
+        "nullCount": {column: nulls},
+    }
     if low is not None:
         body["minValues"][column] = low
     if high is not None:
@@ -231,10 +236,14 @@ def evaluate(predicate: Predicate, row: dict[str, Any]) -> bool | None:
     if isinstance(predicate, In):
         return evaluate(Or(tuple(Comparison("=", predicate.column, each) for each in predicate.values)), row)
     if predicate.operator == "<=>":
-        return rank(value) == rank(predicate.value) if None not in {value, predicate.value} else value is predicate.value
+        return (
+            rank(value) == rank(predicate.value)
+            if None not in {value, predicate.value}
+            else value is predicate.value
+        )
     if value is None or predicate.value is None:
         return None
-    return _OPERATORS[predicate.operator](rank(value), rank(predicate.value))
+    return bool(_OPERATORS[predicate.operator](rank(value), rank(predicate.value)))
 
 
 def plain(name: str, value: Any) -> Any:
@@ -243,7 +252,9 @@ def plain(name: str, value: Any) -> Any:
 
 @st.composite
 def predicates(draw: st.DrawFn, depth: int = 2) -> Predicate:
-    kind = draw(st.sampled_from(["compare", "in", "null", "not", "and", "or"] if depth else ["compare", "null"]))
+    kind = draw(
+        st.sampled_from(["compare", "in", "null", "not", "and", "or"] if depth else ["compare", "null"])
+    )
     if kind == "not":
         return Not(draw(predicates(depth - 1)))
     if kind in {"and", "or"}:
