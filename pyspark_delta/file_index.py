@@ -18,10 +18,11 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 from pyspark.java_gateway import ensure_callback_server_started
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import StructType
 
-__all__ = ["FileList", "frame", "is_available"]
+__all__ = ["FileList", "frame", "is_available", "numbers"]
 
 LOG = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ def frame(
     factory = _factory(spark)
     assert factory is not None  # noqa: S101 - whoever calls has asked is_available
     jvm_frame = factory.frame(
-        spark._jsparkSession,
+        spark._jsparkSession,  # noqa: SLF001 - the classic session's own way to the JVM
         root,
         files.to_bytes(),
         partition_schema.json(),
@@ -86,6 +87,11 @@ def frame(
         None if choose is None else _callback(spark, choose),
     )
     return DataFrame(jvm_frame, spark)
+
+
+def numbers(spark: SparkSession, packed: bytes) -> Column:
+    """An array of longs as a constant of a query; 8 bytes each, little-endian."""
+    return ClassicColumn(_factory(spark).numbers(packed))
 
 
 class _Callback:
@@ -109,7 +115,7 @@ class _Callback:
 
 
 def _callback(spark: SparkSession, function: Callable[[str], bytes | None]) -> _Callback:
-    ensure_callback_server_started(spark.sparkContext._gateway)
+    ensure_callback_server_started(spark.sparkContext._gateway)  # noqa: SLF001 - the same
     return _Callback(function)
 
 
@@ -193,6 +199,13 @@ public class DeltaFiles implements FileIndex {
     StructType data = (StructType) DataType$.MODULE$.fromJson(schema);
     return session.baseRelationToDataFrame(new HadoopFsRelation(
         index, index.partitions, data, scala.Option.empty(), new ParquetFileFormat(), settings, session));
+  }
+
+  public Object numbers(byte[] packed) {
+    long[] words = new long[packed.length / 8];
+    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(words);
+    return org.apache.spark.sql.classic.ExpressionUtils$.MODULE$.column(new Literal(
+        UnsafeArrayData.fromPrimitiveArray(words), new ArrayType(LongType$.MODULE$, false)));
   }
 
   private void unpack(byte[] packed) {
@@ -310,8 +323,8 @@ public class DeltaFiles implements FileIndex {
   }
 
   private static String told(Expression e) {
-    if (e instanceof And) return both("and", told((Expression) ((And) e).left()), told((Expression) ((And) e).right()), true);
-    if (e instanceof Or) return both("or", told((Expression) ((Or) e).left()), told((Expression) ((Or) e).right()), false);
+    if (e instanceof And) return both("and", told(left(e)), told(right(e)), true);
+    if (e instanceof Or) return both("or", told(left(e)), told(right(e)), false);
     if (e instanceof Not) {
       String inner = exactly((Expression) ((Not) e).child());
       return inner == null ? null : "[\"not\"," + inner + "]";
@@ -326,8 +339,8 @@ public class DeltaFiles implements FileIndex {
   }
 
   private static String exactly(Expression e) {
-    if (e instanceof And) return both("and", exactly((Expression) ((And) e).left()), exactly((Expression) ((And) e).right()), false);
-    if (e instanceof Or) return both("or", exactly((Expression) ((Or) e).left()), exactly((Expression) ((Or) e).right()), false);
+    if (e instanceof And) return both("and", exactly(left(e)), exactly(right(e)), false);
+    if (e instanceof Or) return both("or", exactly(left(e)), exactly(right(e)), false);
     if (e instanceof Not) return told(e);
     if (e instanceof IsNull) return one("null", column((Expression) ((IsNull) e).child()));
     if (e instanceof IsNotNull) return one("not null", column((Expression) ((IsNotNull) e).child()));
@@ -358,6 +371,10 @@ public class DeltaFiles implements FileIndex {
     }
     return null;
   }
+
+  private static Expression left(Expression e) { return (Expression) ((BinaryExpression) e).left(); }
+
+  private static Expression right(Expression e) { return (Expression) ((BinaryExpression) e).right(); }
 
   private static String one(String what, String column) {
     return column == null ? null : "[" + quoted(what) + "," + column + "]";
@@ -400,10 +417,9 @@ public class DeltaFiles implements FileIndex {
 
   private static String plain(Object value) {
     if (value == null) return "null";
-    if (value instanceof UTF8String || value instanceof Number || value instanceof Boolean || value instanceof Decimal) {
-      return quoted(value.toString());
-    }
-    return null;
+    boolean known = value instanceof UTF8String || value instanceof Number || value instanceof Boolean
+        || value instanceof Decimal;
+    return known ? quoted(value.toString()) : null;
   }
 
   private static String quoted(String text) {

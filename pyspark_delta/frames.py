@@ -19,7 +19,6 @@ from pyspark_delta.constraints import Check, checked, checks_of
 from pyspark_delta.enforcement import as_nullable, conform, merged
 from pyspark_delta.exceptions import (
     CommitOutcomeUnknown,
-    DeltaAnalysisError,
     DeltaError,
     InvalidArgument,
     SchemaMismatch,

@@ -1,8 +1,8 @@
 """The filters of a query that Spark is planning, as the JVM's side of `file_index` tells them, as a predicate on files.
 
-JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`, `["null", column]`, `["not null", column]`, `["in", column, ...]`,
-`["starts", column, text]`, or a comparison `["<=", column, value]`. A column is an array of names; a value is the text of
-Spark's own number for it (days, microseconds), or null.
+JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`, `["null", column]`, `["not null", column]`, `["in", column,
+...]`, `["starts", column, text]`, or a comparison `["<=", column, value]`. A column is an array of names; a value is
+the text of Spark's own number for it (days, microseconds), or null.
 """
 
 from __future__ import annotations
