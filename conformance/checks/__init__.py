@@ -6,7 +6,18 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.checks import checkpoint, contents, log, metamorphic, outcomes, reads, statistics, told
+from conformance.checks import (
+    checkpoint,
+    contents,
+    log,
+    metamorphic,
+    outcomes,
+    protocol,
+    reads,
+    rules,
+    statistics,
+    told,
+)
 from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
 from conformance.observation import Observation
@@ -19,6 +30,8 @@ CHECKS: tuple[Check, ...] = (
     contents.CHECK,
     statistics.CHECK,
     checkpoint.CHECK,
+    protocol.CHECK,
+    rules.CHECK,
     reads.CHECK,
     metamorphic.CHECK,
     told.CHECK,

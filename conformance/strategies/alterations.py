@@ -117,7 +117,7 @@ def set_nullable(place: Place) -> Operation:
 def set_default(place: Place) -> Operation:
     """A default for a column, or none any more."""
     dice, shape = place.dice, place.shape
-    at = dice.pick(shape.comparable() or shape.assignable())
+    at = dice.pick(shape.literal())
     field = shape.schema.fields[at]
     known = [name for name, _ in place.table.defaults]
     if known and dice.one_in(4):

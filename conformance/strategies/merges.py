@@ -6,7 +6,7 @@ from conformance.strategies.dice import Dice
 from conformance.strategies.more_values import is_comparable
 from conformance.strategies.picking import draw_where
 from conformance.strategies.rows import draw_row, draw_value
-from conformance.strategies.shapes import Shape, profile_of
+from conformance.strategies.shapes import CONTAINERS, Shape, profile_of
 from delta_models.expressions import (
     And,
     Between,
@@ -126,13 +126,13 @@ def _insert(dice: Dice, shape: Shape) -> MergeClause:
 
 
 def _value(dice: Dice, shape: Shape, name: str) -> Expression:
-    if dice.below(3):
+    if dice.below(3) or isinstance(shape.schema[name].type, CONTAINERS):
         return Column(("source", name))
     return Literal(shape.schema[name].type, draw_value(dice, shape, shape.schema.index(name)))
 
 
 def _literals(dice: Dice, shape: Shape) -> Assignments:
-    places = shape.assignable()
+    places = shape.literal()
     at = places[dice.below(len(places))]
     each = shape.schema.fields[at]
     return ((each.name, Literal(each.type, draw_value(dice, shape, at))),)

@@ -89,7 +89,7 @@ class _Next(Place):
         where = self.where()
         schema = self.shape.schema
         assignments: list[tuple[str, Expression]] = []
-        for at in sorted(self.dice.some(self.shape.assignable(), 2 if self.dice.one_in(3) else 1)):
+        for at in sorted(self.dice.some(self.shape.literal(), 2 if self.dice.one_in(3) else 1)):
             each = schema.fields[at]
             alike = [schema.names[other] for other in self.alike(at)]
             if alike and self.dice.one_in(3):

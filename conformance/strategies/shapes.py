@@ -12,10 +12,11 @@ from conformance.strategies.guards import is_known_name, is_known_trigger, is_st
 from conformance.strategies.more_values import is_comparable, plain_values, special_values
 from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
-from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
+from delta_models.schema import DOUBLE, LONG, Array, DataType, Field, Map, Struct
 from delta_models.table.computed import generated
 from delta_models.values import Value
 
+CONTAINERS = (Struct, Array, Map)
 NAMES = ("id", "name", "part", "num", "when", "note")
 ODD_NAMES = ("select", "Übergröße", "ID2", "a-b", "_x", "0a", "日付", "from")
 POOL_SIZES = (3, 4, 5, 2)
@@ -68,6 +69,12 @@ class Shape:
         made = {at for at, _ in generated(self.schema)}
         return tuple(at for at in range(len(self.schema)) if at not in made)
 
+    def literal(self) -> tuple[int, ...]:
+        """The positions of the columns that take constants: engines have none of containers."""
+        return tuple(
+            at for at in self.assignable() if not isinstance(self.schema.fields[at].type, CONTAINERS)
+        )
+
     def comparable(self) -> tuple[int, ...] | None:
         """The positions of columns that predicates may compare; None for all."""
         found = tuple(at for at, each in enumerate(self.schema.fields) if is_comparable(each.type))
@@ -91,7 +98,7 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
         types[0] = DOUBLE
     strange = _share(dice, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
     hostile = _share(dice, profile.hostile_texts_one_in)
-    tame = dice.one_in(2)
+    tame = dice.one_in(2) or (bool(profile.features) and dice.one_in(2))
     if tame:
         names = [NAMES[at] if at >= first and is_known_name(each) else each for at, each in enumerate(names)]
     kinds = [

@@ -1,4 +1,4 @@
-"""Liars about what a table tells of itself: its changes, its past, its files; and about the order of its columns."""
+"""Liars about what a table tells of itself: its changes, its past, its files, its rules and its protocol."""
 
 from __future__ import annotations
 
@@ -144,3 +144,73 @@ class PutsNewColumnsFirst(Reference):
             rows = tuple(tuple(row[at] for at in places) for row in after.rows)
             after = replace(after, schema=moved, rows=rows)
         return super().draft(operation, snapshot, before, after)
+
+
+SMALL_ONES = ops.AddConstraint("small", stories.compare(stories.ID, "<", stories.number(9)))
+STRICTER = (
+    stories.CREATE,
+    stories.FILL_MORE,
+    SMALL_ONES,
+    stories.FILL_MORE,
+    ops.Append(stories.rows((77, "large", 1.0))),
+)
+MADE = Struct(
+    (*stories.SCHEMA.fields, Field("made", LONG).with_metadata({"delta.generationExpression": "id"}))
+)
+RIGHT, WRONG = Rows(MADE, ((1, "a", 1.0, 1),)), Rows(MADE, ((1, "a", 1.0, 2),))
+COMPUTED = (ops.Create(MADE), ops.Append(RIGHT), ops.Append(WRONG))
+LOOKS_LEGACY = (
+    ops.Create(stories.SCHEMA, (), (("delta.appendOnly", "true"),)), ops.EnableFeature("domainMetadata"),
+)  # fmt: skip
+UPGRADED = (*stories.PLAIN, ops.EnableFeature("domainMetadata"))
+UPGRADED_TWICE = (*UPGRADED, ops.EnableFeature("checkConstraints"))
+
+
+@trips("rules.constraints-hold", STRICTER)
+@trips("rules.generated-columns-hold", COMPUTED)
+class LetsAnythingIn(Reference):
+    """An append is not held to the rules of the table."""
+
+    def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+        if not isinstance(operation, ops.Append) or snapshot is None:
+            return super().changed(operation, snapshot, tag)
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        draft = Draft(self.write(layout, operation.rows.rows, 1, data_change=True))
+        return self.commit(draft, snapshot, "Append", tag)
+
+
+class BendsTheProtocol(Reference):
+    """Lies in the features that it names."""
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        for form in forms:
+            if "writerFeatures" in form.get("protocol", {}):
+                form["protocol"]["writerFeatures"] = self.named(version, form["protocol"]["writerFeatures"])
+        super().publish(version, forms)
+
+    def named(self, version: int, features: list[str]) -> list[str]:
+        raise NotImplementedError
+
+
+@trips("protocol.features-stay", UPGRADED_TWICE)
+class ForgetsAFeature(BendsTheProtocol):
+    """An upgrade names the new feature, and no longer an old one."""
+
+    def named(self, version, features):
+        return [each for each in features if version < 3 or each != "domainMetadata"]
+
+
+@trips("protocol.upgrade-keeps-what-is-used", LOOKS_LEGACY)
+class ForgetsWhatIsUsed(BendsTheProtocol):
+    """An upgrade to table features does not name append-only tables, which the table is."""
+
+    def named(self, version, features):
+        return [each for each in features if each != "appendOnly"]
+
+
+@trips("protocol.features-needed", UPGRADED)
+class NamesWhatNobodyAskedFor(BendsTheProtocol):
+    """An upgrade names identity columns as well, of which there are none."""
+
+    def named(self, version, features):
+        return [*features, "identityColumns"]

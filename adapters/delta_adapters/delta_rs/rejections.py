@@ -40,7 +40,14 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"Version not found",
         ),
     ),
-    ("bad-argument", (r"Version to restore .* should be less",)),
+    (
+        "bad-argument",
+        (
+            r"Version to restore .* should be less",
+            r"Constraint with name .* does not exist",
+            r"a constraint with this name already exists",
+        ),
+    ),
     ("retention", (r"Invalid retention period",)),
     (
         "unsupported-feature",

@@ -6,7 +6,7 @@ A check never asserts; it reports a `Breach` of a requirement. One module here a
 
 from __future__ import annotations
 
-from delta_models.requirements import contents, definition, engine, log, told
+from delta_models.requirements import contents, definition, engine, log, rules, told
 from delta_models.requirements.base import Breach, Requirement, Strength
 
 CATALOGUE: tuple[Requirement, ...] = (
@@ -14,6 +14,7 @@ CATALOGUE: tuple[Requirement, ...] = (
     *definition.REQUIREMENTS,
     *engine.REQUIREMENTS,
     *log.REQUIREMENTS,
+    *rules.REQUIREMENTS,
     *told.REQUIREMENTS,
 )
 BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}

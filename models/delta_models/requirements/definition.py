@@ -58,6 +58,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _outcome(
+        "generated-may-be-asked-for",
+        "A write that gives no value to a generated column gets the computed one, or is refused.",
+        "Generated Columns",
+        "lenient",
+    ),
+    _outcome(
         "casts-may-be-refused",
         "A value of another type is stored as the column's type if the store-assignment policy allows it, or refused.",
         strength="lenient",

@@ -69,6 +69,8 @@ def update(table: Table, operation: Update) -> Expectation:
     except (casts.Overflow, EvaluationError):
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     ends = rewritten(table, table.with_rows((*kept, *new)), "contents.update")
+    if fill:
+        ends = or_refused(ends, table, ("constraint",), "outcome.generated-may-be-asked-for")
     return or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
 
 

@@ -9,7 +9,13 @@ from delta_models.casts import NotAssignable, Overflow, assigner
 from delta_models.expressions import compiled
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
-from delta_models.table.computed import breaks_generation, recomputer, written_default, written_rules
+from delta_models.table.computed import (
+    breaks_generation,
+    generated,
+    recomputer,
+    written_default,
+    written_rules,
+)
 from delta_models.table.expectation import Expectation, or_refused, refused
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
@@ -65,6 +71,8 @@ def write(
         expectation = finish(old, fitted)
     except KeyError:
         return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    if "missing" in fitted.liberties and generated(table.schema):
+        expectation = or_refused(expectation, table, ("constraint",), "outcome.generated-may-be-asked-for")
     for liberty in fitted.liberties:
         expectation = or_refused(expectation, table, ("schema",), SOURCES[liberty])
     return expectation

@@ -13,7 +13,7 @@ from delta_models.operations import Assignments, Merge, MergeClause
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import Field, Struct
 from delta_models.table.change import assigner
-from delta_models.table.computed import recomputer
+from delta_models.table.computed import generated, recomputer
 from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
 from delta_models.table.fit import BrokenRule, Misfit, check_rules, default_of, merge_schemas, under
 from delta_models.table.state import Table
@@ -66,6 +66,8 @@ def merge(table: Table, operation: Merge) -> Expectation:
         ends = rewritten(table, target.with_rows((*kept, *stored)), "contents.merge")
     if any(each.casts for each in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
         ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
+    if generated(target.schema):
+        ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-asked-for")
     return _or_ambiguous(table, ends) if deleted_twice else ends
 
 

@@ -1,0 +1,156 @@
+"""Does the protocol name what the table needs, no more, and never less than before?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks.log import chain
+from conformance.observation import Observation
+from delta_models.log import CorruptLog, Snapshot
+from delta_models.log.actions import Metadata, Protocol
+from delta_models.operations import DropFeature, EnableFeature
+from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Map, Struct
+
+JUDGES = judged_by("protocol")
+FEATURE_WRITER = 7
+LEGACY: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (2, ("appendOnly", "invariants")),
+    (3, ("checkConstraints",)),
+    (4, ("changeDataFeed", "generatedColumns")),
+    (5, ("columnMapping",)),
+    (6, ("identityColumns",)),
+)
+ACTIVE_BY_PROPERTY = {
+    "delta.appendOnly": "appendOnly",
+    "delta.enableChangeDataFeed": "changeDataFeed",
+    "delta.enableDeletionVectors": "deletionVectors",
+    "delta.enableTypeWidening": "typeWidening",
+    "delta.enableRowTracking": "rowTracking",
+    "delta.enableInCommitTimestamps": "inCommitTimestamp",
+    "delta.enableIcebergCompatV1": "icebergCompatV1",
+    "delta.enableIcebergCompatV2": "icebergCompatV2",
+    "delta.enableVariantShredding": "variantShredding",
+}
+BRINGS = {
+    "rowTracking": ("domainMetadata",),
+    "clustering": ("domainMetadata",),
+    "icebergCompatV1": ("columnMapping",),
+    "icebergCompatV2": ("columnMapping",),
+    "variantShredding": ("variantType",),
+}
+# What writers of other kinds may add on their own, to keep a table that had a feature dropped readable.
+BY_DROPPING = ("checkpointProtection", "vacuumProtocolCheck")
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A commit that sets the protocol: what it names, and what the table makes use of."""
+
+    before: Snapshot | None
+    protocol: Protocol
+    named: set[str]
+    active: set[str]
+    where: str
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge each commit of the step that sets the protocol."""
+    if not seen.wrote:
+        return
+    for before, commit, after in chain(seen):
+        if commit.protocol is None or after is None:
+            continue
+        try:
+            active = set(_active(after.metadata))
+        except CorruptLog:
+            continue
+        change = _Change(before, commit.protocol, supported(commit.protocol), active, commit.name)
+        if not isinstance(seen.operation, DropFeature):
+            _stays(change, ledger)
+        if commit.protocol.min_writer >= FEATURE_WRITER:
+            _needed(seen, change, ledger)
+
+
+def supported(protocol: Protocol) -> set[str]:
+    """The features that a protocol supports, by their names or by its versions."""
+    if protocol.min_writer >= FEATURE_WRITER:
+        return set(protocol.writer_features or ()) | set(protocol.reader_features or ())
+    return {name for version, names in LEGACY if version <= protocol.min_writer for name in names}
+
+
+def _stays(change: _Change, ledger: Ledger) -> None:
+    if change.before is None:
+        return
+    old, version = supported(change.before.protocol), change.before.protocol.min_writer
+    if version >= FEATURE_WRITER:
+        gone = sorted(old - change.named)
+        wrong = f"no longer supported: {', '.join(gone)}" if gone else None
+        ledger.judge("protocol.features-stay", wrong, change.where)
+    elif change.protocol.min_writer >= FEATURE_WRITER:
+        gone = sorted((old & change.active) - change.named)
+        wrong = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
+        ledger.judge("protocol.upgrade-keeps-what-is-used", wrong, change.where)
+
+
+def _needed(seen: Observation, change: _Change, ledger: Ledger) -> None:
+    allowed = change.active | {"appendOnly", "invariants"} | set(BY_DROPPING) | set(seen.model.features)
+    if change.before is not None:
+        allowed |= supported(change.before.protocol)
+    allowed |= {key.removeprefix("delta.feature.") for key, _ in seen.model.properties}
+    if isinstance(seen.operation, EnableFeature):
+        allowed.add(seen.operation.feature)
+    if seen.model.cluster_by:
+        allowed.add("clustering")
+    if seen.model.defaults:
+        allowed.add("allowColumnDefaults")
+    for feature in sorted(allowed):
+        allowed |= set(BRINGS.get(feature, ()))
+    extra = sorted(each for each in change.named if each.removesuffix("-preview") not in allowed)
+    wrong = f"nothing of the table needs {', '.join(extra)}" if extra else None
+    ledger.judge("protocol.features-needed", wrong, change.where)
+
+
+def _active(metadata: Metadata) -> Iterator[str]:
+    """The features that the metadata makes use of."""
+    for key, value in metadata.configuration.items():
+        if value.lower() == "true" and key in ACTIVE_BY_PROPERTY:
+            yield ACTIVE_BY_PROPERTY[key]
+        elif key.startswith("delta.constraints."):
+            yield "checkConstraints"
+        elif key == "delta.columnMapping.mode" and value.lower() != "none":
+            yield "columnMapping"
+        elif key == "delta.checkpointPolicy" and value.lower() == "v2":
+            yield "v2Checkpoint"
+    yield from _of_the_type(metadata.schema)
+
+
+def _of_the_type(data_type: DataType) -> Iterator[str]:
+    match data_type:
+        case Struct(fields=fields):
+            for each in fields:
+                metadata = each.metadata_json
+                if not each.nullable or "delta.invariants" in metadata:
+                    yield "invariants"
+                for key, feature in (
+                    ("delta.generationExpression", "generatedColumns"),
+                    ("delta.identity.", "identityColumns"),
+                    ("CURRENT_DEFAULT", "allowColumnDefaults"),
+                    ("delta.typeChanges", "typeWidening"),
+                ):
+                    if key in metadata:
+                        yield feature
+                yield from _of_the_type(each.type)
+        case Array(element=element):
+            yield from _of_the_type(element)
+        case Map(key=key, value=value):
+            yield from _of_the_type(key)
+            yield from _of_the_type(value)
+        case _ if data_type == TIMESTAMP_NTZ:
+            yield "timestampNtz"
+        case _ if data_type == VARIANT:
+            yield "variantType"
+
+
+CHECK = Check("protocol", JUDGES, look)

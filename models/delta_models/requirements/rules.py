@@ -1,0 +1,51 @@
+"""Rules about what a table carries in itself: constraints, generated columns, the features of its protocol."""
+
+from __future__ import annotations
+
+from delta_models.requirements.base import Requirement
+
+SUPPORTED = "Supported Features"
+NEW_AND_EXISTING = "Table Features for New and Existing Tables"
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    Requirement(
+        "rules.constraints-hold",
+        "Every row that is added meets each CHECK constraint and invariant of the metadata; unknown is not true.",
+        "CHECK Constraints",
+        "must",
+        "writer",
+        ("rules",),
+    ),
+    Requirement(
+        "rules.generated-columns-hold",
+        "Every row that is added has in a generated column what the expression in the metadata computes.",
+        "Generated Columns",
+        "must",
+        "writer",
+        ("rules",),
+    ),
+    Requirement(
+        "protocol.features-stay",
+        "A feature that the protocol names is named by every later one, unless it is dropped.",
+        SUPPORTED,
+        "must",
+        "writer",
+        ("protocol",),
+    ),
+    Requirement(
+        "protocol.upgrade-keeps-what-is-used",
+        "An upgrade to table features names those of the older versions that the table makes use of.",
+        NEW_AND_EXISTING,
+        "should",
+        "writer",
+        ("protocol",),
+    ),
+    Requirement(
+        "protocol.features-needed",
+        "The protocol names no new feature that the table makes no use of and nobody asked for.",
+        "delta-spark 4.4.0: protocol upgrades",
+        "reference",
+        "writer",
+        ("protocol",),
+    ),
+)
