@@ -85,6 +85,8 @@ def _content(name: str, table_path: str, store: LogStore | None) -> bytes:
         if name.startswith(f"{table_path}/"):
             return (store or open_store(table_path)).read(name.removeprefix(f"{table_path}/"))
         folder, _, last = name.rpartition("/")
+        if not folder or not last:
+            raise CorruptDeletionVector(f"the path of a deletion vector is no absolute path: {name!r}")
         return open_store(folder).read(last)
     except (FileNotFoundError, NotADirectoryError):
         raise CorruptDeletionVector(f"the file of a deletion vector is missing: {name}") from None

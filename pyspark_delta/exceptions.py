@@ -125,7 +125,9 @@ class CorruptCheckpoint(DeltaError):
 class MissingDataFile(DeltaError):
     """A file that the log names is not there."""
 
-    usual_cure = "Restore the file from a backup, or take it out of the table: delete its rows, restore a version before."
+    usual_cure = (
+        "Restore the file from a backup, or take it out of the table: delete its rows, restore before it."
+    )
 
 
 class CorruptDeletionVector(DeltaError):

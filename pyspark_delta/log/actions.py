@@ -23,6 +23,7 @@ __all__ = [
     "Protocol",
     "Remove",
     "Txn",
+    "canonical",
     "decode",
     "dump",
     "encode",
@@ -86,7 +87,7 @@ class Add:
     @property
     def key(self) -> FileKey:
         """What the log knows a file by: its path and its deletion vector."""
-        return self.path, self.deletion_vector.unique_id if self.deletion_vector else None
+        return canonical(self.path), self.deletion_vector.unique_id if self.deletion_vector else None
 
     def remove(self, now_ms: int, data_change: bool = True) -> Remove:
         """The action that takes exactly this file, with its deletion vector, out of the table."""
@@ -163,7 +164,7 @@ class Remove:
     @property
     def key(self) -> FileKey:
         """What the log knows a file by: its path and its deletion vector."""
-        return self.path, self.deletion_vector.unique_id if self.deletion_vector else None
+        return canonical(self.path), self.deletion_vector.unique_id if self.deletion_vector else None
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
         body: dict[str, Any] = {"path": self.path}
@@ -231,7 +232,8 @@ class Metadata:
     def from_json(cls, body: Mapping[str, Any]) -> Metadata:  # noqa: D102 - said above
         return cls(
             id=body["id"],
-            schema_string=body["schemaString"],
+            # The oldest tables have none until the first data is written.
+            schema_string=body.get("schemaString") or '{"type":"struct","fields":[]}',
             partition_columns=tuple(body.get("partitionColumns") or ()),
             configuration=body.get("configuration") or {},
             name=body.get("name"),
@@ -362,9 +364,15 @@ def load(text: str | bytes) -> Any:
 def file_key(body: Mapping[str, Any]) -> FileKey:
     """The key of an add or remove that is still JSON."""
     vector = body.get("deletionVector")
+    path = canonical(body["path"])
     if vector is None:
-        return body["path"], None
-    return body["path"], _unique_id(vector["storageType"], vector["pathOrInlineDv"], vector.get("offset"))
+        return path, None
+    return path, _unique_id(vector["storageType"], vector["pathOrInlineDv"], vector.get("offset"))
+
+
+def canonical(path: str) -> str:
+    """One spelling of an absolute path on a disk, which some writers give as a URI and others not."""
+    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 
 def _unique_id(storage_type: str, path_or_inline_dv: str, offset: int | None) -> str:

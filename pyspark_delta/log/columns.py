@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyspark_delta.log.actions import canonical
+
 __all__ = ["ADD", "REMOVE", "bodies", "conform", "empty", "from_bodies", "keys", "vector_ids"]
 
 _TEXTS = pa.map_(pa.string(), pa.string())
@@ -101,7 +103,8 @@ def vector_ids(column: pa.ChunkedArray) -> list[str | None]:
 
 def keys(table: pa.Table) -> list[tuple[str, str | None]]:
     """The keys of adds or removes, in order."""
-    return list(zip(table["path"].to_pylist(), vector_ids(table["deletionVector"]), strict=True))
+    paths = map(canonical, table["path"].to_pylist())
+    return list(zip(paths, vector_ids(table["deletionVector"]), strict=True))
 
 
 def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list[int]:
@@ -109,7 +112,11 @@ def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list
     asked = set(wanted)
     if not asked or len(table) == 0:
         return []
-    mask = pc.is_in(table["path"], value_set=pa.array({path for path, _ in asked}, pa.string()))
+    paths = {path for path, _ in asked}
+    paths.update(
+        f"file:{slashes}{path}" for path in [*paths] if path.startswith("/") for slashes in ("", "//")
+    )
+    mask = pc.is_in(table["path"], value_set=pa.array(paths, pa.string()))
     candidates = pc.indices_nonzero(mask)
     if len(candidates) == 0:
         return []

@@ -127,11 +127,11 @@ class Overlay:
                 if body is None:
                     continue
                 if kind == "add":
-                    key = (body["path"], None) if "deletionVector" not in body else file_key(body)
+                    key = file_key(body)
                     added[key] = body
                     removed.pop(key, None)
                 elif kind == "remove":
-                    key = (body["path"], None) if "deletionVector" not in body else file_key(body)
+                    key = file_key(body)
                     removed[key] = body
                     added.pop(key, None)
                 elif kind == "commitInfo":

@@ -221,6 +221,28 @@ def test_a_file_is_known_by_its_path_and_its_deletion_vector(tmp_path):
     assert len(DeltaLog.for_path(tmp_path).update().tombstones()) == 2
 
 
+@pytest.mark.parametrize(
+    "spelling", ("file:/some/with%20space", "file:///some/with%20space", "/some/with%20space")
+)
+@pytest.mark.parametrize("checkpointed", (True, False), ids=("in a checkpoint", "in a commit"))
+def test_an_absolute_path_is_the_same_file_with_and_without_a_scheme(tmp_path, spelling, checkpointed):
+    logs.commit(tmp_path, 0, logs.PROTOCOL, logs.metadata(), logs.add(spelling), logs.add("f1"))
+    if checkpointed:
+        state = [logs.PROTOCOL, logs.metadata(), logs.add(spelling), logs.add("f1")]
+        logs.checkpoint(logs.log_folder(tmp_path) / f"{name(0)}.checkpoint.parquet", state)
+    logs.commit(tmp_path, 1, logs.remove("/some/with%20space"))
+    assert paths(tmp_path) == ["f1"]
+    assert DeltaLog.for_path(tmp_path).update().num_files == 1
+    assert DeltaLog.for_path(tmp_path).snapshot(0).files().paths()[0] == "/some/with space"
+
+
+def test_a_table_of_the_oldest_kind_has_no_columns_until_data_comes(tmp_path):
+    body = logs.metadata()["metaData"]
+    del body["schemaString"]
+    logs.commit(tmp_path, 0, logs.PROTOCOL, {"metaData": body})
+    assert DeltaLog.for_path(tmp_path).update().schema.names == []
+
+
 def test_the_order_of_actions_in_a_commit_says_nothing(tmp_path):
     logs.commit(tmp_path, 0, logs.add("f1"), logs.metadata(), logs.PROTOCOL)
     logs.commit(tmp_path, 1, logs.add("f1", deletionVector=logs.vector("a" * 20)), logs.remove("f1"))

@@ -1,0 +1,99 @@
+"""The logs that others made as examples are read as deltalake reads them, or refused with a reason that has a name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import deltalake
+import pytest
+
+from pyspark_delta import deletion_vectors
+from pyspark_delta.exceptions import CorruptDeletionVector, DeltaError, UnsupportedTableFeature
+from pyspark_delta.log.delta_log import load
+from pyspark_delta.log.store import open_store
+from tests.corpora import corpus
+
+# Tables that deltalake reads and this engine must not, with the word that tells why.
+REFUSED = {
+    "ct_missing_metadata": "metadata",
+    "ct_missing_protocol": "protocol",
+    "log_err_missing_protocol": "protocol",
+}
+# One commit adds and removes the same file, which no log may do.
+NO_LOG = {"err_add_and_remove_same_path_dv"}
+# deltalake takes `/x` and `file:/x` for two files.
+ONE_FILE = {f"canonicalized-paths-{kind}-{number}" for kind in ("normal", "special") for number in "ab"}
+# What the corpora themselves break: vectors that are missing, or in a form of their own.
+BROKEN_VECTORS = {"DV-017", "dv_err_002_missing_file", "dv_err_003_malformed_path", "dv_storage_type_i"}
+
+
+def name_of(table: Path) -> str:
+    return table.parent.name if table.name == "delta" else table.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("archive", ("dat", "kernel-golden", "connectors-golden", "acceptance"))
+def test_example_logs_are_read_as_deltalake_reads_them(archive):
+    different, compared = [], 0
+    for folder in sorted(corpus(archive).glob("**/_delta_log")):
+        table = folder.parent
+        try:
+            theirs = deltalake.DeltaTable(table)
+            listed = sorted(uri.removeprefix("file://") for uri in theirs.file_uris())
+        except BaseException as refusal:  # noqa: BLE001 - deltalake panics on some, which is no Exception
+            if isinstance(refusal, KeyboardInterrupt):
+                raise
+            continue
+        try:
+            snapshot = load(open_store(table))
+            ours = sorted(snapshot.files().paths())
+        except UnsupportedTableFeature as refusal:
+            assert refusal.features
+            assert all("typeWidening" in name or "variant" in name for name in refusal.features), refusal
+            continue
+        except DeltaError as refusal:
+            assert REFUSED.get(name_of(table), "nothing") in refusal.cause, refusal
+            continue
+        compared += 1
+        if name_of(table) in ONE_FILE:
+            assert not ours
+        elif (snapshot.version, len(ours)) != (theirs.version(), len(listed)) and name_of(
+            table
+        ) not in NO_LOG:
+            different.append((table, snapshot.version, theirs.version(), len(ours), len(listed)))
+    assert not different
+    assert compared > 15
+
+
+@pytest.mark.parametrize("archive", ("dat", "kernel-golden"))
+def test_every_deletion_vector_of_the_examples_is_read(archive):
+    read = 0
+    for folder in sorted(corpus(archive).glob("**/_delta_log")):
+        table = str(folder.parent)
+        try:
+            files = load(open_store(table)).files()
+        except DeltaError:
+            continue
+        for add in files.with_deletion_vectors().adds():
+            assert add.deletion_vector is not None
+            rows = deletion_vectors.read(add.deletion_vector, table)
+            assert len(rows) == add.deletion_vector.cardinality
+            read += 1
+    assert read >= 1
+
+
+@pytest.mark.slow
+def test_only_vectors_that_the_examples_broke_are_not_read():
+    broken = set()
+    for folder in sorted(corpus("acceptance").glob("**/_delta_log")):
+        try:
+            files = load(open_store(folder.parent)).files()
+        except DeltaError:
+            continue
+        for add in files.with_deletion_vectors().adds():
+            assert add.deletion_vector is not None
+            try:
+                deletion_vectors.read(add.deletion_vector, str(folder.parent))
+            except CorruptDeletionVector:
+                broken.add(name_of(folder.parent))
+    assert broken == BROKEN_VECTORS
