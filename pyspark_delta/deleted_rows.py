@@ -40,7 +40,7 @@ def without(
     ordinals: Sequence[int] | np.ndarray[Any, Any],
     layout: Layout,
 ) -> DataFrame:
-    """The rows of these files, all of which have vectors, with `__file` (as `ordinals` say) and `__row`."""
+    """The rows of these files, all of which have vectors, with `FILE` (as `ordinals` say) and `ROW`."""
     rows = _deleted(snapshot, files)
     counts = files.num_records
     if counts.null_count == 0 and int(np.sum(counts.to_numpy() + 63)) <= MOST_BITS:

@@ -35,8 +35,8 @@ from pyspark_delta.skipping import Pruner
 
 __all__ = ["FILE", "ROW", "Layout"]
 
-FILE = "__file"
-ROW = "__row"
+FILE = "__pyspark_delta_file"
+ROW = "__pyspark_delta_row"
 
 OPTIONS = {
     "mergeSchema": "false",
@@ -150,7 +150,7 @@ class Layout:
         def choose(filters: str) -> bytes:
             pruner = Pruner(self.stored, self.partition_names)
             outcomes = pruner.classify(files, predicate_of_filters(filters, self.stored))
-            return ((outcomes & TRUE) != 0).astype(np.uint8).tobytes()
+            return bytes(((outcomes & TRUE) != 0).astype(np.uint8).tobytes())
 
         return choose
 

@@ -15,6 +15,6 @@ __all__ = ["frame_of"]
 
 def frame_of(spark: SparkSession, schema: StructType, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     """These rows; what a row does not have is null."""
-    shape = to_arrow_schema(schema)
+    shape = to_arrow_schema(schema, timezone="UTC")
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=shape)
     return spark.createDataFrame(table, schema)
