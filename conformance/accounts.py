@@ -7,7 +7,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.events import EngineLost, Event, Evidence, HarnessFault, HistoryEnded, Progress
 from conformance.history import History, Step
@@ -77,6 +77,8 @@ class Account:
     def take(self, desk: Desk, judged: Iterable[Judged]) -> None:
         """Verdicts, as they come in."""
         for each in judged:
+            if desk.handed_to is not None:
+                self.steps[-1] = replace(self.steps[-1], by=desk.handed_to)
             tally = self._tallies.setdefault(each.seat.engine, Tally())
             tally.add(each.evidence)
             tally.wrote = tally.wrote or each.seen.wrote

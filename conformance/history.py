@@ -17,10 +17,14 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command; `slot` says who performs it on a shared table, None that all engines do, each on its copy."""
+    """One command; `slot` says who performs it on a shared table, None that all engines do, each on its copy.
+
+    `by` is the slot that did, where the engine of `slot` could not and handed it on; a replay asks that one.
+    """
 
     operation: Operation
     slot: str | None = None
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class History:
             "chunk": self.chunk,
             "seed": self.seed,
             "steps": [
-                {"operation": encode(each.operation)} | ({"slot": each.slot} if each.slot else {})
+                {"operation": encode(each.operation)}
+                | {name: slot for name, slot in (("slot", each.slot), ("by", each.by)) if slot}
                 for each in self.steps
             ],
         }
@@ -55,7 +60,9 @@ class History:
             message = f"not a history of format {FORMAT} (found {found!r})"
             raise CodecError(message)
         try:
-            steps = tuple(Step(decode(each["operation"]), each.get("slot")) for each in form["steps"])
+            steps = tuple(
+                Step(decode(each["operation"]), each.get("slot"), each.get("by")) for each in form["steps"]
+            )
             return cls(form["suite"], form["profile"], form["chunk"], form["seed"], steps)
         except (KeyError, TypeError) as error:
             message = f"malformed history: {error!r}"

@@ -43,7 +43,8 @@ def history_lines(history: History) -> list[str]:
     """One line a step, numbered from 0 as states are."""
     lines = []
     for number, step in enumerate(history.steps):
-        slot = f"[{step.slot}] " if step.slot else ""
+        handed = f" -> {step.by}" if step.by else ""
+        slot = f"[{step.slot}{handed}] " if step.slot else ""
         lines.append(f"{number:3}. {slot}{operation_text(step.operation)}")
     return lines
 

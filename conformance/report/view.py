@@ -150,7 +150,7 @@ def finding_view(result: FindingResult) -> FindingView:
 
 def _steps(finding: Finding) -> Iterator[StepView]:
     for number, step in enumerate(finding.history.steps):
-        slot = step.slot or ""
+        slot = step.by or step.slot or ""
         yield StepView(
             number, operation_text(step.operation), number == finding.step, slot, finding.slots.get(slot, "")
         )

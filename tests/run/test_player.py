@@ -7,7 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.history import Step
+from conformance.accounts import Account
+from conformance.findings.story import history_lines
+from conformance.history import History, Step
+from conformance.keeper import Keeper
+from conformance.plan import Chunk
 from conformance.player import Desk, play
 from conformance.seats import Seat
 from delta_adapters.capabilities import Capabilities
@@ -163,6 +167,31 @@ class TestSharing:
         judged = played(where, CREATE, rows((1, "a")), Delete(), slot="C")
         assert not broken(judged)
         assert any(isinstance(each, Delete) for each in second.asked)
+
+    def test_that_a_slot_handed_a_step_on_is_recorded_in_the_history(self, tmp_path):
+        first, second = Without("Delete"), Watched()
+        where = desk(tmp_path, first, second)
+        chunk = Chunk("shared", "dev", 0, 1)
+        account = Account(chunk, 0, Keeper(tmp_path), lambda _: None)
+        steps = [Step(CREATE, "A"), Step(rows((1, "a")), "B"), Step(Delete(), "C"), Step(Reopen(), "C")]
+        for step in steps:
+            account.begin_step(step)
+            for at, judged in play([where], step):
+                account.take(at, (judged,))
+        assert [(each.slot, each.by) for each in account.steps] == [
+            ("A", None), ("B", None), ("C", "B"), ("C", None),
+        ]  # fmt: skip
+        kept = History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(account.steps))
+        assert History.from_json(kept.to_json()) == kept
+        assert history_lines(kept)[2].startswith("  2. [C -> B] Delete")
+
+    def test_a_replay_asks_who_performed_whatever_the_others_have_learnt_since(self, tmp_path):
+        first, second = Watched(), Watched()
+        where = desk(tmp_path, first, second)
+        played(where, CREATE, rows((1, "a")), slot="A")
+        assert not broken([found for _, found in play([where], Step(Delete(), "A", by="B"))])
+        assert any(isinstance(each, Delete) for each in second.asked)
+        assert not any(isinstance(each, Delete) for each in first.asked)
 
     def test_outcome_and_log_are_judged_once_and_reading_for_each(self, tmp_path):
         where = desk(tmp_path, Watched(), Watched())
