@@ -10,7 +10,6 @@ from delta_models.table.computed import GENERATION
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
     (LONG, "{}", LONG),
     (STRING, "substring({}, 1, 1)", STRING),
-    (DATE, "year({})", INTEGER),
     (TIMESTAMP, "CAST({} AS DATE)", DATE),
     (INTEGER, "CAST({} AS BIGINT)", LONG),
 )

@@ -31,7 +31,7 @@ from delta_models.operations import (
     Update,
     Vacuum,
 )  # fmt: skip
-from delta_models.schema import DATE, LONG, STRING, Field, Struct
+from delta_models.schema import BINARY, DATE, LONG, STRING, Field, Struct
 from delta_models.table import World
 from delta_models.values import Rows
 
@@ -62,7 +62,7 @@ class _Next(Place):
         """Rows that no table of this shape may accept: a column too many, or a text where no text fits."""
         schema = self.shape.schema
         rows = draw_rows(self.dice, self.shape).rows or ((None,) * len(schema),)
-        wrong = [at for at, each in enumerate(schema.fields) if each.type != STRING]
+        wrong = [at for at, each in enumerate(schema.fields) if each.type not in {STRING, BINARY}]
         if wrong and self.dice.one_in(2):
             at = self.dice.pick(wrong)
             fields = list(schema.fields)

@@ -76,7 +76,7 @@ def overwrite_schema(place: Place) -> Operation:
         return Overwrite(wider(place), schema_mode="overwrite")
     shape = place.shape
     possible = [at for at, name in enumerate(shape.schema.names) if name not in shape.partition_by]
-    gone = set(place.dice.some(possible, 1)) if len(shape.schema) > 1 else set()
+    gone = set(place.dice.some(possible, 1)) if len(possible) > 1 else set()
     return Overwrite(_without(draw_rows(place.dice, shape), gone), schema_mode="overwrite")
 
 

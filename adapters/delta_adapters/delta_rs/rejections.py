@@ -46,6 +46,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"Version to restore .* should be less",
             r"Constraint with name .* does not exist",
             r"a constraint with this name already exists",
+            r"Invalid version range",
         ),
     ),
     ("retention", (r"Invalid retention period",)),

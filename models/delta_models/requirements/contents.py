@@ -121,6 +121,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         SQL_MERGE,
     ),
     _outcome(
+        "merge-deletes-twice-refused",
+        "Several source rows that would delete one target row are refused where there are other matched clauses or "
+        "a condition.",
+        SPARK_MERGE,
+        "reference",
+    ),
+    _outcome(
         "merge-deletes-once",
         "Several source rows may match one target row where the only matched clause is an unconditional delete.",
         SPARK_MERGE,

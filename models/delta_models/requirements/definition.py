@@ -73,6 +73,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
+        "existing-column-refused",
+        "A new column with the name of one that there is, whatever its case, is refused.",
+        SPARK,
+        "reference",
+    ),
+    _outcome(
+        "nothing-to-compact-may-be-refused",
+        "A compaction of the log over fewer than two commits does nothing, or is refused.",
+        "Log Compaction Files",
+        "lenient",
+    ),
+    _outcome(
         "new-column-nullable",
         "A new column that may not be null is refused where there may be rows.",
         SPARK,

@@ -57,18 +57,28 @@ WIDER: dict[DataType, tuple[Primitive, ...]] = {
 Edit = Callable[[Struct], Struct]
 
 
+class _Taken(Exception):
+    """There is a column of the name already."""
+
+
 def add_column(table: Table, operation: AddColumn) -> Expectation:
     """A new column, null in every row that there is."""
 
     def edit(parent: Struct) -> Struct:
         if operation.field.name.casefold() in _folded(parent.names):
-            message = f"there is a column {operation.field.name}"
-            raise Misfit(message)
+            raise _Taken
         return _placed(parent, operation.field, operation.after, first=operation.first)
 
     if not operation.field.nullable:
         return refused(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
-    return _edited(table, operation.parent, edit, "contents.add-column")
+    try:
+        return _edited(table, operation.parent, edit, "contents.add-column")
+    except _Taken:
+        left = (
+            replace(each, breaks="outcome.existing-column-refused")
+            for each in unchanged(table, "contents.add-column").branches
+        )
+        return Expectation((*refused(table, REFUSALS, "outcome.existing-column-refused").branches, *left))
 
 
 def drop_column(table: Table, operation: DropColumn) -> Expectation:

@@ -35,6 +35,7 @@ class _Clause:
     applies: Callable[[Pair], bool]
     results: Results
     casts: bool = False
+    deletes: bool = False
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
@@ -68,7 +69,14 @@ def merge(table: Table, operation: Merge) -> Expectation:
         ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
     if generated(target.schema):
         ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-asked-for")
-    return _or_ambiguous(table, ends) if deleted_twice else ends
+    if not deleted_twice:
+        return ends
+    if _one_unconditional_delete(operation):
+        return _or_ambiguous(table, ends)
+    softer = (replace(each, breaks="outcome.merge-deletes-twice-refused") for each in ends.branches)
+    return Expectation(
+        (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").branches, *softer)
+    )
 
 
 def _acted(
@@ -83,7 +91,8 @@ def _acted(
         pairs: list[Pair] = [(source[at], row) for at in partners]
         pairs = [pair for pair in pairs if _first(clauses[MATCHED], pair)] if partners else [(None, row)]
         if len(pairs) > 1:
-            if not _one_unconditional_delete(operation):
+            acting = [_first(clauses[MATCHED], pair) for pair in pairs]
+            if not all(each is not None and each.deletes for each in acting):
                 raise Ambiguous
             deleted_twice = True
         clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
@@ -154,7 +163,7 @@ def _condition(clause: MergeClause, scope: Struct) -> Callable[[Pair], bool]:
 def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) -> _Clause:
     applies = _condition(clause, scope)
     if clause.action == "delete":
-        return _Clause(applies, lambda _row, _pair: ())
+        return _Clause(applies, lambda _row, _pair: (), deletes=True)
     assignments: Assignments = clause.assignments
     if clause.everything:
         assignments = _everything(clause, operation, table)

@@ -193,7 +193,10 @@ class World:
                 if hours is None or hours >= file_retention(table):
                     return ends
                 return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
-            case ops.Checkpoint() | ops.CompactLog() | ops.CleanLog():
+            case ops.CompactLog():
+                ends = unchanged(table, "contents.checkpoint", most=0)
+                return or_refused(ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused")
+            case ops.Checkpoint() | ops.CleanLog():
                 return unchanged(table, "contents.checkpoint", most=0)
         raise NotModelled(type(operation).__name__)
 
