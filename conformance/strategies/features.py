@@ -78,7 +78,11 @@ _ALL = (
         ),
     ),
     Feature("replaced", (("Replace", 3), ("CreateAs", 4))),
-    Feature("growing", (("AppendMore", 8), ("AddLast", 5), ("OverwriteSchema", 3)), schema_changes=True),
+    Feature(
+        "growing",
+        (("AppendMore", 8), ("MergeMore", 4), ("AddLast", 5), ("OverwriteSchema", 3)),
+        schema_changes=True,
+    ),
     Feature("properties", (("SetProperties", 7), ("UnsetProperties", 4))),
     Feature("constraints", (("AddConstraint", 8), ("DropConstraint", 3)), not_null=True),
     Feature(

@@ -45,7 +45,7 @@ def z_order(place: Place) -> Operation:
     if not columns:
         return Purge()
     where: Expression | None = None
-    if place.shape.partition_by and place.dice.one_in(4):
+    if place.shape.partition_by and place.dice.one_in(2):
         where = draw_where(place.dice, place.shape, place.table, place.partitions())
     return ZOrder(tuple(place.dice.some(columns, 1 + place.dice.below(2))), where)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from conformance.strategies.dice import Dice
+from conformance.strategies.merges import draw_merge
 from conformance.strategies.more_values import plain_values
 from conformance.strategies.picking import draw_where
 from conformance.strategies.place import FILES, Place
@@ -42,6 +44,16 @@ def append_by_position(place: Place) -> Operation:
 def append_more(place: Place) -> Operation:
     """Rows with a column that the table lacks, and leave for its schema to grow."""
     return Append(wider(place), files=place.dice.weighted(FILES), schema_mode="merge")
+
+
+def merge_more(place: Place) -> Operation:
+    """A merge whose source has a column that the table lacks, and leave for its schema to grow."""
+    dice = place.dice
+    merge = draw_merge(dice, place.table, place.shape)
+    if merge is None:
+        return append_more(place)
+    source = _with_one_more(dice, place.shape, merge.source)
+    return replace(merge, source=source, schema_evolution=True)
 
 
 def append_less(place: Place) -> Operation:
@@ -82,8 +94,10 @@ def overwrite_schema(place: Place) -> Operation:
 
 def wider(place: Place) -> Rows:
     """Rows with one more column, which the table lacks or has already."""
-    dice, shape = place.dice, place.shape
-    rows = draw_rows(dice, shape)
+    return _with_one_more(place.dice, place.shape, draw_rows(place.dice, place.shape))
+
+
+def _with_one_more(dice: Dice, shape: Shape, rows: Rows) -> Rows:
     known = {each.casefold() for each in shape.schema.names}
     new = [each for each in EXTRA if each.name.casefold() not in known]
     if not new:
@@ -109,6 +123,7 @@ WRITES: Mapping[str, Callable[[Place], Operation]] = {
     "AppendByPosition": append_by_position,
     "AppendMore": append_more,
     "AppendLess": append_less,
+    "MergeMore": merge_more,
     "OverwriteSome": overwrite_some,
     "OverwriteSchema": overwrite_schema,
 }

@@ -214,3 +214,23 @@ class NamesWhatNobodyAskedFor(BendsTheProtocol):
 
     def named(self, version, features):
         return [*features, "identityColumns"]
+
+
+VECTORS = ops.Create(stories.SCHEMA, (), (("delta.enableDeletionVectors", "true"),))
+MARKED = (
+    VECTORS,
+    stories.FILL,
+    ops.Delete(stories.compare(stories.ID, "=", stories.number(1))),
+    ops.Checkpoint(),
+)
+
+
+@trips("read.cold", (*MARKED, ops.Reopen()))
+class ForgetsVectorsAfterACheckpoint(Reference):
+    """Once there is a checkpoint, the rows that deletion vectors hide are read again."""
+
+    def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
+        if not self.reader.listing().checkpoints:
+            return super().scan(snapshot, read)
+        live = {key: replace(add, deletion_vector=None) for key, add in snapshot.live.items()}
+        return super().scan(replace(snapshot, live=live), read)

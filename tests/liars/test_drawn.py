@@ -11,7 +11,7 @@ from conformance.machine import draw
 from conformance.plan import Chunk, load_profile, make_plan
 from conformance.strategies import Shape
 from delta_adapters.reference import Reference
-from tests.liars import liars
+from tests.liars import liars, tellers
 from tests.liars.stage import Played, Table
 
 SEEDS = (1, 2, 3)
@@ -27,6 +27,8 @@ NAMED = (
     liars.WideBoundsPresentedAsTight,
     liars.ResurrectsATombstone,
     liars.RestoresWithoutRemoving,
+    tellers.ForgetsAChange,
+    tellers.ForgetsVectorsAfterACheckpoint,
 )
 
 pytestmark = pytest.mark.slow

@@ -151,6 +151,7 @@ STATES: dict[str, str] = {
 
 # Class and message -> kind, where delta-spark 4.4.0 has neither condition nor class of its own.
 MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("AnalysisException", re.compile(r"Cannot change nullable column to non-nullable"), "schema"),
     ("IllegalArgumentException", re.compile(r"configured to retain .* retention"), "retention"),
     (
         "IllegalArgumentException",

@@ -161,7 +161,10 @@ def widen_column(table: Table, operation: WidenColumn) -> Expectation:
 
     if table.property("delta.enableTypeWidening") != "true":
         return refused(table, REFUSALS, "outcome.type-widening-needed")
-    return _edited(table, operation.path[:-1], edit, "contents.widen-column")
+    ends = _edited(table, operation.path[:-1], edit, "contents.widen-column")
+    if operation.type != TIMESTAMP_NTZ or table.supports("timestampNtz"):
+        return ends
+    return or_refused(ends, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown")
 
 
 def set_nullable(table: Table, operation: SetNullable) -> Expectation:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from delta_models.operations import CloneTo, ConvertFromParquet, Create, CreateAs, Drop, Replace
 from delta_models.outcomes import Committed
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, unchanged
+from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
 from delta_models.table.fit import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Rows
@@ -25,7 +25,10 @@ def replace_table(table: Table, operation: Replace) -> Expectation:
     """A new definition, and no rows, in place of the old ones."""
     if not table.exists and not operation.or_create:
         return refused(table, "missing-table", "outcome.missing-table-refused")
-    return _defined(table, operation, "contents.replace")
+    ends = _defined(table, operation, "contents.replace")
+    if not table.exists or not isinstance(ends.ordinary.outcome, Committed):
+        return ends
+    return rewritten(table, ends.ordinary.table, "contents.replace")
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
