@@ -122,7 +122,7 @@ class Pruner:
         found = np.full(count, _ANY, dtype=np.uint8)
         table = files.arrow()
         named = list(dict.fromkeys(columns(predicate)))
-        partitions = [self._column(column) for column in named]
+        partitions = [self.column(column) for column in named]
         by_value = [entry[0][0] for entry in partitions if entry is not None and entry[2]]
         texts = [files.partition_values(name).to_pylist() for name in by_value]
         needs_stats = any(entry is not None and not entry[2] for entry in partitions)
@@ -165,7 +165,7 @@ class Pruner:
         return _ANY
 
     def _range(self, column: Path, file: _File) -> _Range:
-        entry = self._column(column)
+        entry = self.column(column)
         if entry is None:
             return _ANYTHING
         physical, data_type, partition = entry
@@ -176,7 +176,7 @@ class Pruner:
             return _Range(value, value, nulls=False, exact=True)
         return _statistics_range(file.statistics, physical, data_type)
 
-    def _column(self, column: Path) -> tuple[Path, DataType, bool] | None:
+    def column(self, column: Path) -> tuple[Path, DataType, bool] | None:
         """Physical path, type, whether it is a partition column; None if nothing can be said about it."""
         if column not in self._columns:
             self._columns[column] = self._look_up(column)

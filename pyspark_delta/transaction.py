@@ -320,7 +320,8 @@ class Transaction:
         """Bookkeeping that the commit does not depend on: what fails here is logged, never raised."""
         try:
             snapshot = self.log.committed(version, bodies)
-            if snapshot.version == version:
+            # Of a state that is with Spark, the sums would be a job for each commit.
+            if snapshot.version == version and not snapshot.state.base.is_remote:
                 write_checksum(snapshot, token)
             interval = features.whole_number(snapshot.properties, "delta.checkpointInterval", 10)
             if version > 0 and interval > 0 and version % interval == 0:

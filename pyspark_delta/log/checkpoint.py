@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +19,14 @@ from pyspark_delta.log import columns
 from pyspark_delta.log.actions import load
 from pyspark_delta.log.names import LOG, SIDECARS
 from pyspark_delta.log.segment import Checkpoint
+from pyspark_delta.log.spark_state import SparkBase, is_too_large
 from pyspark_delta.log.state import Base, Overlay, State
 from pyspark_delta.log.statistics_text import texts_of_parsed
 from pyspark_delta.log.store import LogStore
 from pyspark_delta.partition_values import decode_path, is_absolute
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["read_checkpoint", "sidecars_of"]
 
@@ -40,20 +44,27 @@ _RARE = ("protocol", "metaData", "txn", "domainMetadata", "sidecar")
 _FILES = ("add", "remove")
 
 
-def read_checkpoint(store: LogStore, checkpoint: Checkpoint) -> State:
-    """The state that the checkpoint holds; CorruptCheckpoint if it can't be read, FileNotFoundError if it has gone."""
+def read_checkpoint(store: LogStore, checkpoint: Checkpoint, spark: SparkSession | None = None) -> State:
+    """The state that the checkpoint holds; CorruptCheckpoint if it can't be read, FileNotFoundError if it has gone.
+
+    With a session, the files of a very large one are left to Spark.
+    """
     found = _Found()
+    parquet = []
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"
         if file.json:
             found.read_json(name, store.read(name))
         else:
-            found.read_parquet(store, name, kinds=(*_RARE, *_FILES))
+            found.read_parquet(store, name, kinds=_RARE)
+            parquet.append(name)
     for path in found.sidecars:
         decoded = decode_path(path)
-        found.read_parquet(
-            store, decoded if is_absolute(path) else f"{LOG}/{SIDECARS}/{decoded}", kinds=_FILES
-        )
+        parquet.append(decoded if is_absolute(path) else f"{LOG}/{SIDECARS}/{decoded}")
+    remote = spark is not None and is_too_large(store, parquet)
+    if not remote:
+        for name in parquet:
+            found.read_parquet(store, name, kinds=_FILES)
     if found.overlay.protocol is None or found.overlay.metadata is None:
         lacking = "protocol" if found.overlay.protocol is None else "metadata"
         raise CorruptCheckpoint(
@@ -62,7 +73,8 @@ def read_checkpoint(store: LogStore, checkpoint: Checkpoint) -> State:
     overlay = found.overlay
     overlay.added, overlay.removed = {}, {}
     overlay.domains = {name: domain for name, domain in overlay.domains.items() if not domain.removed}
-    return State(found.base(), overlay)
+    base = SparkBase(spark, store, parquet) if spark is not None and remote else found.base()
+    return State(base, overlay)
 
 
 class _Found:

@@ -182,10 +182,10 @@ class DeltaLog:
         return snapshot
 
     def _load(self, version: int | None) -> Snapshot:
-        return load(self.store, version)
+        return load(self.store, version, self.spark)
 
 
-def load(store: LogStore, version: int | None = None) -> Snapshot:
+def load(store: LogStore, version: int | None = None, spark: SparkSession | None = None) -> Snapshot:
     """A version from the files alone. Falls back where that is safe: to an older checkpoint, or to the commits."""
     hint = last_checkpoint.read_hint(store)
     first = hint.version if hint is not None and (version is None or version >= hint.version) else None
@@ -210,7 +210,7 @@ def load(store: LogStore, version: int | None = None) -> Snapshot:
                 raise next(iter(bad.values())) from gap
             raise
         try:
-            return Snapshot(store, segment.version, _state_of(store, segment))
+            return Snapshot(store, segment.version, _state_of(store, segment, spark))
         except CorruptCheckpoint as damage:
             assert segment.checkpoint is not None  # noqa: S101 - it was read
             _log.warning("%s: %s; looking for an older one, or all commits", store.root, damage.cause)
@@ -229,8 +229,10 @@ def load(store: LogStore, version: int | None = None) -> Snapshot:
     raise LogGap(f"files of the log vanish while they are read: {problem}") from problem
 
 
-def _state_of(store: LogStore, segment: Segment) -> State:
-    state = read_checkpoint(store, segment.checkpoint) if segment.checkpoint else State(Base(), Overlay())
+def _state_of(store: LogStore, segment: Segment, spark: SparkSession | None) -> State:
+    state = (
+        read_checkpoint(store, segment.checkpoint, spark) if segment.checkpoint else State(Base(), Overlay())
+    )
     if not segment.pieces:
         return state
     contents = store.read_many([f"{LOG}/{piece.name}" for piece in segment.pieces])

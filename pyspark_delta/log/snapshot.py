@@ -86,7 +86,12 @@ class Snapshot:
     def files(self, predicate: Predicate | None = None, zone: str = "UTC") -> Files:
         """The files that can have rows for which the predicate is true; `zone` is that of timestamps without one."""
         self.check_readable()
-        return self.all_files if predicate is None else self.pruner(zone).matching(self.all_files, predicate)
+        if predicate is None:
+            return self.all_files
+        pruner = self.pruner(zone)
+        if self.state.base.is_remote:
+            return pruner.matching(Files(self.state.selected(pruner, predicate), self.path), predicate)
+        return pruner.matching(self.all_files, predicate)
 
     def pruner(self, zone: str = "UTC") -> Pruner:
         """What judges files of this table by a predicate."""

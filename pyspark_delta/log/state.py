@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow as pa
@@ -28,6 +28,10 @@ from pyspark_delta.log.actions import (
     load,
 )
 
+if TYPE_CHECKING:
+    from pyspark_delta.predicates import Predicate
+    from pyspark_delta.skipping import Pruner
+
 __all__ = ["Base", "Body", "Overlay", "State", "lines"]
 
 Body = dict[str, Any]
@@ -38,6 +42,8 @@ _COMMIT_INFO = b'{"commitInfo"'
 
 class Base:
     """Files of a version in columns, live ones and tombstones. Made of a state, they wait until they are needed."""
+
+    is_remote = False
 
     def __init__(
         self, adds: pa.Table | None = None, removes: pa.Table | None = None, source: State | None = None
@@ -87,6 +93,11 @@ class Base:
             return {}
         found = self.adds.select(["path", "deletionVector", "size"]).take(rows)
         return dict(zip(columns.keys(found), found["size"].to_pylist(), strict=True))
+
+    def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
+        """The live files that the predicate may pick, where something is gained by asking."""
+        del pruner, predicate
+        return self.adds
 
     def _settle(self) -> None:
         source = self._source
@@ -237,6 +248,16 @@ class State:
         found.update(self.base.live_sizes(rest))
         return found
 
+    def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
+        """Live files, without some that the predicate can't pick where leaving them out spares their way here."""
+        if not self.base.is_remote:
+            return self.adds
+        near = self.base.selected(pruner, predicate)
+        table = columns.without(near, columns.positions(near, self._changed))
+        if not self.overlay.added:
+            return table
+        return pa.concat_tables([table, columns.from_bodies(list(self.overlay.added.values()), columns.ADD)])
+
     def advanced(self, commits: Iterable[Iterable[Mapping[str, Any]]]) -> State:
         """The state after further commits, parsed."""
         state = self._ready_to_grow()
@@ -253,7 +274,7 @@ class State:
         return State(state.base, overlay)
 
     def _ready_to_grow(self) -> State:
-        if len(self._changed) <= max(_SMALLEST_FOLD, self.base.count // 8):
+        if len(self._changed) <= _SMALLEST_FOLD or len(self._changed) <= self.base.count // 8:
             return self
         overlay = self.overlay.copy()
         overlay.added, overlay.removed = {}, {}
