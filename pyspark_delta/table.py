@@ -8,7 +8,7 @@ table.delete("date < '2020-01-01'")
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -29,6 +29,7 @@ from pyspark_delta.commands import (
     detail,
     generate,
     history,
+    purge,
     restore,
     update,
     vacuum,
@@ -225,6 +226,32 @@ class DeltaTable:
     ) -> DeltaTable:
         """A copy of the table as it was at a time."""
         return self._cloned(target, isShallow, replace, properties, timestamp=timestamp)
+
+    # What SQL would be needed for with delta-spark
+
+    def setProperties(self, properties: Mapping[str, str]) -> None:
+        """Give properties of the table values; what of the protocol they need comes with them."""
+        alter.set_properties(self._spark, self._log, properties)
+
+    def unsetProperties(self, *names: str) -> None:
+        """Take properties away; those that the table has not are no error."""
+        alter.unset_properties(self._spark, self._log, names, if_exists=True)
+
+    def addColumns(self, columns: StructType, parent: Sequence[str] = ()) -> None:
+        """Add nullable columns at the end of the table, or of the struct that `parent` names step by step."""
+        alter.add_columns(self._spark, self._log, columns.fields, tuple(parent))
+
+    def setNullable(self, path: Sequence[str], nullable: bool) -> None:
+        """Let a column be null, or forbid it, which no row may break."""
+        alter.set_nullable(self._spark, self._log, tuple(path), nullable=nullable)
+
+    def addConstraint(self, name: str, check: str) -> None:
+        """Let every row, old and new, meet a condition."""
+        alter.add_constraint(self._spark, self._log, name, check)
+
+    def dropConstraint(self, name: str, ifExists: bool = False) -> None:
+        """Take a condition away."""
+        alter.drop_constraint(self._spark, self._log, name, if_exists=ifExists)
 
     # Protocol
 

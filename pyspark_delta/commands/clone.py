@@ -54,6 +54,9 @@ def clone(
         removed = [add.remove(now) for add in transaction.snapshot.files().adds()]
     metadata = _metadata(source, transaction.snapshot if transaction.table_exists else None, properties or {})
     added = [_referring(add, source.path) for add in files] if shallow else _copied(source, files, copy.path)
+    stay = {add.key for add in added} & {remove.key for remove in removed}
+    added = [add for add in added if add.key not in stay]
+    removed = [remove for remove in removed if remove.key not in stay]
     try:
         transaction.new_table(metadata, source.protocol)
         transaction.commit(
@@ -116,8 +119,10 @@ def _copied(source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
 
     def copied(add: Add) -> Add:
         place = absolute_path(add.path, source.path)
-        # A file of elsewhere gets a name of its own.
         name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
+        if os.path.exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
+            folder, _, last = name.rpartition("/")
+            name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
         goal = f"{root}/{name}"
         os.makedirs(os.path.dirname(goal), exist_ok=True)
         try:

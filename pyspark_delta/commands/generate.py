@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -35,7 +34,8 @@ def generate(_: SparkSession, log: DeltaLog, mode: str) -> None:
     for add in files.adds():
         place = absolute_path(add.path, log.path)
         ordered = {name: add.partition_values.get(name) for name in snapshot.partition_columns}
-        manifests[hive_path(ordered)].append(Path(place).as_uri() if place.startswith("/") else place)
+        # A path and no URI: what Hive reads here is never decoded.
+        manifests[hive_path(ordered)].append(f"file:{place}" if place.startswith("/") else place)
     if not snapshot.partition_columns:
         manifests.setdefault("", [])
     written = set()

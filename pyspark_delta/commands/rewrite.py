@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -23,6 +24,7 @@ Bins = Sequence[Sequence[Add]]
 # So many bins go into one job: each is a part of its plan, and a task.
 BINS_IN_A_JOB = 64
 JOBS_AT_ONCE = 4
+_UNION = "spark.sql.unionOutputPartitioning"
 
 _SIZES = StructType(
     [StructField(name, LongType()) for name in ("min", "max", "avg", "totalFiles", "totalSize")]
@@ -87,10 +89,22 @@ def rewrite(
             parts.append(shape(rows, files))
         return change.write(reduce(DataFrame.unionAll, parts), data_change=False)
 
-    if len(batches) == 1:
-        return run(batches[0])
-    with ThreadPoolExecutor(max_workers=JOBS_AT_ONCE) as pool:
-        return [add for added in pool.map(run, batches) for add in added]
+    with _apart(change.spark):
+        if len(batches) == 1:
+            return run(batches[0])
+        with ThreadPoolExecutor(max_workers=JOBS_AT_ONCE) as pool:
+            return [add for added in pool.map(run, batches) for add in added]
+
+
+@contextmanager
+def _apart(spark: SparkSession) -> Iterator[None]:
+    """Spark puts the parts of a union together where each is one partition; here they are to stay files of their own."""
+    before = spark.conf.get(_UNION, "true")
+    spark.conf.set(_UNION, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(_UNION, before)
 
 
 def publish(

@@ -284,7 +284,7 @@ class TestGenerate:
         folder = Path(table, "_symlink_format_manifest")
         assert [each.name for each in folder.iterdir()] == ["p=y"]
         (line,) = (folder / "p=y" / "manifest").read_text().splitlines()
-        assert pq.read_table(line.removeprefix("file://"))["id"].to_pylist() == [2]
+        assert pq.read_table(line.removeprefix("file:"))["id"].to_pylist() == [2]
         with pytest.raises(InvalidArgument, match="no mode"):
             target.generate("other")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 import functools
 import json
 import os
@@ -21,14 +23,20 @@ from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.pyspark_engine.session import start_session
 from delta_models.expressions import Expression
 from delta_models.operations import (
+    AddColumn,
+    AddConstraint,
     Append,
     AtTimestamp,
     AtVersion,
     Checkpoint,
+    CloneTo,
+    ConvertFromParquet,
     Create,
     CreateAs,
     Delete,
     Detail,
+    DropConstraint,
+    EnableFeature,
     History,
     Latest,
     Merge,
@@ -36,10 +44,14 @@ from delta_models.operations import (
     Operation,
     Optimize,
     Overwrite,
+    Purge,
     Read,
     Reopen,
     Replace,
     Restore,
+    SetNullable,
+    SetProperties,
+    UnsetProperties,
     Update,
     Vacuum,
     When,
@@ -52,6 +64,7 @@ from delta_models.values import Rows
 COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
 SQL = SparkSqlDialect()
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - in the session's zone, which is UTC
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
 
 
@@ -124,13 +137,19 @@ class PysparkEngine:
                     return self._rows_of(read)
                 case History():
                     told = self._table().history().collect()
-                    return Answer(history_table((row["version"], row["operation"], row["timestamp"]) for row in told))
+                    return Answer(
+                        history_table((row["version"], row["operation"], row["timestamp"]) for row in told)
+                    )
                 case Detail():
                     row = self._table().detail().collect()[0]
                     protocol = (row["minReaderVersion"], row["minWriterVersion"])
                     return Answer(
                         detail_table(
-                            row["numFiles"], row["sizeInBytes"], row["partitionColumns"], row["properties"], protocol
+                            row["numFiles"],
+                            row["sizeInBytes"],
+                            row["partitionColumns"],
+                            row["properties"],
+                            protocol,
                         )
                     )
             return Unsupported(type(read).__name__)
@@ -171,7 +190,29 @@ class PysparkEngine:
         if create.replace:
             return Unsupported("CreateAs with replace")
         self._save(
-            self._rows(create.rows), "error", partition_by=create.partition_by, properties=dict(create.properties)
+            self._rows(create.rows),
+            "error",
+            partition_by=create.partition_by,
+            properties=dict(create.properties),
+        )
+        return None
+
+    def _clone(self, clone: CloneTo) -> Outcome | None:
+        target = str(Path(self._location).resolve().parent / clone.target)
+        if isinstance(clone.at, AtVersion):
+            self._table().cloneAtVersion(clone.at.version, target, isShallow=clone.shallow)
+        else:
+            self._table().clone(target, isShallow=clone.shallow)
+        return NoChange()
+
+    def _convert(self, convert: ConvertFromParquet) -> Outcome | None:
+        from pyspark_delta import DeltaTable  # noqa: PLC0415
+
+        partitions = Struct(tuple(convert.rows.schema[name] for name in convert.partition_by))
+        DeltaTable.convertToDelta(
+            self._spark,
+            f"parquet.{SQL.quote(self._location)}",
+            self._struct_type(partitions) if convert.partition_by else None,
         )
         return None
 
@@ -257,6 +298,42 @@ class PysparkEngine:
         self._table().vacuum(vacuum.retention_hours, dryRun=vacuum.dry_run)
         return None
 
+    def _purge(self, _: Purge) -> Outcome | None:
+        self._table().purge()
+        return None
+
+    # Rules
+
+    def _add_column(self, add: AddColumn) -> Outcome | None:
+        if add.first or add.after is not None:
+            return Unsupported("a column elsewhere than at the end")
+        self._table().addColumns(self._struct_type(Struct((add.field,))), add.parent)
+        return None
+
+    def _set_nullable(self, change: SetNullable) -> Outcome | None:
+        self._table().setNullable(change.path, change.nullable)
+        return None
+
+    def _set_properties(self, change: SetProperties) -> Outcome | None:
+        self._table().setProperties(dict(change.properties))
+        return None
+
+    def _unset_properties(self, change: UnsetProperties) -> Outcome | None:
+        self._table().unsetProperties(*change.keys)
+        return None
+
+    def _add_constraint(self, add: AddConstraint) -> Outcome | None:
+        self._table().addConstraint(add.name, _sql(add.check))
+        return None
+
+    def _drop_constraint(self, drop: DropConstraint) -> Outcome | None:
+        self._table().dropConstraint(drop.name, ifExists=drop.if_exists)
+        return None
+
+    def _enable_feature(self, enable: EnableFeature) -> Outcome | None:
+        self._table().addFeatureSupport(enable.feature)
+        return None
+
     def _checkpoint(self, _: Checkpoint) -> Outcome | None:
         self._table().checkpoint()
         return None
@@ -277,6 +354,16 @@ class PysparkEngine:
         Optimize: _optimize,
         ZOrder: _zorder,
         Vacuum: _vacuum,
+        Purge: _purge,
+        AddColumn: _add_column,
+        SetNullable: _set_nullable,
+        SetProperties: _set_properties,
+        UnsetProperties: _unset_properties,
+        AddConstraint: _add_constraint,
+        DropConstraint: _drop_constraint,
+        EnableFeature: _enable_feature,
+        CloneTo: _clone,
+        ConvertFromParquet: _convert,
         Checkpoint: _checkpoint,
         Reopen: _reopen,
     }
@@ -311,7 +398,9 @@ class PysparkEngine:
         return Unsupported(f"a read at {type(at).__name__}")
 
     def _rows(self, rows: Rows) -> Any:
-        return self._spark.createDataFrame(to_arrow(rows), self._struct_type(rows.schema))
+        """A frame of the rows, in which every column may be null: whether one must not is the table's to say."""
+        schema = Struct(tuple(dataclasses.replace(each, nullable=True) for each in rows.schema))
+        return self._spark.createDataFrame(to_arrow(Rows(schema, rows.rows)), self._struct_type(schema))
 
     def _struct_type(self, schema: Struct) -> Any:
         from pyspark.sql.types import StructType  # noqa: PLC0415
@@ -356,10 +445,7 @@ def _assignments(assignments: tuple[tuple[str, Expression], ...]) -> dict[str, s
 
 
 def _moment(micros: int) -> str:
-    seconds, rest = divmod(micros, 1_000_000)
-    import datetime as dt  # noqa: PLC0415
-
-    return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M:%S}.{rest:06d}"
+    return (EPOCH + dt.timedelta(microseconds=micros)).isoformat(sep=" ")
 
 
 def _with_clause(builder: Any, clause: MergeClause) -> Any:

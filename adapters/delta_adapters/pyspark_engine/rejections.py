@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark_delta import exceptions as engine
-
 from delta_adapters.delta_spark.rejections import UNCLASSIFIED, reject
 from delta_models.outcomes import Outcome, Rejected, Unknown
+from pyspark_delta import exceptions as engine
 
 # From the most telling class to the least: the first that the error is an instance of counts.
 KINDS: tuple[tuple[type[Exception], str], ...] = (
