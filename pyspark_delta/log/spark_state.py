@@ -37,7 +37,8 @@ LIMIT_VARIABLE = "PYSPARK_DELTA_DRIVER_STATE_MB"
 _USUAL_LIMIT_MB = 512
 
 _VECTOR = "struct<storageType:string,pathOrInlineDv:string,offset:int,sizeInBytes:int,cardinality:bigint>"
-_SHARED = f"stats:string,tags:map<string,string>,deletionVector:{_VECTOR},baseRowId:bigint,defaultRowCommitVersion:bigint"
+_SHARED = f"stats:string,tags:map<string,string>,deletionVector:{_VECTOR},baseRowId:bigint,"
+_SHARED += "defaultRowCommitVersion:bigint"
 _ADD = (
     "struct<path:string,partitionValues:map<string,string>,size:bigint,modificationTime:bigint,dataChange:boolean,"
     f"{_SHARED},clusteringProvider:string>"
