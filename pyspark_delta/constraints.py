@@ -18,7 +18,7 @@ from pyspark_delta import sql_text
 from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
 from pyspark_delta.schema import path_text
 
-__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "violation"]
+__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "fitted", "violation"]
 
 CONSTRAINT_PREFIX = "delta.constraints."
 INVARIANTS = "delta.invariants"
@@ -30,7 +30,7 @@ _END = " :pyspark_delta"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A condition in SQL that every row must fulfil (null does not), what it is called, and the columns to show if not."""
+    """A condition in SQL that every row must fulfil (null does not), what to say if not, and the columns to show."""
 
     condition: str
     message: str
@@ -62,6 +62,23 @@ def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
     # its place could be pushed below a join and refuse rows that are never written.
     guarded = f"case {conditions} else {first} end as {first}"
     return frame.selectExpr(guarded, *columns[1:])
+
+
+def fitted(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The frame with texts of CHAR columns filled up to their length, and those of VARCHAR columns cut to it."""
+    lengths = {field.name: found for field in schema.fields if (found := _declared(field)) is not None}
+    if not lengths:
+        return frame
+    return frame.selectExpr(*(_fitted(name, lengths.get(name)) for name in frame.columns))
+
+
+def _fitted(name: str, declared: CharType | VarcharType | None) -> str:
+    reference = sql_text.name(name)
+    if declared is None:
+        return reference
+    if isinstance(declared, CharType):
+        return f"rpad({reference}, {declared.length}, ' ') as {reference}"
+    return f"substring({reference}, 1, {declared.length}) as {reference}"
 
 
 def violation(error: BaseException) -> ConstraintViolated | None:
@@ -185,8 +202,9 @@ def _lengths(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
         place = (*prefix, field.name)
         declared = _declared(field)
         if declared is not None:
+            # Spaces at the end are no part of such a text: they are cut off where there are too many.
             yield Check(
-                f"coalesce(char_length({sql_text.path(place)}) <= {declared.length}, true)",
+                f"coalesce(char_length(rtrim({sql_text.path(place)})) <= {declared.length}, true)",
                 f"{path_text(place)} is {declared.simpleString()}, and the row has a longer text there;",
             )
         if isinstance(field.dataType, StructType):

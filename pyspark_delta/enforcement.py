@@ -109,7 +109,7 @@ def same_type(one: DataType, other: DataType) -> bool:
         return same_type(one.elementType, other.elementType)
     if isinstance(one, MapType) and isinstance(other, MapType):
         return same_type(one.keyType, other.keyType) and same_type(one.valueType, other.valueType)
-    return one == other
+    return bool(one == other)
 
 
 def assignable(have: DataType, want: DataType) -> bool:
@@ -177,12 +177,15 @@ def _type_differences(want: DataType, have: DataType, place: tuple[str, ...]) ->
     elif isinstance(want, MapType) and isinstance(have, MapType):
         yield from _type_differences(want.keyType, have.keyType, (*place, "key"))
         yield from _type_differences(want.valueType, have.valueType, (*place, "value"))
-    elif isinstance(want, StructType | ArrayType | MapType) or not assignable(have, want):
-        if not isinstance(have, NullType):
-            yield (
-                f"{path_text(place)} is {want.simpleString()} in the table and {have.simpleString()} in the data, "
-                "which ANSI SQL does not store there without a cast"
-            )
+    elif not isinstance(have, NullType) and (_is_nested(want) or not assignable(have, want)):
+        yield (
+            f"{path_text(place)} is {want.simpleString()} in the table and {have.simpleString()} in the data, "
+            "which ANSI SQL does not store there without a cast"
+        )
+
+
+def _is_nested(data_type: DataType) -> bool:
+    return isinstance(data_type, StructType | ArrayType | MapType)
 
 
 def _merged_struct(want: StructType, have: StructType) -> StructType:
@@ -314,7 +317,8 @@ def _renamed(reference: str, have: DataType, want: DataType, depth: int) -> str:
         return f"if({reference} is null, null, named_struct({', '.join(parts)}))"
     if isinstance(want, ArrayType) and isinstance(have, ArrayType):
         element = f"x{depth}"
-        return f"transform({reference}, {element} -> {_renamed(element, have.elementType, want.elementType, depth + 1)})"
+        inner = _renamed(element, have.elementType, want.elementType, depth + 1)
+        return f"transform({reference}, {element} -> {inner})"
     if isinstance(want, MapType) and isinstance(have, MapType):
         key, value = f"k{depth}", f"v{depth}"
         values = _renamed(value, have.valueType, want.valueType, depth + 1)

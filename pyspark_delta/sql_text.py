@@ -32,4 +32,4 @@ def type_text(data_type: DataType) -> str:
         return f"array<{type_text(data_type.elementType)}>"
     if isinstance(data_type, MapType):
         return f"map<{type_text(data_type.keyType)}, {type_text(data_type.valueType)}>"
-    return data_type.simpleString()
+    return str(data_type.simpleString())

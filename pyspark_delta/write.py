@@ -33,7 +33,7 @@ from pyspark.sql.types import (
 
 from pyspark_delta import schema as schemas
 from pyspark_delta import sql_text, statistics
-from pyspark_delta.constraints import Check, checked, checks_of, violation
+from pyspark_delta.constraints import Check, checked, checks_of, fitted, violation
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
@@ -183,7 +183,7 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
     if options.enforce:
         have = df.schema if _has_not_null(plan.schema) else None
         checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
-    frame = checked(df, checks)
+    frame = fitted(checked(df, checks), plan.schema)
     keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
     kept = [f.name for f in plan.schema.fields if f.name not in keys and not isinstance(f.dataType, NullType)]
     if len(kept) < len(plan.schema.fields):
@@ -327,6 +327,8 @@ _STORAGE_SIGNS: Sequence[tuple[str, str]] = (
     ("Permission denied", "permission was denied"),
     ("Read-only file system", "the file system is read-only"),
     ("Mkdirs failed to create", "a folder could not be made (permissions?)"),
+    ("is not a directory", "a folder on the way is a file"),
+    ("Not a directory", "a folder on the way is a file"),
     ("Input/output error", "the device reported an input or output error"),
     ("File too large", "a file grew beyond what the system allows"),
 )

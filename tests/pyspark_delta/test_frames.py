@@ -252,6 +252,16 @@ def test_checks_of_the_table_are_kept_by_the_write_itself(spark, delta_spark, ta
     assert delta_spark.run("result = spark.read.format('delta').load(table).count()", table=table) == 2
 
 
+def test_char_and_varchar_keep_their_lengths(spark, delta_spark, table):
+    delta_spark.run(
+        "spark.sql(f'create table delta.`{table}` (c char(3), v varchar(3)) using delta')", table=table
+    )
+    write(spark.sql("select 'a' as c, 'b' as v union all select 'abc  ', 'abc  '"), table, "append")
+    assert rows(read(spark, table)) == [("a  ", "b"), ("abc", "abc")]
+    with pytest.raises(ConstraintViolated, match=r"v is varchar\(3\)"):
+        write(spark.sql("select 'a' as c, 'abcd' as v"), table, "append")
+
+
 def test_a_missing_file_is_named_with_the_version_that_added_it(spark, table):
     write(numbers(spark, 1), table)
     write(numbers(spark, 2), table, "append")
@@ -267,9 +277,11 @@ def test_a_missing_file_is_named_with_the_version_that_added_it(spark, table):
 def test_deletion_vectors_of_delta_spark_and_column_mapping_are_read(spark, delta_spark, table):
     delta_spark.run(
         """
-        spark.sql(f"create table delta.`{table}` (id bigint, s struct<x: bigint>, p string) using delta partitioned by (p) "
-                  "tblproperties ('delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='name')")
-        spark.sql(f"insert into delta.`{table}` select id, named_struct('x', id), cast(id % 2 as string) from range(20)")
+        spark.sql(f"create table delta.`{table}` (id bigint, s struct<x: bigint>, p string) using delta "
+                  "partitioned by (p) tblproperties "
+                  "('delta.enableDeletionVectors'='true', 'delta.columnMapping.mode'='name')")
+        spark.sql(f"insert into delta.`{table}` "
+                  "select id, named_struct('x', id), cast(id % 2 as string) from range(20)")
         spark.sql(f"delete from delta.`{table}` where id in (3, 4)")
         spark.sql(f"alter table delta.`{table}` rename column id to number")
         spark.sql(f"alter table delta.`{table}` add column more int")

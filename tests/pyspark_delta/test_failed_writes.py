@@ -1,0 +1,190 @@
+"""Writes that fail half way, on real storage: a named error, the table unchanged, nothing visible half done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyspark_delta import read, write
+from pyspark_delta.exceptions import StorageFailure
+from pyspark_delta.log.delta_log import DeltaLog
+
+pytestmark = pytest.mark.slow
+
+
+def files_of(table: Path) -> set[str]:
+    """Every file but those that Hadoop hides and the staging of writers that were killed."""
+    found = (path.relative_to(table) for path in table.rglob("*") if path.is_file())
+    return {
+        str(path)
+        for path in found
+        if not path.name.startswith(".") and not str(path).startswith("_temporary")
+    }
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of four megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("no disk can be mounted here; run as root, or in a container that may mount")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_in_mid_write_leaves_the_table_as_it_was(spark, small_disk):
+    table = small_disk / "table"
+    write(spark.range(3), str(table))
+    before = files_of(table)
+    with pytest.raises(StorageFailure, match="no space"):
+        write(spark.range(1_000_000).selectExpr("id", "uuid() as u"), str(table), "append", merge_schema=True)
+    assert files_of(table) == before
+    assert not list(table.glob("_temporary*"))
+    assert read(spark, str(table)).count() == 3
+    write(spark.range(3), str(table), "append")
+    assert read(spark, str(table)).count() == 6
+
+
+def test_a_disk_that_is_read_only_is_told(spark, small_disk):
+    table = small_disk / "table"
+    write(spark.range(3), str(table))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(StorageFailure, match=r"read-only|could not be made"):
+        write(spark.range(3), str(table), "append")
+    with pytest.raises(StorageFailure):
+        write(spark.range(3), str(small_disk / "other"))
+    assert read(spark, str(table)).count() == 3
+
+
+def test_a_folder_that_can_not_be_made_is_told(spark, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageFailure):
+        write(spark.range(3), str(tmp_path / "file" / "table"))
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_a_job_that_is_cancelled_leaves_nothing(spark, table):
+    write(spark.range(3), table)
+    before = files_of(Path(table))
+    started = threading.Event()
+    failed: list[BaseException] = []
+
+    def writing() -> None:
+        slow = spark.range(0, 10_000_000, 1, 2).selectExpr(
+            "id", "sha2(sha2(cast(id as string), 512), 512) as s"
+        )
+        spark.sparkContext.setJobGroup("to be cancelled", "", interruptOnCancel=True)
+        started.set()
+        try:
+            write(slow, table, "append", merge_schema=True)
+        except Exception as error:  # noqa: BLE001 - looked at below
+            failed.append(error)
+
+    thread = threading.Thread(target=writing)
+    thread.start()
+    started.wait(60)
+    while thread.is_alive():
+        spark.sparkContext.cancelAllJobs()
+        thread.join(0.2)
+    assert failed
+    assert files_of(Path(table)) == before
+    assert not list(Path(table).glob("_temporary*"))
+    assert DeltaLog.for_path(table).update().version == 0
+
+
+WRITER = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+from pyspark_delta import read, write
+builder = SparkSession.builder.master(sys.argv[2]).config("spark.ui.enabled", "false")
+spark = builder.config("spark.driver.memory", "512m").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+"""
+
+
+def script(lines: str, table: str, master: str = "local[2]") -> subprocess.Popen[str]:
+    """Lines run in a Python of their own, with a Spark of their own."""
+    home = Path(__import__("pyspark").__file__).parent
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER + textwrap.dedent(lines), table, master],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        env={**os.environ, "SPARK_HOME": str(home)},
+    )  # fmt: skip
+
+
+SLOW_APPENDS = """
+slow = spark.range(0, 50_000_000, 1, 2).selectExpr("id", "sha2(sha2(cast(id as string), 512), 512) as s")
+for _ in range(2):
+    try:
+        print("writing", flush=True)
+        write(slow, sys.argv[1], "append", merge_schema=True)
+    except KeyboardInterrupt:
+        print("stopped by hand", flush=True)
+"""
+
+
+def test_a_writer_that_is_stopped_or_killed_in_mid_write_leaves_the_table_as_it_was(spark, table):
+    write(spark.range(3), table)
+    before = files_of(Path(table))
+    process = script(SLOW_APPENDS, table)
+
+    def wait_for(told: str) -> None:
+        assert process.stdout
+        while told not in (line := process.stdout.readline()):
+            assert line, f"the writer ended before it said {told}"
+
+    def wait_for_data() -> None:
+        while not any(each.stat().st_size for each in Path(table).glob("_temporary*/**/*.parquet")):
+            assert process.poll() is None
+
+    try:
+        wait_for("writing")
+        wait_for_data()
+        process.send_signal(signal.SIGINT)
+        wait_for("stopped by hand")
+        assert not list(Path(table).glob("_temporary*"))
+        assert files_of(Path(table)) == before
+        wait_for_data()
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(60)
+        assert process.stdout
+        process.stdout.close()
+    assert files_of(Path(table)) == before
+    assert read(spark, table).count() == 3
+    write(spark.createDataFrame(pa.table({"id": [4]})), table, "append")
+    assert read(spark, table).count() == 4
+
+
+CLUSTER = """
+write(spark.sql("select id, id % 3 as p, cast(id as string) s from range(0, 30, 1, 4)"), sys.argv[1],
+      partition_by="p", properties={"delta.enableDeletionVectors": "true"})
+write(spark.range(30, 40).selectExpr("id", "5L as p", "'x' as s"), sys.argv[1], "append")
+from pyspark_delta import DeltaTable
+table = DeltaTable.forPath(spark, sys.argv[1])
+table.delete("id % 10 = 7")
+found = read(spark, sys.argv[1])
+print("counted", found.count(), found.where("p = 5").count(), found.where("id < 3").count(), flush=True)
+spark.stop()
+"""
+
+
+def test_a_cluster_of_separate_worker_processes_writes_reads_and_deletes(table):
+    process = script(CLUSTER, table, "local-cluster[2,1,1024]")
+    told, _ = process.communicate(timeout=200)
+    assert "counted 36 9 3" in told, told[-3000:]
+    files = DeltaLog.for_path(table).update().files()
+    assert files.total_rows() == 36
