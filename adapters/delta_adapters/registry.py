@@ -9,16 +9,12 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 ENTRY_POINTS = "delta_conformance.adapters"
-OLDEST_JAVA = 17
 
 
 class UnknownEngine(ValueError):
@@ -75,15 +71,15 @@ KNOWN: Mapping[str, Known] = {
         "delta-rs",
         elsewhere=("deltalake=={version}", "pyarrow>=16"),
     ),
+    "delta-spark": Known(
+        "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
+    ),
     "pyspark": Known(
         "delta_adapters.pyspark_engine:PysparkEngine",
         "delta-conformance",
         "pyspark",
         others=("pyspark", "orjson", "pyroaring"),
         java=True,
-    ),
-    "delta-spark": Known(
-        "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
     ),
 }
 AVAILABLE = Availability(available=True)
@@ -177,26 +173,13 @@ def prepare(engine: str | EngineSpec) -> Availability:
 @functools.cache
 def java_availability() -> Availability:
     """Whether there is a Java that Spark accepts, and the line that installs one."""
-    cure = (
-        "Debian, Ubuntu: sudo apt install openjdk-17-jre-headless; Fedora: sudo dnf install java-17-openjdk-headless;"
-        " macOS: brew install openjdk@17; or set JAVA_HOME"
-    )
-    home = os.environ.get("JAVA_HOME")
-    java = shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
-    if java is None:
-        where = (
-            f"JAVA_HOME is {home}, and there is no bin/java in it" if home else "there is no java on the PATH"
-        )
-        return Availability(available=False, why=f"Java {OLDEST_JAVA} or newer is needed: {where}", cure=cure)
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=60)
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
-    if told.returncode or not found:
-        why = f"{java} -version does not work: {(told.stderr or told.stdout).strip()[:200]}"
-        return Availability(available=False, why=why, cure=cure)
-    if int(found[1]) < OLDEST_JAVA:
-        return Availability(
-            available=False, why=f"Java {OLDEST_JAVA} or newer is needed: {java} is {found[1]}", cure=cure
-        )
+    from delta_adapters.delta_spark.java import OLDEST, JavaError, find_java  # noqa: PLC0415 - only for who needs a JVM
+
+    try:
+        find_java()
+    except JavaError as error:
+        why = f"Java {OLDEST} or newer is needed: {error}"
+        return Availability(available=False, why=why, cure=error.cure)
     return AVAILABLE
 
 

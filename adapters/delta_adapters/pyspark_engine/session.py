@@ -1,4 +1,4 @@
-"""One Spark session without any JAR but Spark's own, tuned for tables of a few rows: started once a host, and reused."""
+"""One Spark session without any JAR but its own, tuned for tables of a few rows: started once a host, and reused."""
 
 from __future__ import annotations
 

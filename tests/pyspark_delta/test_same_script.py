@@ -1,0 +1,53 @@
+"""A script written for delta-spark runs on the engine by changing its import, and shows the same."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pyspark_delta import DeltaTable
+from tests.pyspark_delta.story import SCRIPT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("vectors", ("false", "true"))
+def test_a_script_shows_the_same_on_delta_spark_and_here(spark, delta_spark, tmp_path, vectors):
+    names = {"spark": spark, "DeltaTable": DeltaTable, "path": str(tmp_path / "ours"), "vectors": vectors}
+    exec(compile(SCRIPT, "<script>", "exec"), names)
+    ours = json.loads(json.dumps(names["result"], default=str))
+    theirs = delta_spark.run(SCRIPT, path=str(tmp_path / "theirs"), vectors=vectors)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine == other
+
+
+def test_each_engine_goes_on_where_the_other_stopped(spark, delta_spark, table):
+    delta_spark.run(
+        """
+        DeltaTable.create(spark).location(path).addColumn("id", "bigint").addColumn("p", "string").partitionedBy("p") \\
+            .property("delta.enableDeletionVectors", "true").execute()
+        spark.range(100).selectExpr("id", "concat('p', id % 2) p").coalesce(1).write.format("delta").mode("append").save(path)
+        DeltaTable.forPath(spark, path).delete("id % 10 = 3")
+        """,
+        path=table,
+    )
+    ours = DeltaTable.forPath(spark, table)
+    ours.delete("id % 10 = 4")
+    ours.update("id = 5", {"p": "'p5'"})
+    source = spark.range(98, 102).selectExpr("id", "'new' p").alias("s")
+    ours.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+    ours.optimize().where("p = 'new'").executeCompaction()
+    theirs = delta_spark.run(
+        """
+        table = DeltaTable.forPath(spark, path)
+        before = sorted([list(row) for row in table.toDF().collect()])
+        table.delete("id % 10 = 6")
+        table.optimize().executeCompaction()
+        result = before, sorted([list(row) for row in table.toDF().collect()])
+        """,
+        path=table,
+    )
+    left = [number for number in range(102) if number % 10 not in {3, 4} or number > 99]
+    assert [row[0] for row in theirs[0]] == left
+    assert theirs[1] == sorted([list(row) for row in ours.toDF().collect()])
