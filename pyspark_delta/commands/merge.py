@@ -7,19 +7,29 @@ values: what is rewritten, marked or inserted follows from that. The second writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
 from pyspark_delta.commands.candidates import Candidates, find_candidates
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, now_ms, total
-from pyspark_delta.commands.conditions import expression, quoted, read_conf, text_of
+from pyspark_delta.commands.conditions import (
+    Condition,
+    analyse,
+    empty_frame,
+    expression,
+    quoted,
+    read_conf,
+    text_of,
+)
 from pyspark_delta.commands.merge_source import Source, prepared
 from pyspark_delta.commands.rows import bitmap, grouped, packed
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
@@ -160,7 +170,26 @@ class _Merge:
     # First job
 
     def _candidates(self) -> Candidates:
-        return find_candidates(self._change, None)
+        """The files that can have a match; all of them if rows without one count too."""
+        condition = None if self._by_source else self._of_the_target()
+        return find_candidates(self._change, condition)
+
+    def _of_the_target(self) -> Condition | None:
+        """What the merge's condition asks of the table's columns alone."""
+        target = empty_frame(self._spark, self._schema)
+        if self._alias is not None:
+            target = target.alias(self._alias)
+        own = target._jdf.queryExecution().analyzed().outputSet()
+        joined = target.join(self._source.frame, self._on)._jdf.queryExecution().analyzed()
+        texts = [
+            each.sql() for each in _conjuncts(joined.condition().get()) if each.references().subsetOf(own)
+        ]
+        if not texts:
+            return None
+        try:
+            return analyse(self._spark, self._schema, " AND ".join(texts), "MERGE", self._alias)
+        except AnalysisException:  # Spark's own text of an expression is not always one that it can read
+            return None
 
     def _found(self, candidates: Candidates) -> DataFrame:
         target = candidates.frame()
@@ -430,6 +459,14 @@ class _Merge:
 
 def _numbers(clauses: Sequence[Clause], when: str) -> list[int]:
     return [number for number, each in enumerate(clauses) if each.when == when]
+
+
+def _conjuncts(expression: Any) -> Iterator[Any]:
+    if expression.getClass().getSimpleName() == "And":
+        yield from _conjuncts(expression.left())
+        yield from _conjuncts(expression.right())
+    else:
+        yield expression
 
 
 def _check(clauses: Sequence[Clause]) -> None:
