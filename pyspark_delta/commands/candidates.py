@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -15,15 +15,47 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark_delta.commands.change import Change, live_rows
 from pyspark_delta.commands.conditions import Condition, quoted
 from pyspark_delta.commands.rows import count_by_file, rows_by_file
+from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import Add
 from pyspark_delta.log.files import Files
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import arrow_type, parse_column
+from pyspark_delta.predicates import has_unknown
 from pyspark_delta.scan import FILE, ROW, scan
 from pyspark_delta.schema import find, physical_name
-from pyspark_delta.expressions import predicate_of
 
 __all__ = ["Candidates", "find_candidates", "known_live_rows", "whole_files"]
+
+
+class Adds(Sequence[Add]):
+    """The actions of files, made only where they are asked for if there are many."""
+
+    _FEW = 1_000
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._made: dict[int, Add] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __getitem__(self, ordinal: Any) -> Any:
+        if not isinstance(ordinal, int):
+            return [self[each] for each in range(len(self))[ordinal]]
+        if not -len(self) <= ordinal < len(self):
+            raise IndexError(ordinal)
+        ordinal %= len(self)
+        if ordinal not in self._made:
+            if len(self) <= self._FEW:
+                self._made = dict(enumerate(self._files.adds()))
+            else:
+                self._made[ordinal] = self._files.take([ordinal]).adds()[0]
+        return self._made[ordinal]
+
+    def __iter__(self) -> Iterator[Add]:
+        if len(self._made) < len(self):
+            self._made = dict(enumerate(self._files.adds()))
+        return iter([self._made[ordinal] for ordinal in range(len(self))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +65,11 @@ class Candidates:
     spark: SparkSession
     snapshot: Snapshot
     files: Files
-    adds: Sequence[Add]
+    exact: bool = False  # whether every row of them is known to be picked
+    adds: Adds = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adds", Adds(self.files))
 
     def frame(self) -> DataFrame:
         """Their rows, with positions."""
@@ -56,55 +92,58 @@ class Candidates:
         """Some of them, with new ordinals."""
         if len(ordinals) == len(self.adds):
             return self
-        return Candidates(
-            self.spark, self.snapshot, self.files.take(ordinals), [self.adds[each] for each in ordinals]
-        )
+        return Candidates(self.spark, self.snapshot, self.files.take(ordinals))
 
 
 def find_candidates(change: Change, condition: Condition | None, *, reading: bool = True) -> Candidates:
-    """The files that partition values and statistics do not rule out; the transaction is told if they are to be read."""
+    """The files that partition values and statistics do not rule out; the transaction is told unless not `reading`."""
     snapshot = change.snapshot
     if condition is None:
         if reading:
             change.transaction.read_whole_table()
-        files = snapshot.files()
-        return Candidates(change.spark, snapshot, files, files.adds())
+        return Candidates(change.spark, snapshot, snapshot.files())
     predicate = None
     if not condition.has_subquery:
         predicate = predicate_of(condition.column, snapshot.schema, change.spark, condition.alias)
     files = snapshot.files(predicate)
-    adds = files.adds()
     if reading:
         change.transaction.read_partitions(predicate)
-        change.transaction.read_files(adds)
-    return Candidates(change.spark, snapshot, files, adds)
+        change.transaction.read_files(files.raw_paths())
+    exact = (
+        predicate is not None and snapshot.pruner().only_partitions(predicate) and not has_unknown(predicate)
+    )
+    return Candidates(change.spark, snapshot, files, exact)
 
 
-def whole_files(change: Change, condition: Condition, candidates: Candidates) -> list[Add] | None:
+def whole_files(change: Change, condition: Condition, candidates: Candidates) -> Sequence[Add] | None:
     """The files all of whose rows the condition picks, if partition values alone decide that; None if they do not."""
+    if candidates.exact:
+        return candidates.adds
     columns = change.snapshot.partition_columns
     if not columns or not condition.only_of(columns):
         return None
     schema, zone = change.snapshot.schema, change.spark.conf.get("spark.sql.session.timeZone")
-    fields = [field for field in (find(schema, name) for name in columns) if field is not None]
+    fields = [found for found in (find(schema, name) for name in columns) if found is not None]
     groups: dict[tuple[str | None, ...], list[Add]] = {}
     for add in candidates.adds:
-        values = tuple(add.partition_values.get(physical_name(field)) for field in fields)
+        values = tuple(add.partition_values.get(physical_name(each)) for each in fields)
         groups.setdefault(values, []).append(add)
     # Few rows of a local relation: Spark answers it while it plans, without a job.
     ordinal = _free_name(schema)
     arrays: list[Any] = [
-        parse_column(pa.array([values[index] for values in groups], pa.string()), field.dataType, zone)
-        for index, field in enumerate(fields)
+        parse_column(pa.array([values[index] for values in groups], pa.string()), each.dataType, zone)
+        for index, each in enumerate(fields)
     ]
     table = pa.table(
         [*arrays, pa.array(range(len(groups)), pa.int32())],
-        pa.schema([*((field.name, arrow_type(field.dataType)) for field in fields), (ordinal, pa.int32())]),
+        pa.schema([*((each.name, arrow_type(each.dataType)) for each in fields), (ordinal, pa.int32())]),
     )
     typed = StructType(
-        [*(StructField(field.name, field.dataType) for field in fields), StructField(ordinal, IntegerType())]
+        [*(StructField(each.name, each.dataType) for each in fields), StructField(ordinal, IntegerType())]
     )
     frame = change.spark.createDataFrame(table, typed)
+    if condition.alias is not None:
+        frame = frame.alias(condition.alias)
     chosen = {row[0] for row in frame.where(condition.column).select(quoted(ordinal)).collect()}
     return [add for index, adds in enumerate(groups.values()) if index in chosen for add in adds]
 
@@ -116,7 +155,7 @@ def known_live_rows(adds: Sequence[Add]) -> int | None:
 
 
 def _free_name(schema: StructType) -> str:
-    taken = {field.name.lower() for field in schema.fields}
+    taken = {each.name.lower() for each in schema.fields}
     name = "ordinal"
     while name in taken:
         name += "_"

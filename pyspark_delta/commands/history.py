@@ -54,7 +54,7 @@ _SCHEMA = StructType(
 
 def history(spark: SparkSession, log: DeltaLog, limit: int | None = None) -> DataFrame:
     """The newest `limit` commits, the newest first; all without a limit."""
-    if limit is not None and (not isinstance(limit, int) or limit <= 0):
+    if limit is not None and limit <= 0:
         raise InvalidArgument(f"the limit of a history is {limit!r}", "Give a number above zero, or none.")
     rows = [
         _row(entry.version, entry.timestamp, entry.commit_info.raw if entry.commit_info else {})

@@ -203,7 +203,7 @@ class PysparkEngine:
             self._table().cloneAtVersion(clone.at.version, target, isShallow=clone.shallow)
         else:
             self._table().clone(target, isShallow=clone.shallow)
-        return NoChange()
+        return Committed()  # a version of the clone, not of the table addressed
 
     def _convert(self, convert: ConvertFromParquet) -> Outcome | None:
         from pyspark_delta import DeltaTable  # noqa: PLC0415
