@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -12,7 +13,7 @@ from pyspark.sql.types import TimestampType
 from pyspark_delta.exceptions import InvalidArgument, TimestampNotFound
 from pyspark_delta.features import flag
 from pyspark_delta.log.actions import CommitInfo
-from pyspark_delta.log.names import LOG, commit_name, commit_version
+from pyspark_delta.log.names import LOG, commit_name, commit_version, version_of
 from pyspark_delta.log.state import lines
 from pyspark_delta.log.store import LogStore
 from pyspark_delta.partition_values import internal
@@ -20,7 +21,7 @@ from pyspark_delta.partition_values import internal
 if TYPE_CHECKING:
     from pyspark_delta.log.snapshot import Snapshot
 
-__all__ = ["HistoryEntry", "commit_times", "history", "moment_ms", "read_commits", "version_at"]
+__all__ = ["HistoryEntry", "commit_time", "commit_times", "history", "moment_ms", "read_commits", "version_at"]
 
 _IN_COMMIT = "delta.enableInCommitTimestamps"
 _IN_COMMIT_VERSION = "delta.inCommitTimestampEnablementVersion"
@@ -75,9 +76,7 @@ def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
         for file in store.list_from(LOG)
         if (version := commit_version(file.name)) is not None and version <= snapshot.version
     }
-    in_commit_from = None
-    if flag(snapshot.properties, _IN_COMMIT):
-        in_commit_from = int(snapshot.properties.get(_IN_COMMIT_VERSION, 0))
+    in_commit_from = _in_commit_from(snapshot.properties)
     times: dict[int, int] = {}
     before: int | None = None
     for version in sorted(listed):
@@ -89,6 +88,19 @@ def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
             time = before + 1
         times[version] = before = time
     return times
+
+
+def commit_time(store: LogStore, properties: Mapping[str, str], version: int) -> int:
+    """The time of one commit; of its checkpoint, where the commit itself was cleaned up."""
+    in_commit_from = _in_commit_from(properties)
+    try:
+        if in_commit_from is not None and version >= in_commit_from:
+            info = _commit_info(version, store.read(f"{LOG}/{commit_name(version)}"))
+            if info is not None and "inCommitTimestamp" in info.raw:
+                return int(info.raw["inCommitTimestamp"])
+        return store.stat(f"{LOG}/{commit_name(version)}").mtime_ms
+    except FileNotFoundError:
+        return max((file.mtime_ms for file in store.list_from(LOG) if version_of(file.name) == version), default=0)
 
 
 def read_commits(store: LogStore, first: int, last: int) -> list[list[dict[str, Any]]]:
@@ -130,6 +142,11 @@ def _local_zone() -> str:
     except (ValueError, KeyError):  # an offset as `+01:00`, which `internal` can't take as a zone
         return "UTC"
     return str(zone)
+
+
+def _in_commit_from(properties: Mapping[str, str]) -> int | None:
+    """From which version on commits tell their time themselves; None if they don't."""
+    return int(properties.get(_IN_COMMIT_VERSION, 0)) if flag(properties, _IN_COMMIT) else None
 
 
 def _contiguous(times: dict[int, int], last: int) -> dict[int, int]:

@@ -12,7 +12,7 @@ from pyspark_delta import features
 from pyspark_delta import schema as schemas
 from pyspark_delta.exceptions import CorruptLog
 from pyspark_delta.log.files import Files, Tombstones
-from pyspark_delta.log.names import LOG, commit_name
+from pyspark_delta.log.history import commit_time
 from pyspark_delta.log.state import State
 from pyspark_delta.log.store import LogStore
 from pyspark_delta.skipping import Pruner
@@ -45,8 +45,8 @@ class Snapshot:
 
     @cached_property
     def timestamp(self) -> int:
-        """When the version was committed, in milliseconds since 1970, by the file's time."""
-        return self.store.stat(f"{LOG}/{commit_name(self.version)}").mtime_ms
+        """When the version was committed, in milliseconds since 1970: as it says itself, where the table asks for that."""
+        return commit_time(self.store, self.properties, self.version)
 
     @cached_property
     def schema(self) -> StructType:

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from pyspark_delta.exceptions import CorruptLog
 from pyspark_delta.log import columns
 from pyspark_delta.log.actions import (
-    CommitInfo,
     DomainMetadata,
     FileKey,
     Metadata,
@@ -116,7 +115,6 @@ class Overlay:
     metadata: Metadata | None = None
     txns: dict[str, Txn] = field(default_factory=dict)
     domains: dict[str, DomainMetadata] = field(default_factory=dict)
-    commit_info: CommitInfo | None = None
 
     def copy(self) -> Overlay:
         """One that can be changed without changing this."""
@@ -127,7 +125,6 @@ class Overlay:
             self.metadata,
             dict(self.txns),
             dict(self.domains),
-            self.commit_info,
         )
 
     def apply(self, actions: Iterable[Mapping[str, Any]]) -> None:
@@ -145,8 +142,6 @@ class Overlay:
                     key = file_key(body)
                     removed[key] = body
                     added.pop(key, None)
-                elif kind == "commitInfo":
-                    self.commit_info = CommitInfo(body)
                 else:
                     self._apply_rare(kind, body)
 

@@ -478,6 +478,32 @@ def test_times_of_commits_ascend_whatever_the_files_say(tmp_path):
     assert [entry.version for entry in DeltaLog.for_path(tmp_path).history(1)] == [2]
 
 
+def test_commits_tell_their_time_themselves_where_the_table_says_so(tmp_path):
+    lists = {"writerFeatures": ["inCommitTimestamp"]}
+    protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, **lists}}
+    properties = {"delta__enableInCommitTimestamps": "true", "delta__inCommitTimestampEnablementVersion": "1"}
+    logs.commit(tmp_path, 0, protocol, logs.metadata())
+    logs.commit(tmp_path, 1, {"commitInfo": {"inCommitTimestamp": 5_000_000}}, logs.metadata(**properties))
+    logs.commit(tmp_path, 2, {"commitInfo": {"inCommitTimestamp": 6_000_000}}, logs.add("f1"))
+    os.utime(logs.log_folder(tmp_path) / f"{name(0)}.json", (4000, 4000))
+    log = DeltaLog.for_path(tmp_path)
+    assert [entry.timestamp for entry in log.history()] == [6_000_000, 5_000_000, 4_000_000]
+    assert log.update().timestamp == 6_000_000
+    assert log.snapshot(timestamp=5_500_000).version == 1
+    with pytest.raises(UnsupportedTableFeature, match="inCommitTimestamp"):
+        log.update().check_writable()
+
+
+def test_the_time_of_a_version_outlives_its_commit(tmp_path):
+    logs.plain_table(tmp_path, 1)
+    file = logs.log_folder(tmp_path) / f"{name(1)}.checkpoint.parquet"
+    logs.checkpoint(file, STATE)
+    os.utime(file, (77, 77))
+    for version in range(2):
+        (logs.log_folder(tmp_path) / f"{name(version)}.json").unlink()
+    assert DeltaLog.for_path(tmp_path).update().timestamp == 77_000
+
+
 def test_columns_under_column_mapping_know_their_names_in_files(tmp_path):
     field = {
         "name": "shown",
