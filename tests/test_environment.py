@@ -34,9 +34,11 @@ esac
 @pytest.fixture(name="checkout")
 def a_checkout(tmp_path: Path) -> Checkout:
     root = tmp_path / "checkout"
-    (root / "tools").mkdir(parents=True)
+    root.mkdir()
     shutil.copy(ROOT / "dev", root / "dev")
-    shutil.copy(ROOT / "tools" / "environment.py", root / "tools" / "environment.py")
+    for file in (Path("tools", "environment.py"), environment.JAVA_FINDER.relative_to(ROOT)):
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, root / file)
     (root / "pyproject.toml").write_text("[project]\n")
     (root / "requirements.lock").write_text(
         "".join(f"{name}==1{HASHED}" for name in (*environment.BUILDERS, "numpy"))
@@ -190,7 +192,7 @@ class TestTrouble:
         done = dev(checkout, "python", "-c", "")
         assert done.returncode == 0
         told = done.stderr.splitlines()
-        assert told[0] == "No Java 17 or newer: `java` is not on PATH, and JAVA_HOME is not set."
+        assert told[0] == "Java 17 or newer is needed: there is no java on PATH, and JAVA_HOME is not set."
         assert told.index("Ready after 0 s.") > 0
         for system, line in (("Debian", "apt install"), ("Fedora", "dnf install"), ("macOS", "brew install")):
             assert any(system in each and line in each for each in told[1:5])
@@ -200,7 +202,7 @@ class TestTrouble:
     ) -> None:
         done = dev(checkout, "check")
         assert done.returncode == 1
-        assert "No Java 17 or newer" in done.stderr
+        assert "Java 17 or newer is needed" in done.stderr
         assert not checkout.venv.exists()
         a_program(programs / "java", "#!/bin/sh\necho 'openjdk version \"21.0.2\"' >&2\n")
         assert dev(checkout, "check").returncode == 0
@@ -226,7 +228,9 @@ class TestTrouble:
 
     def test_java_home_counts_before_path_and_is_named_when_it_is_wrong(self, tmp_path: Path) -> None:
         found = environment.java_trouble({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]})
-        assert found == f"No Java 17 or newer: {tmp_path}/bin/java does not run, and JAVA_HOME is {tmp_path}."
+        assert str(found).startswith(
+            f"Java 17 or newer is needed: JAVA_HOME is {tmp_path}, and there is no bin/java in it."
+        )
 
     def test_without_a_new_enough_python_it_says_what_to_install(
         self, checkout: Checkout, programs: Path

@@ -25,17 +25,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
+JAVA_FINDER = ROOT / "adapters" / "delta_adapters" / "delta_spark" / "java.py"
 
-JAVA_NEEDED = 17
-JAVA_CURE = """\
-  delta-spark and pyspark need it. The other engines run without it, but a run then ends inconclusive (exit 3).
-    Debian, Ubuntu:  sudo apt install default-jre-headless
-    Fedora:          sudo dnf install java-21-openjdk-headless
-    macOS:           brew install openjdk@21 && export JAVA_HOME="$(brew --prefix openjdk@21)"\
-"""
 VENV_CURE = """\
     Debian, Ubuntu:  sudo apt install python3-venv
     Fedora:          sudo dnf install python3
@@ -247,22 +241,27 @@ class Installer:
 
 
 def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
-    """Say what is wrong with the machine's Java, or None where Spark can run on it."""
-    home = environment.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java", path=environment.get("PATH"))
-    whose = f"JAVA_HOME is {home}" if home else "`java` is not on PATH, and JAVA_HOME is not set"
-    if java is None:
-        return f"No Java {JAVA_NEEDED} or newer: {whose}."
+    """Say what is wrong with the machine's Java and what to type, or None where Spark can run on it."""
+    java = _java_finder()
     try:
-        answer = subprocess.run(
-            [java, "-version"], check=True, capture_output=True, text=True, timeout=30
-        ).stderr
-    except (OSError, subprocess.SubprocessError):
-        return f"No Java {JAVA_NEEDED} or newer: {java} does not run" + (f", and {whose}." if home else ".")
-    version = re.search(r'version "(?:1\.)?(\d+)', answer)
-    if version is None or int(version[1]) < JAVA_NEEDED:
-        return f"Java {JAVA_NEEDED} or newer is needed; {java} says {answer.splitlines()[:1]}."
+        java.find_java(environment)
+    except java.JavaError as error:
+        cures = "\n".join(f"    {system + ':':<16} {line}" for system, line in java.CURES)
+        return (
+            f"Java {java.OLDEST} or newer is needed: {error}.\n  delta-spark and pyspark need it. The other engines run"
+            f" without it, but a run then ends inconclusive (exit 3).\n{cures}"
+        )
     return None
+
+
+def _java_finder() -> Any:
+    """The module that looks for Java when engines are run; nothing is installed yet, so it is loaded by its path."""
+    spec = importlib.util.spec_from_file_location("java_finder", JAVA_FINDER)
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 - it is a file of Python
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
 
 
 def check() -> bool:
@@ -271,7 +270,7 @@ def check() -> bool:
     possible = _can_make_environments() or shutil.which("uv") is not None
     _say("It can make environments." if possible else f"It can't make environments.\n{VENV_CURE}")
     trouble = java_trouble()
-    _say(f"{trouble}\n{JAVA_CURE}" if trouble else f"Java {JAVA_NEEDED} or newer: found.")
+    _say(trouble or "Java: found, and new enough.")
     return possible and trouble is None
 
 
@@ -343,7 +342,7 @@ def main(arguments: list[str]) -> int:
                 return 0 if check() else 1
             case ["make"]:
                 if trouble := java_trouble():
-                    _say(f"{trouble}\n{JAVA_CURE}")
+                    _say(trouble)
                 checkout.make()
                 return 0
         _say(__doc__ or "")

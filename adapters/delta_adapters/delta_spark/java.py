@@ -1,4 +1,7 @@
-"""Finds the Java that Spark is to run on, and says what to type where there is none."""
+"""Finds the Java that Spark is to run on, and says what to type where there is none.
+
+The standard library is all that it needs: `tools/environment.py` loads this file before anything is installed.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,20 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 OLDEST = 17
-CURE = (
-    "install Java 17 or newer: "
-    "Debian, Ubuntu: sudo apt-get install openjdk-17-jre-headless; "
-    "Fedora: sudo dnf install java-latest-openjdk-headless; "
-    "macOS: brew install openjdk@17; "
-    "or point JAVA_HOME at one"
+CURES = (
+    (
+        "Debian, Ubuntu",
+        "sudo apt install openjdk-17-jre-headless (where there is none: openjdk-21-jre-headless)",
+    ),
+    ("Fedora", "sudo dnf install java-latest-openjdk-headless"),
+    ("macOS", 'brew install openjdk@21 && export JAVA_HOME="$(brew --prefix openjdk@21)"'),
 )
+CURE = f"{'; '.join(f'{system}: {line}' for system, line in CURES)}; or point JAVA_HOME at one"
 
 
 class JavaError(RuntimeError):
@@ -47,9 +53,9 @@ class Java:
         return self.program.resolve().parent.parent
 
 
-def find_java() -> Java:
+def find_java(environment: Mapping[str, str] = os.environ) -> Java:
     """The Java that Spark's own launcher would take: JAVA_HOME's, else the one on PATH."""
-    program = _program()
+    program = _program(environment)
     try:
         answer = subprocess.run(
             [str(program), "-version"],
@@ -72,14 +78,14 @@ def find_java() -> Java:
     return Java(program, major, said.strip())
 
 
-def _program() -> Path:
-    home = os.environ.get("JAVA_HOME")
+def _program(environment: Mapping[str, str]) -> Path:
+    home = environment.get("JAVA_HOME")
     if home:
         program = Path(home) / "bin" / "java"
         if not program.is_file():
             raise NoJava(f"JAVA_HOME is {home}, and there is no bin/java in it")
         return program
-    found = shutil.which("java")
+    found = shutil.which("java", path=environment.get("PATH"))
     if found is None:
         raise NoJava("there is no java on PATH, and JAVA_HOME is not set")
     return Path(found)

@@ -64,7 +64,7 @@ class Trigger:
         if self.operation is not None:
             return self.operation(table, operation)
         if self.expression is not None:
-            return any(self.expression(each, partition_by) for each in _expressions(operation))
+            return any(self.expression(each, partition_by) for each in _predicates(operation))
         assert self.value is not None  # noqa: S101 - one of them is there
         return any(each[1] is not None and self.value(*each) for each in _values(table, operation))
 
@@ -102,8 +102,12 @@ def _deletes_files_beside_vectors(table: TableLike, operation: Operation) -> boo
     return hidden and isinstance(operation, Vacuum) and not operation.dry_run
 
 
-def _compares_with_null(expression: Expression, _: tuple[str, ...]) -> bool:
-    return any(isinstance(each, Literal) and each.value is None for each in _compared(expression))
+def _may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
+    """Comparisons with null, and of a column with itself, for which an optimizer has a null of its own."""
+    operands = _compared(expression)
+    columns = [each for each in operands if isinstance(each, Column)]
+    alike = len(columns) > len(set(columns))
+    return alike or any(isinstance(each, Literal) and each.value is None for each in operands)
 
 
 TRIGGERS: Mapping[str, Trigger] = {
@@ -148,8 +152,8 @@ TRIGGERS: Mapping[str, Trigger] = {
         "a filter on partition columns alone is left to the skipping of files",
         expression=_compares_partition_columns,
     ),
-    "null-literal": Trigger(
-        "a comparison with null is simplified to one without columns", expression=_compares_with_null
+    "comparison-with-null": Trigger(
+        "a comparison with null is simplified to a null without columns", expression=_may_become_null
     ),
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
@@ -194,17 +198,21 @@ def _compared(expression: Expression) -> tuple[Expression, ...]:
     return ()
 
 
-def _expressions(operation: Operation) -> Iterator[Expression]:
-    """Every expression in an operation, with all its parts."""
-    for name in ("where", "on", "check"):
-        yield from _parts(getattr(operation, name, None))
-    assignments = [operation.assignments] if isinstance(operation, Update) else []
-    for each in operation.clauses if isinstance(operation, Merge) else ():
-        yield from _parts(each.condition)
-        assignments.append(each.assignments)
-    for pairs in assignments:
-        for _, value in pairs:
-            yield from _parts(value)
+def _predicates(operation: Operation) -> Iterator[Expression]:
+    """The parts of an operation's predicates."""
+    clauses = operation.clauses if isinstance(operation, Merge) else ()
+    named = (getattr(operation, name, None) for name in ("where", "on", "check"))
+    for each in (*named, *(clause.condition for clause in clauses)):
+        yield from _parts(each)
+
+
+def _assignments(operation: Operation) -> Iterator[tuple[str, Expression]]:
+    """The columns to which an operation assigns, each with the parts of what is assigned."""
+    changes = [operation.assignments] if isinstance(operation, Update) else []
+    changes += [each.assignments for each in operation.clauses] if isinstance(operation, Merge) else []
+    for name, value in (pair for pairs in changes for pair in pairs):
+        for part in _parts(value):
+            yield name, part
 
 
 def _parts(expression: Any) -> Iterator[Expression]:
@@ -218,24 +226,25 @@ def _parts(expression: Any) -> Iterator[Expression]:
 
 
 def _values(table: TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
-    """Every value in an operation. Where it may go to any column of its type it counts for each of these."""
-    partition_by = _partition_by(table, operation)
-    rows = getattr(operation, "rows", None)
+    """Every value in an operation, with its type and whether it is one of a partition column."""
+    partition_by = set(_partition_by(table, operation))
+    assigned = set()
+    for name, part in _assignments(operation):
+        if isinstance(part, Literal):
+            yield part.type, part.value, name in partition_by
+        elif isinstance(part, Column) and name in partition_by:
+            assigned.add(part.path[-1])
+    for part in _predicates(operation):
+        operands = _compared(part)
+        there = any(isinstance(each, Column) and each.path[-1] in partition_by for each in operands)
+        for each in operands:
+            if isinstance(each, Literal):
+                yield each.type, each.value, there
+    rows = operation.source if isinstance(operation, Merge) else getattr(operation, "rows", None)
     if isinstance(rows, Rows):
-        yield from _cells(rows, lambda name, _: name in partition_by)
-    of_partitions = [each.type for each in table.schema if each.name in partition_by]
-    if isinstance(operation, Merge):
-        yield from _cells(operation.source, lambda _, of: of in of_partitions)
-    for each in _expressions(operation):
-        if isinstance(each, Literal):
-            yield each.type, each.value, each.type in of_partitions
-
-
-def _cells(rows: Rows, partition: Callable[[str, DataType], bool]) -> Iterator[tuple[DataType, Value, bool]]:
-    for at, each in enumerate(rows.schema):
-        there = partition(each.name, each.type)
-        for row in rows.rows:
-            yield each.type, row[at], there
+        for at, field in enumerate(rows.schema):
+            for row in rows.rows:
+                yield field.type, row[at], field.name in partition_by | assigned
 
 
 def _partition_by(table: TableLike, operation: Operation) -> tuple[str, ...]:

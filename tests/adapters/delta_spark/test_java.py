@@ -40,7 +40,7 @@ def test_a_java_that_is_too_old_is_refused_with_the_lines_to_type(fake_java, sai
     fake_java(f"echo '{said}' >&2")
     with pytest.raises(BadJava, match=f"is Java {major}; Spark 4 needs 17 or newer") as raised:
         find_java()
-    for each in ("apt-get install", "dnf install", "brew install"):
+    for each in ("apt install", "dnf install", "brew install"):
         assert each in raised.value.cure
 
 
