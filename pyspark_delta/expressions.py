@@ -282,6 +282,10 @@ class _Translation:
             return _Value(None, data_type)
         if isinstance(data_type, StringType):
             return _Value(text, data_type)
+        if isinstance(data_type, TimestampNTZType) and text.lstrip("-").isdigit():
+            return _Value(
+                int(text), data_type
+            )  # Spark shows these as microseconds, the others as a clock does
         if isinstance(data_type, TimestampType) and is_ambiguous(text, self._zone):
             return None
         try:
