@@ -225,7 +225,7 @@ MARKED = (
 )
 
 
-@trips("read.cold", (*MARKED, ops.Reopen()))
+@trips("read.latest", (*MARKED, ops.Reopen()))
 class ForgetsVectorsAfterACheckpoint(Reference):
     """Once there is a checkpoint, the rows that deletion vectors hide are read again."""
 
