@@ -1,0 +1,297 @@
+"""One actor: a process with all that descends from it, what it may do in its present operation, and what it has done.
+
+The methods named like what a shim did (`asked`, `done`, `lost`) are for the controller's thread, which holds the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from conformance.turnstile.building import TurnstileProblem
+from conformance.turnstile.events import CHANGES, LISTINGS, READS, Event, Happened, Question, Record
+from conformance.turnstile.page import Page
+from conformance.turnstile.verdicts import PASS, Hold, Kill, Rule, Verdict, to_answer
+
+SETTLE_SECONDS = 5.0
+_GRACE = 30  # seconds that a shim waits beyond the controller's own limit, should the controller be stopped
+
+Gate = Callable[[Event], bool]
+
+
+class NotSeen(TurnstileProblem):
+    """The turnstile is not between this actor and its files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where pages are kept, where the controller listens, and the shim."""
+
+    folder: Path
+    address: str
+    library: Path
+
+
+@dataclass(slots=True)
+class _Held:
+    connection: socket.socket
+    event: Event
+    until: float
+
+
+class Actor:
+    """Made by `Turnstile.actor`."""
+
+    def __init__(self, name: str, place: Place, changed: threading.Condition, hold: float) -> None:
+        self.name = name
+        self._changed = changed
+        self._hold = hold
+        self._spare: Path | None = None
+        self._library = self._plain(place.library)
+        self._page = Page(place.folder / f"{name}.page", name, place.address, int(hold) + _GRACE)
+        self._table: Path | None = None
+        self._operating = False
+        self._killed = False
+        self._gate: Gate | None = None
+        self._rules: list[Rule] = []
+        self._counts: Counter[str] = Counter()
+        self._happened: list[Happened] = []
+        self._moving: dict[socket.socket, int] = {}
+        self._held: _Held | None = None
+        self._queue: deque[tuple[socket.socket, Question]] = deque()
+        self._problems: list[str] = []
+        self._refused = 0
+
+    # Who it is
+
+    def environment(self) -> dict[str, str]:
+        """What makes a process this actor; add it to the environment with which the process is started."""
+        before = os.environ.get("LD_PRELOAD", "")
+        preload = f"{self._library}:{before}" if before else str(self._library)
+        return {"LD_PRELOAD": preload, "DELTA_TURNSTILE": str(self._page.path)}
+
+    def check_seen(self) -> None:
+        """Raise NotSeen unless a process of this actor has loaded the shim, and unless what its operation changed since
+        `begin` came by: an engine may be a static program, or one that goes around the C library, in a child."""
+        if self._page["attached"] == 0:
+            raise NotSeen(
+                f"no process of {self.name} has loaded the turnstile: it is linked statically, against another C"
+                " library than this machine's, or was started without the actor's environment. Its crash points and"
+                " races can't be driven"
+            )
+        if self._happened or self._table is None:
+            return
+        newer = [each for each in self._table.rglob("*") if each.lstat().st_ctime_ns > self._began]
+        if newer:
+            raise NotSeen(
+                f"{newer[0]} changed, and the turnstile saw nothing of it: the engine of {self.name} leaves its files"
+                " to a static program, or makes its system calls itself. Its crash points and races can't be driven"
+            )
+
+    @property
+    def processes(self) -> int:
+        """How many have loaded the shim so far."""
+        return self._page["attached"]
+
+    # What it does
+
+    def watch(self, table: Path) -> None:
+        """This folder is the table from now on, whether it exists or not; and it is alive."""
+        self._page["armed"] = 0
+        self._page["dead"] = 0
+        self._table = table.resolve()
+        self._page.watch(str(self._table))
+
+    def advance(self, by: timedelta) -> None:
+        """Shift the clock of all its processes, from what it shows now."""
+        self._page["clock_ns"] += by // timedelta(microseconds=1) * 1000
+
+    def begin(
+        self,
+        rules: Iterable[Rule] = (),
+        gate: Gate | None = None,
+        *,
+        listings: bool = True,
+        reads: bool = False,
+    ) -> None:
+        """An operation begins: numbers start at 0. `gate` says of an event whether it is held.
+
+        `listings` of the log are events too, and so are, with `reads`, the openings of its files.
+        """
+        if self._table is None:
+            raise ValueError(f"{self.name} watches no table")
+        rules = list(rules)
+        for each in rules:
+            each.check()
+        with self._changed:
+            self._rules, self._gate = rules, gate
+            self._counts, self._happened, self._problems = Counter(), [], []
+            self._moving = {}
+            self._refused = self._page["refused"]
+            self._operating, self._killed = True, False
+            os.utime(self._page.path)
+            self._began = self._page.path.stat().st_ctime_ns
+            self._page["generation"] += 1
+            self._page["armed"] = CHANGES | (LISTINGS if listings else 0) | (READS if reads else 0)
+
+    def end(self) -> Record:
+        """The operation is over. Whoever is still parked goes on, which is told as a problem."""
+        with self._changed:
+            while self._held is not None:
+                self._problems.append(f"{self._held.event} was still parked when the operation had ended")
+                self._let_go(PASS)
+            if not self._killed:
+                self._changed.wait_for(lambda: not self._moving, SETTLE_SECONDS)
+            if not self._page["dead"]:
+                self._page["armed"] = 0
+            self._operating = False
+            refused = self._page["refused"] - self._refused
+            return Record(tuple(self._happened), tuple(self._rules), tuple(self._problems), refused)
+
+    @property
+    def parked(self) -> Event | None:
+        """Where it is held, if it is."""
+        return self._held.event if self._held is not None else None
+
+    def await_parked(self, seconds: float) -> Event | None:
+        """Wait until it is held; None if it is not in time."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._held is not None, seconds)
+            return self.parked
+
+    def release(self, verdict: Verdict = PASS) -> None:
+        """Let the parked caller go on, or do something else to it."""
+        with self._changed:
+            if self._held is None:
+                raise ValueError(f"{self.name} is not parked")
+            self._let_go(verdict)
+
+    def kill(self, why: str) -> None:
+        """End it: its first process by SIGKILL, the others as soon as they touch the table, or by who started them."""
+        with self._changed:
+            self._problems.append(why)
+            self._killed = True
+            self._page["killed"] = 1
+            if self._held is not None:
+                self._let_go(Kill())
+        root = self._page["root"]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if str(self._page.path).encode() in Path(f"/proc/{root}/environ").read_bytes():
+                os.kill(root, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End whoever is parked, and let the page go."""
+        with self._changed:
+            if self._held is not None:
+                self._let_go(Kill())
+            for connection, _ in self._queue:
+                _send(connection, Kill())
+            self._page["armed"] = 0
+        self._page.close()
+        if self._spare is not None:
+            shutil.rmtree(self._spare, ignore_errors=True)
+
+    # What its shims say
+
+    @property
+    def limit(self) -> float | None:
+        """When the present hold is over."""
+        return self._held.until if self._held is not None else None
+
+    def expire(self) -> None:
+        """End it if it was parked for too long."""
+        if self._held is not None and time.monotonic() >= self._held.until:
+            self._problems.append(
+                f"{self.name} was parked at {self._held.event} for more than {self._hold:g} s, and has been ended"
+            )
+            self._let_go(Kill())
+            self._changed.notify_all()
+
+    def asked(self, connection: socket.socket, question: Question) -> None:
+        """A call is about to be made."""
+        if not self._operating:
+            _send(connection, PASS)
+        elif self._killed:
+            _send(connection, Kill())
+        elif self._held is not None:
+            self._queue.append((connection, question))  # its other threads wait for the one that is parked
+        else:
+            self._decide(connection, question)
+
+    def done(self, connection: socket.socket, errno: int, untearable: bool) -> None:
+        """A call has been made."""
+        at = self._moving.pop(connection, None)
+        if at is not None:
+            self._happened[at] = replace(self._happened[at], errno=errno)
+            if untearable:
+                self._problems.append(
+                    f"{self._happened[at].event} could not be torn: it writes no file of its own"
+                )
+
+    def lost(self, connection: socket.socket) -> None:
+        """A connection has closed: the call is over, or its process is."""
+        self._moving.pop(connection, None)
+        self._queue = deque(each for each in self._queue if each[0] is not connection)
+        if self._held is not None and self._held.connection is connection:
+            self._problems.append(f"its process ended while it was parked at {self._held.event}")
+            self._held = None
+            self._drain()
+
+    def _decide(self, connection: socket.socket, question: Question) -> None:
+        role = question.role
+        event = Event(question, role, self._counts[role])
+        self._counts[role] += 1
+        rule = next(
+            (each for each in self._rules if (each.role, each.ordinal) == (role, event.ordinal)), None
+        )
+        verdict: Verdict = PASS
+        if rule is not None:
+            self._rules.remove(rule)
+            verdict = rule.verdict
+        elif self._gate is not None and self._gate(event):
+            verdict = Hold()
+        if isinstance(verdict, Hold):
+            self._held = _Held(connection, event, time.monotonic() + self._hold)
+        else:
+            self._tell(connection, event, verdict)
+
+    def _tell(self, connection: socket.socket, event: Event, verdict: Verdict) -> None:
+        self._moving[connection] = len(self._happened)
+        self._happened.append(Happened(event, verdict))
+        if isinstance(verdict, Kill):
+            self._killed = True
+        _send(connection, verdict)
+
+    def _let_go(self, verdict: Verdict) -> None:
+        assert self._held is not None  # noqa: S101 - the callers have looked
+        held, self._held = self._held, None
+        self._tell(held.connection, held.event, verdict)
+        self._drain()
+
+    def _drain(self) -> None:
+        while self._queue and self._held is None:
+            self.asked(*self._queue.popleft())
+
+    def _plain(self, library: Path) -> Path:
+        """LD_PRELOAD is split at spaces and colons, so a cache folder with one of them needs another name."""
+        if not set(" :") & set(str(library)):
+            return library
+        self._spare = Path(tempfile.mkdtemp(prefix="turnstile-", dir="/tmp"))  # TMPDIR may have spaces too
+        (self._spare / "shim.so").symlink_to(library)
+        return self._spare / "shim.so"
+
+
+def _send(connection: socket.socket, verdict: Verdict) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is told by `lost`
+        connection.send(to_answer(verdict))

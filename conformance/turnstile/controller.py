@@ -1,0 +1,162 @@
+"""The controller: answers the shims' questions, by rules, in a thread of the harness; parks, releases and ends actors.
+
+    with Turnstile(work / "turnstile") as turnstile:
+        actor = turnstile.actor("A")
+        host = Host.start(spec, work / "host", environment=actor.environment()).ready()
+        actor.check_seen()
+        actor.watch(table)
+        actor.begin([Rule("commit", Kill("before"))])
+        ...                                              # the host executes, and dies
+        record = actor.end()
+
+An actor is a process with all that descends from it. Outside of `begin` and `end` its shims are idle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from conformance.turnstile.actor import Actor, Place
+from conformance.turnstile.building import TurnstileProblem, shim
+from conformance.turnstile.events import Question, parse
+from conformance.turnstile.page import LONGEST_SOCKET
+
+HOLD_SECONDS = 60.0
+_LONGEST_MESSAGE = 16384
+
+
+class Turnstile:
+    """One socket, one thread, any number of actors."""
+
+    def __init__(self, folder: Path, hold_seconds: float = HOLD_SECONDS) -> None:
+        library = shim()
+        self._hold_seconds = hold_seconds
+        self._spare: Path | None = None
+        self._folder = folder.absolute()
+        self._socket = self._bind()
+        self._place = Place(self._folder, self._path, library)
+        self._actors: dict[str, Actor] = {}
+        self.changed = threading.Condition()
+        self._waker, self._woken = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._socket, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._serve, name="turnstile", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def actor(self, name: str) -> Actor:
+        """A new actor; its `environment` makes a process one."""
+        with self.changed:
+            if name in self._actors:
+                raise ValueError(f"there is an actor {name!r} already")
+            found = Actor(name, self._place, self.changed, self._hold_seconds)
+            self._actors[name] = found
+        return found
+
+    def wait(self, met: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something that actors do makes `met` true; whether it did in time."""
+        with self.changed:
+            return self.changed.wait_for(met, seconds)
+
+    def close(self) -> None:
+        """Whoever is still parked is ended: nothing may write once nobody watches."""
+        if self._socket.fileno() < 0:
+            return
+        self._waker.close()
+        self._thread.join()
+        for each in self._actors.values():
+            each.close()
+        for key in list(self._selector.get_map().values()):
+            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - nothing else is registered
+            key.fileobj.close()
+        self._selector.close()
+        Path(self._path).unlink(missing_ok=True)
+        if self._spare is not None:
+            shutil.rmtree(self._spare, ignore_errors=True)
+
+    def _bind(self) -> socket.socket:
+        """A socket in the folder, or where its path is longer than the system allows in a short one of our own."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._path = str(self._folder / "turnstile.sock")
+            if len(self._path.encode()) > LONGEST_SOCKET:
+                self._spare = Path(tempfile.mkdtemp(prefix="turnstile-", dir="/tmp"))
+                self._path = str(self._spare / "turnstile.sock")
+            Path(self._path).unlink(missing_ok=True)
+            bound = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            bound.bind(self._path)
+        except OSError as error:
+            raise TurnstileProblem(
+                f"can't make the turnstile's socket in {self._folder}: {error}. Name a folder that can be written to,"
+                " on a file system that knows sockets"
+            ) from error
+        bound.listen(256)
+        bound.setblocking(False)
+        return bound
+
+    # The thread
+
+    def _serve(self) -> None:
+        while True:
+            for key, _ in self._selector.select(self._next_limit()):
+                if key.fileobj is self._woken:
+                    return
+                if key.fileobj is self._socket:
+                    self._accept()
+                else:
+                    assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - nothing else is registered
+                    self._hear(key.fileobj)
+            with self.changed:
+                for each in self._actors.values():
+                    each.expire()
+
+    def _next_limit(self) -> float | None:
+        with self.changed:
+            limits = [each.limit for each in self._actors.values() if each.limit is not None]
+        return max(0.0, min(limits) - time.monotonic()) if limits else None
+
+    def _accept(self) -> None:
+        with contextlib.suppress(
+            BlockingIOError, ConnectionAbortedError
+        ):  # gone again before it was taken in
+            connection, _ = self._socket.accept()
+            connection.setblocking(False)
+            self._selector.register(connection, selectors.EVENT_READ)
+            self._hear(connection)  # the question is mostly there already
+
+    def _hear(self, connection: socket.socket) -> None:
+        try:
+            message = connection.recv(_LONGEST_MESSAGE)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            message = b""
+        with self.changed:
+            if not message:
+                self._selector.unregister(connection)
+                for each in self._actors.values():
+                    each.lost(connection)
+                connection.close()
+            else:
+                heard = parse(message)
+                if isinstance(heard, Question):
+                    self._actors[heard.actor].asked(connection, heard)
+                else:
+                    for each in self._actors.values():
+                        each.done(connection, *heard)
+            self.changed.notify_all()

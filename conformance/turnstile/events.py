@@ -1,0 +1,121 @@
+"""Storage events as data: what an actor was about to do, what it was told, what came of it, and the trace of it all."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from conformance.turnstile.roles import CLEAN_UP, FOLDER, LOOK, UNORDERED, role_of
+from conformance.turnstile.verdicts import PASS, Rule, Verdict
+
+KINDS = {1: "open", 2: "rename", 3: "link", 4: "remove", 5: "mkdir", 6: "truncate", 7: "list", 8: "look"}
+CHANGES = sum(1 << number for number, kind in KINDS.items() if kind not in {"list", "look"})
+LISTINGS = 1 << 7
+READS = 1 << 8
+
+_QUESTION = struct.Struct("=6i")
+_RESULT = struct.Struct("=4i")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a shim asks: a call under the table that is about to be made."""
+
+    actor: str
+    kind: str
+    path: str
+    source: str
+    pid: int
+    thread: str
+
+    @property
+    def role(self) -> str:
+        """What the file that appears or goes is for."""
+        match self.kind:
+            case "remove":
+                return CLEAN_UP
+            case "mkdir":
+                return FOLDER
+            case "list" | "look":
+                return LOOK
+        return role_of(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A question with its number: the `ordinal`-th of its role, counted from 0 since the operation began."""
+
+    question: Question
+    role: str
+    ordinal: int
+
+    @property
+    def name(self) -> str:
+        """As traces call it: the same in every run of the same operation."""
+        return f"{self.role}#{self.ordinal} {self.question.kind}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.question.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event, what it was told, and its errno: 0 done, None never heard of again (killed, or never made)."""
+
+    event: Event
+    verdict: Verdict
+    errno: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All that one operation of an actor did at the storage boundary.
+
+    `unmet` are the rules whose event never came, `problems` what could not be done as asked: a fault or schedule was
+    followed only if both are empty. `refused` counts the changes that a dead table did not let through.
+    """
+
+    happened: tuple[Happened, ...]
+    unmet: tuple[Rule, ...] = ()
+    problems: tuple[str, ...] = ()
+    refused: int = 0
+
+    @property
+    def followed(self) -> bool:
+        """Whether everything that was asked for took place."""
+        return not self.unmet and not self.problems
+
+    @property
+    def trace(self) -> tuple[str, ...]:
+        """The events' names in order; what threads write side by side is sorted."""
+        return trace_of([each.event for each in self.happened])
+
+    @property
+    def faults(self) -> tuple[Happened, ...]:
+        """What was not simply let through."""
+        return tuple(each for each in self.happened if each.verdict != PASS)
+
+
+def trace_of(events: list[Event]) -> tuple[str, ...]:
+    """Events by name; a run of unordered ones is sorted, and all of them are of one thread as far as a trace goes."""
+    trace: list[str] = []
+    run: list[str] = []
+    for each in events:
+        if each.role in UNORDERED:
+            run.append(each.name)
+        else:
+            trace += [*sorted(run), each.name]
+            run = []
+    return (*trace, *sorted(run))
+
+
+def parse(message: bytes) -> Question | tuple[int, bool]:
+    """A shim's message: a question, or the errno of a call that has been made and whether it could not be torn."""
+    if int.from_bytes(message[:4], "little") != 1:
+        _, errno, untearable, _ = _RESULT.unpack(message)
+        return errno, bool(untearable)
+    _, kind, pid, _, _, _ = _QUESTION.unpack_from(message)
+    actor, path, source, thread = (
+        part.decode("utf-8", "surrogateescape") for part in message[_QUESTION.size :].split(b"\0")[:4]
+    )
+    return Question(actor, KINDS[kind], path, source, pid, thread)

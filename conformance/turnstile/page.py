@@ -1,0 +1,54 @@
+"""The page that a controller and the shims of one actor share: a small mapped file, laid out as in `shim.c`."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from pathlib import Path
+
+MAGIC = 0x31454C4954535254
+SIZE = 8192
+LONGEST_ACTOR = 63
+LONGEST_SOCKET = 107
+LONGEST_TABLE = 4095
+
+_INT32 = {"armed": 8, "killed": 12, "dead": 16, "root": 20, "limit": 48, "generation": 52}
+_INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40}
+_TEXT = {"actor": (56, LONGEST_ACTOR), "socket": (120, LONGEST_SOCKET), "table": (228, LONGEST_TABLE)}
+
+
+class Page:
+    """The fields by name, each an aligned word, so that a shim never sees half of one. Text changes only while idle."""
+
+    def __init__(self, path: Path, actor: str, socket: str, limit: int) -> None:
+        self.path = path
+        path.write_bytes(bytes(SIZE))
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), SIZE)
+        self._text("actor", actor)
+        self._text("socket", socket)
+        self["limit"] = limit
+        self["magic"] = MAGIC
+
+    def __getitem__(self, name: str) -> int:
+        form, at = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
+        return int(struct.unpack_from(form, self._map, at)[0])
+
+    def __setitem__(self, name: str, value: int) -> None:
+        form, at = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
+        struct.pack_into(form, self._map, at, value)
+
+    def watch(self, table: str) -> None:
+        """From now on this folder is the table."""
+        self._text("table", table)
+
+    def close(self) -> None:
+        """The file stays for the shims that have mapped it."""
+        self._map.close()
+
+    def _text(self, name: str, value: str) -> None:
+        at, longest = _TEXT[name]
+        data = value.encode()
+        if len(data) > longest:
+            raise ValueError(f"{name} {value!r} is longer than {longest} bytes")
+        self._map[at : at + longest + 1] = data.ljust(longest + 1, b"\0")

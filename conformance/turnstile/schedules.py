@@ -1,0 +1,182 @@
+"""Interleavings: writers that are let through one gate at a time, in an order that is data.
+
+A writer has four gates, each passed once an operation: *snapshot* (it looks at the log), *data* (its first data, vector
+or change file), *staging* (the temporary file of its commit), *publish* (the commit gets its name). At each moment one
+writer moves, until it stands at its next gate or has ended, so the schedule decides the order of all that is gated.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from conformance.turnstile import roles
+from conformance.turnstile.actor import Actor
+from conformance.turnstile.controller import Turnstile
+from conformance.turnstile.events import Event, Record
+
+SNAPSHOT, DATA, STAGING, PUBLISH = GATES = ("snapshot", "data", "staging", "publish")
+STEP_SECONDS = 60.0
+
+_GATE_OF_ROLE = {
+    roles.LOOK: SNAPSHOT,
+    **{
+        f"{role}{suffix}": DATA
+        for role in (roles.DATA, roles.VECTOR, roles.CHANGE)
+        for suffix in ("", "-staging")
+    },
+    roles.STAGING: STAGING,
+    roles.COMMIT: PUBLISH,
+}  # fmt: skip
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(slots=True)
+class Gates:
+    """The gate of one operation: true where the writer first comes to a gate; a gate left out is not come back to."""
+
+    passed: list[str] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> bool:
+        """Whether the writer is to be held at this event."""
+        gate = _GATE_OF_ROLE.get(event.role)
+        if gate is None or any(GATES.index(each) >= GATES.index(gate) for each in self.passed):
+            return False
+        self.passed.append(gate)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Writer(Generic[Answer]):
+    """Who takes part: `submit` starts its operation, and what it returns waits for the answer."""
+
+    actor: Actor
+    submit: Callable[[], Callable[[], Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved(Generic[Answer]):
+    """What came of a schedule: who was let through which gate, what each writer answered or raised, and did.
+
+    If the schedule could not be followed, `problems` says where and why; it is then no evidence for that schedule.
+    """
+
+    timeline: tuple[tuple[int, str], ...]
+    answers: tuple[Answer | Exception, ...]
+    records: tuple[Record, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def followed(self) -> bool:
+        """Whether it went as scheduled."""
+        return not self.problems
+
+
+def schedules(gates: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All orders in which writers with so many gates each may be let through; 70 for two with four."""
+    if not any(gates):
+        yield ()
+    for writer, left in enumerate(gates):
+        if left:
+            rest = [each - (index == writer) for index, each in enumerate(gates)]
+            for tail in schedules(rest):
+                yield (writer, *tail)
+
+
+def interleave(
+    turnstile: Turnstile,
+    writers: Sequence[Writer[Answer]],
+    schedule: Sequence[int],
+    step_seconds: float = STEP_SECONDS,
+) -> Interleaved[Answer]:
+    """Start the writers one after another, each up to its first gate, then let them through as scheduled."""
+    return _Interleaving(turnstile, writers, step_seconds).run(schedule)
+
+
+class _Interleaving(Generic[Answer]):
+    def __init__(self, turnstile: Turnstile, writers: Sequence[Writer[Answer]], seconds: float) -> None:
+        self._turnstile = turnstile
+        self._writers = writers
+        self._seconds = seconds
+        self._gates = [Gates() for _ in writers]
+        self._answers: dict[int, Answer | Exception] = {}
+        self._threads: list[threading.Thread] = []
+        self._timeline: list[tuple[int, str]] = []
+        self._problems: list[str] = []
+
+    def run(self, schedule: Sequence[int]) -> Interleaved[Answer]:
+        for number, writer in enumerate(self._writers):
+            writer.actor.begin(gate=self._gates[number])
+            thread = threading.Thread(target=self._perform, args=(number, writer.submit()), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+            self._settle(number)
+        for at, number in enumerate(schedule):
+            if not self._pass_on(number):
+                self._problems.append(
+                    f"step {at} of the schedule lets writer {number} go on, which had ended after"
+                    f" {' and '.join(self._gates[number].passed) or 'no gate at all'}"
+                )
+        for number, writer in enumerate(self._writers):
+            if writer.actor.parked is not None:
+                self._problems.append(
+                    f"the schedule leaves writer {number} at {self._gates[number].passed[-1]}"
+                )
+            while self._pass_on(number):
+                pass
+        for thread in self._threads:
+            thread.join(self._seconds)
+        records = tuple(each.actor.end() for each in self._writers)
+        self._problems += [problem for record in records for problem in record.problems]
+        answers = tuple(self._answers[number] for number in range(len(self._writers)))
+        return Interleaved(tuple(self._timeline), answers, records, tuple(self._problems))
+
+    def _perform(self, number: int, finish: Callable[[], Answer]) -> None:
+        try:
+            answer: Answer | Exception = finish()
+        except Exception as error:  # noqa: BLE001 - a host that died is an answer too
+            answer = error
+        with self._turnstile.changed:
+            self._answers[number] = answer
+            self._turnstile.changed.notify_all()
+
+    def _pass_on(self, number: int) -> bool:
+        """Let a parked writer through, up to its next gate or its end."""
+        actor = self._writers[number].actor
+        if actor.parked is None:
+            return False
+        self._timeline.append((number, self._gates[number].passed[-1]))
+        actor.release()
+        self._settle(number)
+        return True
+
+    def _settle(self, number: int) -> None:
+        """Wait until the writer stands at a gate or has ended. One that does neither in time is ended."""
+        actor = self._writers[number].actor
+
+        def stands() -> bool:
+            return actor.parked is not None or number in self._answers
+
+        if not self._turnstile.wait(stands, self._seconds):
+            after = self._gates[number].passed[-1] if self._gates[number].passed else "its start"
+            actor.kill(
+                f"writer {number} ({actor.name}) hung: {self._seconds:g} s after {after} it had neither come to a gate"
+                " nor ended, and has been ended"
+            )
+            if not self._turnstile.wait(stands, self._seconds):
+                self._answers[number] = TimeoutError(
+                    f"writer {number} never answered, not even after its end"
+                )
+
+
+def cuts(record: Record) -> Iterator[tuple[str, int]]:
+    """The events of a record at which an operation can be cut, each once, in order."""
+    changes = (each.event for each in record.happened if each.event.role != roles.LOOK)
+    return (
+        (role, ordinal)
+        for (role, ordinal), _ in itertools.groupby((each.role, each.ordinal) for each in changes)
+    )

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.turnstile.actor import Actor
+from conformance.turnstile.controller import Turnstile
+from delta_adapters.registry import parse_engine
+from delta_adapters.supervisor import Host
+
+PROBE = Path(__file__).with_name("probe.c")
+
+
+def compiled(folder: Path, *flags: str) -> Path:
+    program = folder / "probe"
+    subprocess.run(["cc", "-w", "-pthread", *flags, "-o", program, PROBE], check=True)
+    return program
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plain C program that makes the calls it is told."""
+    return compiled(tmp_path_factory.mktemp("probe"))
+
+
+@pytest.fixture(scope="session")
+def static_probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, without a C library that anything could be put before."""
+    return compiled(tmp_path_factory.mktemp("static-probe"), "-static")
+
+
+@pytest.fixture
+def turnstile(tmp_path: Path) -> Iterator[Turnstile]:
+    with Turnstile(tmp_path / "turnstile", hold_seconds=30) as made:
+        yield made
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A folder that looks like a table's."""
+    (tmp_path / "table" / "_delta_log").mkdir(parents=True)
+    return tmp_path / "table"
+
+
+@pytest.fixture
+def actor(turnstile: Turnstile, table: Path) -> Actor:
+    made = turnstile.actor("A")
+    made.watch(table)
+    return made
+
+
+@pytest.fixture
+def start(probe: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start the program as an actor; whoever still runs at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(actor: Actor, *words: object, program: Path = probe) -> subprocess.Popen[str]:
+        environment = {**os.environ, **actor.environment()}
+        process = subprocess.Popen(
+            [program, *map(str, words)], env=environment, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield begin
+    for each in started:
+        each.kill()
+        each.communicate()
+
+
+@pytest.fixture
+def run(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., list[str]]:
+    """Run the program as an actor to its end, and return its lines."""
+
+    def to_its_end(actor: Actor, *words: object, **options: Path) -> list[str]:
+        return start(actor, *words, **options).communicate(timeout=60)[0].splitlines()
+
+    return to_its_end
+
+
+@pytest.fixture
+def delta_rs(turnstile: Turnstile, tmp_path: Path) -> Iterator[Callable[[str], tuple[Actor, Host]]]:
+    """A delta-rs of its own for each name, at `table`."""
+    hosts: list[Host] = []
+
+    def begin(name: str) -> tuple[Actor, Host]:
+        actor = turnstile.actor(name)
+        host = Host.start(
+            parse_engine("delta-rs"), tmp_path / f"host-{name}", environment=actor.environment()
+        )
+        hosts.append(host)
+        host.ready()
+        actor.check_seen()
+        return actor, host
+
+    yield begin
+    for each in hosts:
+        each.kill()
