@@ -45,7 +45,7 @@ class Snapshot:
 
     @cached_property
     def timestamp(self) -> int:
-        """When the version was committed, in milliseconds since 1970: as it says itself, where the table asks for that."""
+        """When the version was committed, in milliseconds since 1970: as it says, where the table asks for that."""
         return commit_time(self.store, self.properties, self.version)
 
     @cached_property
