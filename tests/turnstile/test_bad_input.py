@@ -1,0 +1,227 @@
+"""What the turnstile can't be used with, or is ended by: each is told with cause and cure, and nothing stays behind."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from conformance.turnstile import building
+from conformance.turnstile.actor import NotSeen
+from conformance.turnstile.building import TurnstileProblem, shim
+from conformance.turnstile.controller import Turnstile
+from conformance.turnstile.schedules import Writer, interleave
+from conformance.turnstile.verdicts import Hold, Rule
+
+COMMIT = "_delta_log/00000000000000000007.json"
+
+
+@pytest.fixture
+def fresh_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def tools(tmp_path, monkeypatch):
+    """A PATH with nothing on it but what a test puts there."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "bin"
+
+
+def test_without_a_compiler_the_message_names_what_to_install(fresh_cache, tools):
+    with pytest.raises(TurnstileProblem, match=r"no C compiler(.|\n)*apt install gcc(.|\n)*cache"):
+        shim()
+
+
+def test_a_library_compiled_before_needs_no_compiler(tools):
+    assert shim().exists()
+
+
+def test_a_compiler_that_fails_is_quoted(fresh_cache, tools):
+    (tools / "cc").write_text("#!/bin/sh\necho 'fatal error: dlfcn.h: No such file' >&2; exit 1\n")
+    (tools / "cc").chmod(0o755)
+    with pytest.raises(TurnstileProblem, match=r"exit code 1(.|\n)*libc6-dev(.|\n)*dlfcn.h: No such file"):
+        shim()
+    assert not list(fresh_cache.rglob("*.so")) + list(fresh_cache.rglob("*.partial"))
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(TurnstileProblem, match="XDG_CACHE_HOME moves it elsewhere"):
+        shim()
+
+
+def test_several_at_once_compile_once(fresh_cache, monkeypatch):
+    compiled = []
+    real = building._compile
+    monkeypatch.setattr(building, "_compile", lambda library: (compiled.append(library), real(library)))
+    threads = [threading.Thread(target=shim) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(compiled) == 1
+
+
+def test_a_cache_with_spaces_in_its_path_works(tmp_path, table, monkeypatch, run):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache: mine"))
+    with Turnstile(tmp_path / "turnstile") as turnstile:
+        actor = turnstile.actor("A")
+        actor.watch(table)
+        actor.begin()
+        run(actor, "open", table / COMMIT)
+        assert len(actor.end().happened) == 1
+
+
+def test_a_preload_of_the_users_own_is_kept(actor, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "/usr/lib/libother.so")
+    assert actor.environment()["LD_PRELOAD"].endswith(".so:/usr/lib/libother.so")
+
+
+def test_a_static_engine_is_told_as_not_seen(actor, table, static_probe, run):
+    actor.begin()
+    assert run(actor, "open", table / COMMIT, program=static_probe) == ["open 0 0"]
+    with pytest.raises(NotSeen, match=r"A has loaded the turnstile: it is linked statically"):
+        actor.check_seen()
+
+
+def test_an_engine_that_leaves_its_files_to_a_static_program_is_told_as_not_seen(
+    actor, table, static_probe, run
+):
+    actor.begin()
+    run(actor, "exec", static_probe, "open", table / COMMIT)
+    with pytest.raises(NotSeen, match=rf"{COMMIT}|_delta_log changed, and the turnstile saw nothing of it"):
+        actor.check_seen()
+
+
+def test_an_engine_that_changes_nothing_is_seen(actor, table, run):
+    (table / "old").touch()
+    actor.begin(listings=False)
+    run(actor, "read", table / "old")
+    actor.check_seen()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(TurnstileProblem, match=r"can't make the turnstile's socket in .*/file/turnstile"):
+        Turnstile(tmp_path / "file" / "turnstile")
+
+
+def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path, table, run):
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    with Turnstile(deep) as turnstile:
+        actor = turnstile.actor("A")
+        actor.watch(table)
+        actor.begin()
+        run(actor, "open", table / COMMIT)
+        assert len(actor.end().happened) == 1
+        short = Path(turnstile._path).parent
+        assert short != deep
+    assert not short.exists()
+
+
+def test_a_process_whose_page_is_gone_says_that_it_is_not_seen(actor, table, start):
+    actor._page.path.unlink()
+    assert (
+        "nothing of this process is seen" in start(actor, "open", table / COMMIT).communicate(timeout=20)[1]
+    )
+
+
+def test_two_actors_cannot_have_one_name_nor_begin_without_a_table(turnstile):
+    nobody = turnstile.actor("nobody")
+    with pytest.raises(ValueError, match="there is an actor 'nobody' already"):
+        turnstile.actor("nobody")
+    with pytest.raises(ValueError, match="watches no table"):
+        nobody.begin()
+
+
+def test_a_hold_that_nobody_releases_ends_its_process_in_time_and_is_told(tmp_path, table, start):
+    with Turnstile(tmp_path / "turnstile", hold_seconds=0.3) as turnstile:
+        actor = turnstile.actor("A")
+        actor.watch(table)
+        actor.begin([Rule("commit", Hold())])
+        assert start(actor, "open", table / COMMIT).wait(20) == -signal.SIGKILL
+        record = actor.end()
+    assert not (table / COMMIT).exists()
+    assert "parked at commit#0 open" in record.problems[0]
+    assert "more than 0.3 s" in record.problems[0]
+
+
+def test_a_hung_writer_is_named_and_ended(turnstile, actor, table, start):
+    def submit():
+        process = start(actor, "open", table / f"{COMMIT}#1", "spin", "")
+        return lambda: process.wait(60)
+
+    told = interleave(turnstile, [Writer(actor, submit)], (0,), step_seconds=0.5)
+    assert told.answers == (-signal.SIGKILL,)
+    assert not told.followed
+    assert "writer 0 (A) hung: 0.5 s after staging" in told.problems[0]
+
+
+def test_a_parked_process_that_dies_is_told(turnstile, actor, table, start):
+    actor.begin([Rule("commit", Hold())])
+    process = start(actor, "open", table / COMMIT)
+    assert actor.await_parked(20)
+    process.kill()
+    assert turnstile.wait(lambda: actor.parked is None, 20)
+    assert "its process ended while it was parked at commit#0 open" in actor.end().problems[0]
+
+
+def test_closing_the_turnstile_ends_whoever_is_parked(tmp_path, table, start):
+    turnstile = Turnstile(tmp_path / "other")
+    actor = turnstile.actor("A")
+    actor.watch(table)
+    actor.begin([Rule("commit", Hold())])
+    process = start(actor, "open", table / COMMIT)
+    assert actor.await_parked(20)
+    turnstile.close()
+    turnstile.close()
+    assert process.wait(20) == -signal.SIGKILL
+
+
+CONTROLLER = """
+import os, subprocess, sys, time
+from pathlib import Path
+from conformance.turnstile.controller import Turnstile
+from conformance.turnstile.verdicts import Hold, Rule
+work, probe, table = map(Path, sys.argv[1:])
+turnstile = Turnstile(work)
+pids = []
+for name in ("A", "B"):
+    actor = turnstile.actor(name)
+    actor.watch(table)
+    actor.begin([Rule("data", Hold())])
+    words = ["fork", "open", table / f"{name}.parquet", "open", table / "afterwards"]
+    pids.append(subprocess.Popen([probe, *words], env={**os.environ, **actor.environment()}).pid)
+    assert actor.await_parked(20)
+    pids.append(actor.parked.question.pid)
+print(*pids, flush=True)
+time.sleep(60)
+"""
+
+
+def test_no_parked_process_outlives_a_killed_controller(tmp_path, probe, table):
+    # One that is parked ends itself, and its actor's first process with it.
+    with subprocess.Popen(
+        [sys.executable, "-c", CONTROLLER, tmp_path / "t", probe, table], stdout=subprocess.PIPE, text=True
+    ) as controller:
+        pids = [int(each) for each in controller.stdout.readline().split()]
+        assert len(set(pids)) == 4
+        descriptors = [os.pidfd_open(each) for each in pids]
+        controller.kill()
+        controller.wait()
+    for each in descriptors:
+        poll = select.poll()
+        poll.register(each, select.POLLIN)
+        assert poll.poll(20_000), "a process outlived the controller"
+        os.close(each)
+    assert [path.name for path in table.iterdir()] == ["_delta_log"], (
+        "nothing was written after the controller's end"
+    )
