@@ -27,7 +27,7 @@ __all__ = ["DeltaMergeBuilder", "DeltaOptimizeBuilder", "DeltaTableBuilder", "Id
 class DeltaMergeBuilder:
     """A merge: add clauses, which apply in their order, then `execute()`. Each call gives a new builder."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - delta-spark's order
         self,
         spark: SparkSession,
         log: DeltaLog,
@@ -174,7 +174,7 @@ class DeltaTableBuilder:
         self._comment = comment
         return self
 
-    def addColumn(
+    def addColumn(  # noqa: PLR0917 - delta-spark's order
         self,
         colName: str,
         dataType: str | DataType,

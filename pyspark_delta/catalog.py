@@ -1,6 +1,6 @@
 """Names of tables: those of the session's catalogue, and ``delta.`/path` ``.
 
-A table without a JAR is nothing that Spark's own `spark.table(name)` could read. What is registered is the same entry that
+Without a JAR, Spark's own `spark.table(name)` can't read such a table. What is registered is the same entry that
 delta-spark makes, so that both find the table by its name.
 """
 

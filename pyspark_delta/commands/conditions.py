@@ -48,7 +48,7 @@ class Condition:
 def analyse(
     spark: SparkSession, schema: StructType, condition: str | Column, operation: str, alias: str | None = None
 ) -> Condition:
-    """What Spark makes of a condition; whatever it refuses (an unknown column, another type) is raised as Spark says it."""
+    """What Spark makes of a condition; what it refuses (an unknown column, another type) is raised as Spark says it."""
     column = expression(condition)
     frame = empty_frame(spark, schema)
     if alias is not None:

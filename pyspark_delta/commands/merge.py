@@ -93,7 +93,7 @@ class Pairs:
         return pc.unique(self.table["source"].drop_null())
 
 
-def merge(
+def merge(  # noqa: PLR0917 - called by one place
     spark: SparkSession,
     log: DeltaLog,
     source: DataFrame,
@@ -114,7 +114,7 @@ def merge(
 class _Merge:
     """One merge, ending in a commit unless no clause acted."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - called by one place
         self,
         change: Change,
         source: Source,

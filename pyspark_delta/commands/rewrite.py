@@ -98,7 +98,7 @@ def rewrite(
 
 @contextmanager
 def _apart(spark: SparkSession) -> Iterator[None]:
-    """Spark puts the parts of a union together where each is one partition; here they are to stay files of their own."""
+    """Spark puts the parts of a union together where each is one partition; here they stay files of their own."""
     before = spark.conf.get(_UNION, "true")
     spark.conf.set(_UNION, "false")
     try:

@@ -1,8 +1,8 @@
 """VACUUM: files that no version within the retention needs are deleted.
 
-A file is needed if it, or its deletion vector, belongs to the newest version or was removed within the retention. Others
-go once they are as old as the retention: younger ones may belong to a writer that has not committed yet. What is hidden
-(begins with `_` or `.`) is somebody else's, but for our own folders of unfinished writes.
+A file is needed if it, or its deletion vector, belongs to the newest version or was removed within the retention.
+Others go once they are as old as the retention: younger ones may belong to a writer that has not committed yet. What is
+hidden (begins with `_` or `.`) is somebody else's, but for our own folders of unfinished writes.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
 
 
 def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
-    """Removals within an asked retention longer than the table's own: checkpoints forget them, commits may still tell."""
+    """Removals within an asked retention that is longer than the table's: checkpoints forget them, commits may tell."""
     if cutoff_ms >= snapshot.tombstone_cutoff(now_ms()):
         return
     for entry in log.history():

@@ -35,7 +35,7 @@ def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFra
 
 
 def fit(value: Column, given: DataType, wanted: DataType, name: str, differences: list[str]) -> Column:
-    """A value as the type of its column; structs by the names of their fields. What can't be is added to `differences`."""
+    """A value as the type of its column, structs by the names of their fields; `differences` gets what can't be."""
     if given == wanted:
         return value
     if isinstance(given, StructType) and isinstance(wanted, StructType):

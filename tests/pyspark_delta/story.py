@@ -8,7 +8,7 @@ What it gives back is what a user sees, with nothing that an engine makes up.
 
 from __future__ import annotations
 
-SCRIPT = '''
+SCRIPT = r"""
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
@@ -97,7 +97,8 @@ kept = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted",
 numbers = [[[k, v] for k, v in sorted(row["operationMetrics"].items()) if k in kept] for row in history.collect()]
 seen.append(["numbers", [each for each in numbers if each]])
 detail = people.detail()
-seen.append(["detail", told(detail, "format", "description", "partitionColumns", "minReaderVersion", "minWriterVersion")])
+shown = ("format", "description", "partitionColumns", "minReaderVersion", "minWriterVersion")
+seen.append(["detail", told(detail, *shown)])
 seen.append(["is a table", DeltaTable.isDeltaTable(spark, path), DeltaTable.isDeltaTable(spark, path + "/no")])
 copied = people.clone(path + "-copy", isShallow=True)
 seen.append(["clone", sorted((list(row) for row in copied.toDF().collect()), key=str)])
@@ -110,4 +111,4 @@ look("replaced")
 people.upgradeTableProtocol(3, 7)
 people.addFeatureSupport("timestampNtz")
 result = seen
-'''
+"""

@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable as Deltalake
 from deltalake import QueryBuilder
 from pyspark.errors import AnalysisException
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta import DeltaTable, write
 from pyspark_delta.exceptions import (
@@ -45,7 +45,9 @@ def frame(spark, **columns: list[Any]) -> Any:
     return spark.createDataFrame(pa.table(arrays))
 
 
-def made(spark, path: str, properties: dict[str, str], partition_by: tuple[str, ...] = (), **columns: list[Any]):
+def made(
+    spark, path: str, properties: dict[str, str], partition_by: tuple[str, ...] = (), **columns: list[Any]
+):
     write(frame(spark, **columns).coalesce(1), path, partition_by=partition_by, properties=properties)
     return DeltaTable.forPath(spark, path)
 
@@ -184,7 +186,7 @@ class TestUpdate:
         target = DeltaTable.forPath(spark, table)
         target.update(set={"id": "2L", "s.b": "concat(s.b, id)"})
         assert DeltaTable.forPath(spark, table).toDF().collect() == [(2, (1, "x1"))]
-        with pytest.raises(Exception, match="CAST_OVERFLOW|ARITHMETIC_OVERFLOW|does not fit"):
+        with pytest.raises(Exception, match=r"CAST_OVERFLOW|ARITHMETIC_OVERFLOW|does not fit"):
             target.update(set={"id": "3000000000L"})
         with pytest.raises(SchemaMismatch, match="has no field b"):
             target.update(set={"s": "named_struct('a', 5, 'c', 'y')"})
@@ -206,7 +208,9 @@ class TestUpdate:
         assert (rows(table, spark), data_files(table)) == ([(1,), (2,)], before)
 
     def test_hostile_names_and_values(self, spark, table, properties):
-        odd = frame(spark, id=[1, 2], **{"a.b": ["x", "y"], "`": ["'", None], "__file": [5, 6], "__row": [7, 8]})
+        odd = frame(
+            spark, id=[1, 2], **{"a.b": ["x", "y"], "`": ["'", None], "__file": [5, 6], "__row": [7, 8]}
+        )
         write(odd.coalesce(1), table, properties=properties)
         target = DeltaTable.forPath(spark, table)
         target.update("`a.b` = 'x'", {"`a.b`": "concat('\\\\', ````, `__file`)", "````": "`__row`"})
@@ -219,12 +223,20 @@ class TestMerge:
         target = made(spark, table, properties, id=[1, 2, 3], v=["a", "b", None])
         source = frame(spark, V=["B", "D", None], ID=[2, 4, None]).alias("s")
         told = (
-            target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+            target.alias("t")
+            .merge(source, "t.id = s.id")
+            .whenMatchedUpdateAll()
+            .whenNotMatchedInsertAll()
+            .execute()
         )
         assert rows(table, spark) == [(1, "a"), (2, "B"), (3, None), (4, "D"), (None, None)]
         assert told.collect() == [(3, 1, 0, 2)]
         found = metrics(table)
-        assert (found["numSourceRows"], found["numTargetRowsInserted"], found["numTargetRowsUpdated"]) == (3, 2, 1)
+        assert (found["numSourceRows"], found["numTargetRowsInserted"], found["numTargetRowsUpdated"]) == (
+            3,
+            2,
+            1,
+        )
         assert found["numTargetRowsCopied"] == (0 if properties else 2)
 
     def test_the_first_clause_that_applies_acts(self, spark, table, properties):
@@ -245,7 +257,10 @@ class TestMerge:
         assert rows(table, spark) == [(2, -1), (20, None), (3, 33), (4, -1), (5, 500), (9, 0)]
         found = metrics(table)
         assert found["numTargetRowsMatchedDeleted"] == found["numTargetRowsNotMatchedBySourceDeleted"] == 1
-        assert (found["numTargetRowsMatchedUpdated"], found["numTargetRowsNotMatchedBySourceUpdated"]) == (3, 1)
+        assert (found["numTargetRowsMatchedUpdated"], found["numTargetRowsNotMatchedBySourceUpdated"]) == (
+            3,
+            1,
+        )
         assert found["numTargetRowsInserted"] == 2
 
     def test_several_matches_are_refused_where_they_would_act(self, spark, table, properties):
@@ -282,9 +297,9 @@ class TestMerge:
     def test_a_source_that_is_computed_is_computed_once(self, spark, table, properties):
         target = made(spark, table, properties, id=[1, 2, 3])
         source = spark.range(1, 9).select("id", F.rand().alias("r")).repartition(3).alias("s")
-        target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdate(set={"id": "t.id * 10"}).whenNotMatchedInsert(
-            values={"id": "s.id"}
-        ).execute()
+        target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdate(
+            set={"id": "t.id * 10"}
+        ).whenNotMatchedInsert(values={"id": "s.id"}).execute()
         assert sorted(row[0] for row in rows(table, spark)) == [4, 5, 6, 7, 8, 10, 20, 30]
 
     def test_what_can_not_be_is_refused_before_anything_is_written(self, spark, table, properties):

@@ -10,7 +10,9 @@ from pyspark_delta.commands.rows import ROW_BITS, bitmap, grouped
 
 def test_rows_come_back_by_file_in_ascending_order():
     numbers = [(3 << ROW_BITS) | 7, 5, (3 << ROW_BITS) | 2, 0, (1 << ROW_BITS) | (2**33)]
-    found = {ordinal: rows.to_pylist() for ordinal, rows in grouped(pa.chunked_array([numbers[:2], numbers[2:]]))}
+    found = {
+        ordinal: rows.to_pylist() for ordinal, rows in grouped(pa.chunked_array([numbers[:2], numbers[2:]]))
+    }
     assert found == {0: [0, 5], 1: [2**33], 3: [2, 7]}
 
 

@@ -25,9 +25,10 @@ def test_a_script_shows_the_same_on_delta_spark_and_here(spark, delta_spark, tmp
 def test_each_engine_goes_on_where_the_other_stopped(spark, delta_spark, table):
     delta_spark.run(
         """
-        DeltaTable.create(spark).location(path).addColumn("id", "bigint").addColumn("p", "string").partitionedBy("p") \\
-            .property("delta.enableDeletionVectors", "true").execute()
-        spark.range(100).selectExpr("id", "concat('p', id % 2) p").coalesce(1).write.format("delta").mode("append").save(path)
+        builder = DeltaTable.create(spark).location(path).addColumn("id", "bigint").addColumn("p", "string")
+        builder.partitionedBy("p").property("delta.enableDeletionVectors", "true").execute()
+        frame = spark.range(100).selectExpr("id", "concat('p', id % 2) p").coalesce(1)
+        frame.write.format("delta").mode("append").save(path)
         DeltaTable.forPath(spark, path).delete("id % 10 = 3")
         """,
         path=table,

@@ -42,7 +42,9 @@ def numbers(spark: Any, *values: int | None) -> Any:
     return spark.createDataFrame(pa.table({"id": pa.array(values, pa.int64())})).coalesce(1)
 
 
-def several(spark: Any, path: str, *files: tuple[int, ...], properties: dict[str, str] | None = None) -> DeltaTable:
+def several(
+    spark: Any, path: str, *files: tuple[int, ...], properties: dict[str, str] | None = None
+) -> DeltaTable:
     """A table of one file for each group of numbers."""
     for number, values in enumerate(files):
         write(numbers(spark, *values), path, mode="append", properties=None if number else properties)
@@ -116,7 +118,11 @@ class TestOptimize:
         assert ids(spark, table) == [1, 3]
 
     def test_z_order_brings_near_rows_together(self, spark, table):
-        frame = spark.range(4096).selectExpr("id", "id % 64 x", "id div 64 y", "concat('n', id % 64) n").repartition(4)
+        frame = (
+            spark.range(4096)
+            .selectExpr("id", "id % 64 x", "id div 64 y", "concat('n', id % 64) n")
+            .repartition(4)
+        )
         write(frame, table)
         target = DeltaTable.forPath(spark, table)
         spark.conf.set("spark.databricks.delta.optimize.maxFileSize", "8000")
@@ -190,7 +196,9 @@ class TestVacuum:
         assert ids(spark, table) == [2]
 
     def test_a_retention_longer_than_the_tables_own_is_kept_too(self, spark, table, unchecked):
-        target = several(spark, table, (1,), (2,), properties={"delta.deletedFileRetentionDuration": "interval 0 hours"})
+        target = several(
+            spark, table, (1,), (2,), properties={"delta.deletedFileRetentionDuration": "interval 0 hours"}
+        )
         target.delete("id = 1")
         age(*files(table))
         target._log.checkpoint()
@@ -240,7 +248,12 @@ class TestClone:
         target.clone(shallow, isShallow=True)
         target.clone(deep, properties={"owner": "me"})
         target.cloneAtVersion(1, str(tmp_path / "old"), isShallow=True)
-        assert [row[0] for row in DeltaTable.forPath(spark, str(tmp_path / "old")).toDF().collect()] == [1, 2, 3, 4]
+        assert [row[0] for row in DeltaTable.forPath(spark, str(tmp_path / "old")).toDF().collect()] == [
+            1,
+            2,
+            3,
+            4,
+        ]
         assert ids(spark, deep) == [1, 3, 4]
         DeltaTable.forPath(spark, shallow).delete("id = 1")
         assert sorted(row[0] for row in DeltaTable.forPath(spark, shallow).toDF().collect()) == [3, 4]
@@ -299,7 +312,11 @@ class TestDescription:
         assert told[0]["operationMetrics"]["numDeletedRows"] == "1"
         assert [row["version"] for row in target.history(1).collect()] == [2]
         detail = target.detail().collect()[0]
-        assert (detail["format"], detail["numFiles"], detail["location"]) == ("delta", 1, Path(table).as_uri())
+        assert (detail["format"], detail["numFiles"], detail["location"]) == (
+            "delta",
+            1,
+            Path(table).as_uri(),
+        )
         assert target.count() == 2
 
     def test_a_table_of_deltalake_can_be_told_of_too(self, spark, table):

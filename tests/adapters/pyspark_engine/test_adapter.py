@@ -75,7 +75,10 @@ def test_every_kind_of_change_does_what_it_says(engine):
         Update((("letter", Literal(STRING, "B")),), equal("id", 2)),
     )
     on = Compare("=", Column(("target", "id")), Column(("source", "id")))
-    upsert = (MergeClause("matched", "update", everything=True), MergeClause("not-matched", "insert", everything=True))
+    upsert = (
+        MergeClause("matched", "update", everything=True),
+        MergeClause("not-matched", "insert", everything=True),
+    )
     commits(engine, Merge(rows((3, "m", "q"), (4, "n", "q")), on, upsert), AddColumn(Field("new", LONG)))
     assert read(engine) == [(2, "B", "y", None), (3, "m", "q", None), (4, "n", "q", None)]
     commits(engine, Restore(AtVersion(1)), SetProperties((("owner", "me"),)))
@@ -89,7 +92,13 @@ def test_every_kind_of_change_does_what_it_says(engine):
 
 def test_what_changes_nothing_is_told_apart_from_what_commits(engine):
     commits(engine, Create(SCHEMA), Append(rows((1, "a", "x"))))
-    for each in (Delete(equal("id", 9)), Append(rows()), Optimize(), Create(SCHEMA, if_not_exists=True), Checkpoint()):
+    for each in (
+        Delete(equal("id", 9)),
+        Append(rows()),
+        Optimize(),
+        Create(SCHEMA, if_not_exists=True),
+        Checkpoint(),
+    ):
         assert engine.execute(each).outcome == NoChange(), each
     assert read(engine) == [(1, "a", "x")]
 
