@@ -55,7 +55,7 @@ def damages() -> dict[str, Callable[[Any], object]]:
 
 def trippers(requirement: str) -> list[str]:
     """What breaks a requirement: liars by their lie, damaged logs by what they are."""
-    from tests.liars import liars, tellers  # noqa: F401, PLC0415 - registers them, and imports this module itself
+    from tests.liars import liars  # noqa: F401, PLC0415 - registers them, and imports this module itself
 
     found = [each.lie for each in TRIPS if each.requirement == requirement]
     from tests.liars.tampered import TAMPERED  # noqa: PLC0415 - imports this module itself

@@ -11,22 +11,22 @@ from conformance.machine import draw
 from conformance.plan import Chunk, load_profile, make_plan
 from conformance.strategies import Shape
 from delta_adapters.reference import Reference
-from tests.liars import liars, tellers
+from tests.liars import answers, ends, logs, meanings, tellers
 from tests.liars.stage import Played, Table
 
 SEEDS = (1, 2, 3)
 NAMED = (
-    liars.DropsARow,
-    liars.ReportsSuccess,
-    liars.StaleReads,
-    liars.DropsARemove,
-    liars.DuplicatesAnAdd,
-    liars.WrongPartitionValue,
-    liars.ForgetsInCheckpoints,
-    liars.HintAheadOfTheLog,
-    liars.WideBoundsPresentedAsTight,
-    liars.ResurrectsATombstone,
-    liars.RestoresWithoutRemoving,
+    meanings.DropsARow,
+    ends.ReportsSuccess,
+    answers.StaleReads,
+    meanings.DropsARemove,
+    logs.DuplicatesAnAdd,
+    logs.WrongPartitionValue,
+    meanings.ForgetsInCheckpoints,
+    logs.HintAheadOfTheLog,
+    logs.WideBoundsPresentedAsTight,
+    logs.ResurrectsATombstone,
+    meanings.RestoresWithoutRemoving,
     tellers.ForgetsAChange,
     tellers.ForgetsVectorsAfterACheckpoint,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delta_adapters.reference import Reference
-from tests.liars import liars, tellers  # noqa: F401 - registers them
+from tests.liars import liars  # noqa: F401 - registers them
 from tests.liars.registry import TRIPS, Trip
 from tests.liars.stage import play
 

@@ -1,0 +1,300 @@
+"""Liars about what operations mean: rows, schema and properties are other than they should be."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+from delta_adapters.reference import Draft, Reference, actions
+from delta_adapters.reference.files import Layout
+from delta_models import operations as ops
+from delta_models.expressions import evaluate
+from delta_models.log.reader import live_adds
+from delta_models.outcomes import Committed
+from delta_models.table import Table
+from tests.liars import stories
+from tests.liars.registry import trips
+from tests.liars.wrappers import ButDrafts, OnOne
+
+
+@trips("contents.create", stories.APPEND)
+class CreatesARow(OnOne):
+    """A new table has a row already."""
+
+    kind = ops.Create
+
+    def crook(self, operation, snapshot, tag):
+        draft = self.draft(operation, None, Table(), Table(True, operation.schema, operation.partition_by))
+        layout = Layout(operation.schema, operation.partition_by)
+        draft.adds = self.write(layout, [(1, "a", 1.0)], 1, data_change=True)
+        return self.commit(draft, None, "Create", tag)
+
+
+@trips("contents.create-if-not-exists", stories.CREATE_IF_NOT_EXISTS)
+class ClearsWhatExists(OnOne):
+    """Creating a table only if there is none empties the one that is there."""
+
+    kind = ops.Create
+
+    def crook(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot) if snapshot else self.honest(operation, snapshot, tag)
+
+
+@trips("contents.append", stories.APPEND)
+class DropsARow(ButDrafts):
+    """An append loses its last row."""
+
+    def draft(self, operation, snapshot, before, after):
+        if isinstance(operation, ops.Append):
+            after = after.with_rows(after.rows[:-1])
+        return Reference.draft(self, operation, snapshot, before, after)
+
+
+@trips("contents.append-nothing", stories.APPEND_NOTHING)
+class AppendsNothingBadly(OnOne):
+    """An append of no rows takes a file away."""
+
+    def crook(self, operation, snapshot, tag):
+        return self.honest(operation, snapshot, tag) if operation.rows.rows else self.lose_a_file(snapshot)
+
+
+@trips("contents.overwrite", stories.OVERWRITE)
+class DropsARemove(ButDrafts):
+    """An overwrite forgets to remove the old files."""
+
+    kind = ops.Overwrite
+
+    def bend(self, draft, operation, snapshot):
+        draft.removes = []
+        return draft
+
+
+@trips("contents.replace-where", stories.REPLACE_WHERE)
+class ReplacesEverything(ButDrafts):
+    """An overwrite with a predicate overwrites the whole table."""
+
+    kind = ops.Overwrite
+
+    def bend(self, draft, operation, snapshot):
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        draft.removes = [actions.remove(each, data_change=True) for each in live_adds(snapshot)]
+        draft.adds = self.write(layout, operation.rows.rows, 1, data_change=True)
+        return draft
+
+
+@trips("contents.overwrite-partitions", stories.DYNAMIC)
+class ReplacesEveryPartition(ReplacesEverything):
+    """A dynamic partition overwrite overwrites all partitions."""
+
+
+@trips("contents.empty-partition-text", stories.APPEND_EMPTY_TEXT)
+class KeepsEmptyTexts(Reference):
+    """An empty string in a partition column is written as the name of the folder for nulls."""
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        for form in forms:
+            values = form.get("add", {}).get("partitionValues", {})
+            values.update(
+                {key: "__HIVE_DEFAULT_PARTITION__" for key, value in values.items() if value is None}
+            )
+        super().publish(version, forms)
+
+
+@trips("contents.delete", stories.DELETE)
+@trips("metamorphic.delete-takes-what-filter-picks", stories.DELETE)
+class DeletesUnknowns(ButDrafts):
+    """A delete takes the rows as well for which its predicate is unknown."""
+
+    kind = ops.Delete
+
+    def draft(self, operation, snapshot, before, after):
+        if isinstance(operation, ops.Delete) and operation.where is not None:
+            kept = tuple(row for row in before.rows if evaluate(operation.where, before.schema, row) is False)
+            after = after.with_rows(kept)
+        return Reference.draft(self, operation, snapshot, before, after)
+
+
+@trips("contents.delete-all", stories.DELETE_ALL)
+class DeletesAllButOneFile(ButDrafts):
+    """A delete of everything leaves a file."""
+
+    kind = ops.Delete
+
+    def bend(self, draft, operation, snapshot):
+        draft.removes = draft.removes[1:]
+        return draft
+
+
+@trips("contents.delete-nothing", stories.DELETE_NOTHING)
+class DeletesAtLeastOne(OnOne):
+    """A delete that picks no row takes a file away."""
+
+    kind = ops.Delete
+
+    def crook(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot)
+
+
+@trips("contents.update", stories.UPDATE)
+class UpdatesTwice(ButDrafts):
+    """An update writes its rows twice."""
+
+    kind = ops.Update
+
+    def bend(self, draft, operation, snapshot):
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        draft.adds += self.write(layout, [(1, "a", 8.0)], 1, data_change=True)
+        return draft
+
+
+@trips("contents.update-nothing", stories.UPDATE_NOTHING)
+class UpdatesAtLeastOne(OnOne):
+    """An update that picks no row takes a file away."""
+
+    kind = ops.Update
+
+    def crook(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot)
+
+
+@trips("contents.merge", stories.MERGE)
+class ForgetsInserts(ButDrafts):
+    """A merge does not insert."""
+
+    kind = ops.Merge
+
+    def draft(self, operation, snapshot, before, after):
+        if isinstance(operation, ops.Merge):
+            after = after.with_rows(tuple(row for row in after.rows if row[0] != 8))
+        return Reference.draft(self, operation, snapshot, before, after)
+
+
+@trips("contents.merge-nothing", stories.MERGE_NOTHING)
+class MergesAtLeastOne(OnOne):
+    """A merge in which no clause acts takes a file away."""
+
+    kind = ops.Merge
+
+    def crook(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot)
+
+
+@trips("contents.restore", stories.RESTORE)
+class RestoresWithoutRemoving(Reference):
+    """A restore brings old files back, and removes none of the newer ones."""
+
+    def restore(self, snapshot, version, tag):
+        goal = self.reader.snapshot(version)
+        back = [actions.add_again(each, data_change=True) for each in live_adds(goal)]
+        return self.commit(Draft(back), snapshot, "Restore", tag)
+
+
+@trips("contents.optimize", stories.OPTIMIZE)
+@trips("write.data-change-false-keeps-rows", stories.OPTIMIZE)
+class CompactsBadly(Reference):
+    """Compacting files loses a row."""
+
+    def write(self, layout, rows, files, *, data_change):
+        return super().write(layout, rows if data_change else rows[:-1], files, data_change=data_change)
+
+
+@trips("contents.vacuum", stories.VACUUM)
+class VacuumsOutOfTheTable(OnOne):
+    """A vacuum takes a live file out of the table."""
+
+    kind = ops.Vacuum
+
+    def crook(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot)
+
+
+@trips("contents.checkpoint", stories.CHECKPOINT)
+@trips("checkpoint.equals-replay", stories.CHECKPOINT)
+class ForgetsInCheckpoints(Reference):
+    """A checkpoint lacks a live file."""
+
+    def checkpoint(self, snapshot):
+        key = next(iter(snapshot.live))
+        live = {each: add for each, add in snapshot.live.items() if each != key}
+        super().checkpoint(replace(snapshot, live=live))
+
+
+@trips("contents.set-properties", stories.SET)
+class SetsOtherProperties(ButDrafts):
+    """A property gets another value than was asked for."""
+
+    kind = ops.SetProperties
+
+    def bend(self, draft, operation, snapshot):
+        draft.others[-1]["metaData"]["configuration"]["delta.checkpointInterval"] = "4"
+        return draft
+
+
+@trips("contents.unset-properties", stories.UNSET)
+class KeepsProperties(ButDrafts):
+    """A property that is taken away stays."""
+
+    kind = ops.UnsetProperties
+
+    def bend(self, draft, operation, snapshot):
+        draft.others[-1]["metaData"]["configuration"]["delta.checkpointInterval"] = "3"
+        return draft
+
+
+@trips("contents.look-changes-nothing", stories.LOOK)
+class CommitsWhenRead(Reference):
+    """A read with a predicate adds a version."""
+
+    def read(self, read):
+        answer = super().read(read)
+        snapshot = self.current()
+        if snapshot is not None and read.where is not None:
+            self.commit(Draft(), snapshot, "Read", "")
+        return answer
+
+
+class Catalogued(Reference):
+    """The honest engine with a catalogue of sorts: what was created with a name can be dropped."""
+
+    def __init__(self):
+        super().__init__()
+        self.managed = False
+
+    @property
+    def capabilities(self):
+        known = super().capabilities
+        more = {"Create": {"options": ["*"]}, "Drop": {}}
+        return {**known, "operations": {**known["operations"], **more}}
+
+    def perform(self, operation, snapshot, tag):
+        if isinstance(operation, ops.Create):
+            self.managed = operation.managed
+        if isinstance(operation, ops.Drop):
+            self.drop()
+            return Committed()
+        return super().perform(operation, snapshot, tag)
+
+    def drop(self):
+        if self.managed:
+            shutil.rmtree(self.folder)
+
+
+@trips("contents.drop-managed", stories.DROP)
+class DropsTheNameOnly(Catalogued):
+    """Dropping a managed table leaves its files."""
+
+    honest_twin = Catalogued
+
+    def drop(self):
+        for each in (self.folder / "_delta_log").iterdir():
+            each.unlink()
+
+
+@trips("contents.drop-external", stories.DROP_EXTERNAL)
+class DropsTooMuch(Catalogued):
+    """Dropping an external table takes its files away."""
+
+    honest_twin = Catalogued
+
+    def drop(self):
+        shutil.rmtree(self.folder)
