@@ -43,7 +43,8 @@ def without(
     """The rows of these files, all of which have vectors, with `FILE` (as `ordinals` say) and `ROW`."""
     rows = _deleted(snapshot, files)
     counts = files.num_records
-    if counts.null_count == 0 and int(np.sum(counts.to_numpy() + 63)) <= MOST_BITS:
+    has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy() + 63)) <= MOST_BITS
+    if has_few and file_index.is_available(spark):
         return _by_bits(spark, files, ordinals, layout, rows=rows, counts=counts.to_numpy())
     return _by_join(spark, files, ordinals, layout, rows)
 

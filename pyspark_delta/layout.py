@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 
 from pyspark_delta import file_index, sql_text
 from pyspark_delta.enforcement import as_nullable, restructured
+from pyspark_delta.listed import listed
 from pyspark_delta.log.files import Files
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import internal
@@ -33,7 +34,7 @@ from pyspark_delta.predicates import TRUE
 from pyspark_delta.schema import MAPPING_ID, column_mapping_mode, physical_name, physical_schema
 from pyspark_delta.skipping import Pruner
 
-__all__ = ["FILE", "ROW", "Layout"]
+__all__ = ["FILE", "ROW", "Layout", "without_internals"]
 
 FILE = "__pyspark_delta_file"
 ROW = "__pyspark_delta_row"
@@ -66,7 +67,7 @@ class Layout:
     def of(cls, snapshot: Snapshot) -> Layout:
         """The layout of a table at a version."""
         mode = column_mapping_mode(snapshot.metadata.configuration)
-        schema = as_nullable(_without_internals(snapshot.schema))
+        schema = as_nullable(without_internals(snapshot.schema))
         physical = snapshot.schema if mode == "none" else physical_schema(snapshot.schema)
         stored = _stored(physical, by_id=mode == "id")
         assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
@@ -92,13 +93,26 @@ class Layout:
         """
         constants = constants or {}
         options = {**OPTIONS, "spark.sql.parquet.fieldId.read.enabled": "true"} if self.by_id else OPTIONS
+        numbers = {name: np.asarray(values).tolist() for name, values in constants.items()}
+        if not file_index.is_available(spark):
+            frame = listed(
+                spark,
+                files,
+                stored=self.stored,
+                partition=self.partition,
+                constants=numbers,
+                row=ROW if with_row else None,
+                options=options,
+            )
+            columns = self._projection() if self._renamed() else self._plain()
+            return frame.selectExpr(*columns, *constants, *([ROW] if with_row else []))
         extra = [StructField(name, LongType()) for name in constants]
         # Spark's reader numbers the rows where it is asked for a column of this name. Through `_metadata` it would do
         # the same, and then make an object of every row's number.
         rows = [StructField(_ROW_INDEX, LongType())] if with_row else []
         frame = file_index.frame(
             spark,
-            self._list(files, [np.asarray(numbers).tolist() for numbers in constants.values()]),
+            self._list(files, list(numbers.values())),
             root=self.root,
             partition_schema=StructType([*self.partition.fields, *extra]),
             schema=StructType([*self.stored.fields, *extra, *rows]),
@@ -206,20 +220,21 @@ def _stored(data_type: DataType, *, by_id: bool) -> DataType:
     return data_type
 
 
-def _without_internals(data_type: DataType) -> DataType:
+def without_internals(data_type: DataType) -> DataType:
+    """The type without what only engines are to see in the metadata of fields."""
     if isinstance(data_type, StructType):
         return StructType(
             [
-                StructField(f.name, _without_internals(f.dataType), f.nullable, _public(f))
+                StructField(f.name, without_internals(f.dataType), f.nullable, _public(f))
                 for f in data_type.fields
             ]
         )
     if isinstance(data_type, ArrayType):
-        return ArrayType(_without_internals(data_type.elementType), data_type.containsNull)
+        return ArrayType(without_internals(data_type.elementType), data_type.containsNull)
     if isinstance(data_type, MapType):
         return MapType(
-            _without_internals(data_type.keyType),
-            _without_internals(data_type.valueType),
+            without_internals(data_type.keyType),
+            without_internals(data_type.valueType),
             data_type.valueContainsNull,
         )
     return data_type

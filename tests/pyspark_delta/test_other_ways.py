@@ -1,0 +1,61 @@
+"""The other ways to a table: without a JVM at hand, and as a data source in Python."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from pyspark_delta import DeltaTable, deleted_rows, file_index, read, write
+from pyspark_delta.datasource import register
+from pyspark_delta.exceptions import DeltaError
+
+pytestmark = pytest.mark.slow
+
+VECTORS = {"delta.enableDeletionVectors": "true"}
+
+
+def rows(frame):
+    return sorted((tuple(row) for row in frame.collect()), key=repr)
+
+
+@pytest.fixture
+def marked(spark, table):
+    """A partitioned table with hostile values and deletion vectors."""
+    texts = ["a+b %41", "c/d", "{x}*", None]
+    data = pa.table({"id": list(range(40)), "p": [texts[n % 4] for n in range(40)]})
+    write(spark.createDataFrame(data), table, partition_by="p", properties=VECTORS)
+    DeltaTable.forPath(spark, table).delete("id in (3, 17)")
+    return table
+
+
+def test_rows_are_the_same_by_constants_by_joins_and_without_a_jvm(spark, marked, monkeypatch):
+    wanted = rows(read(spark, marked))
+    assert len(wanted) == 38
+    monkeypatch.setattr(deleted_rows, "MOST_BITS", 0)
+    assert rows(read(spark, marked)) == wanted
+    monkeypatch.setattr(file_index, "_factory", lambda spark: None)
+    assert rows(read(spark, marked)) == wanted
+    assert rows(read(spark, marked, version=0).where("p = 'c/d'")) == sorted(
+        ((n, "c/d") for n in range(1, 40, 4)), key=repr
+    )
+
+
+def test_the_data_source_reads_and_writes(spark, marked):
+    register(spark)
+    wanted = rows(read(spark, marked))
+    source = spark.read.format("pyspark_delta")
+    assert rows(source.load(marked)) == wanted
+    assert source.option("versionAsOf", "0").load(marked).count() == 40
+    new = spark.createDataFrame(pa.table({"p": ["c/d", None], "id": [100, 101]}))
+    new.write.format("pyspark_delta").mode("append").save(marked)
+    assert rows(read(spark, marked)) == sorted([*wanted, (100, "c/d"), (101, None)], key=repr)
+    new.write.format("pyspark_delta").mode("overwrite").save(marked)
+    assert rows(read(spark, marked)) == [(100, "c/d"), (101, None)]
+
+
+def test_the_data_source_refuses_what_it_would_do_wrongly(spark, table):
+    register(spark)
+    write(spark.range(3), table)
+    with pytest.raises(Exception, match=DeltaError.__name__ + "|SchemaMismatch"):
+        spark.sql("select 'x' as id").write.format("pyspark_delta").mode("append").save(table)
+    assert read(spark, table).count() == 3
