@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampNTZType
 
@@ -204,15 +205,7 @@ def needed_features(metadata: Metadata) -> set[str]:
         found.add("checkConstraints")
     if schemas.column_mapping_mode(metadata.configuration) != "none":
         found.add("columnMapping")
-    table = schemas.from_json(metadata.schema_string)
-    for _, field in schemas.walk(table):
-        found.update(_FIELD_MARKS[mark] for mark in field.metadata or {} if mark in _FIELD_MARKS)
-    kinds = set(_type_names(table))
-    if TimestampNTZType.typeName() in kinds:
-        found.add("timestampNtz")
-    if "variant" in kinds:
-        found.add("variantType")
-    return found
+    return found | _features_of_schema(metadata.schema_string)
 
 
 def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protocol:
@@ -305,6 +298,20 @@ def interval_ms(configuration: Mapping[str, str], name: str, default: str) -> in
         f"the property {name} is {text!r}, which is no interval",
         "Write it as `interval 30 days`, in weeks or smaller.",
     )
+
+
+@lru_cache(maxsize=256)
+def _features_of_schema(schema_string: str) -> frozenset[str]:
+    """Kept, because every commit asks, and a wide schema takes milliseconds to read."""
+    table = schemas.from_json(schema_string)
+    marks = {mark for _, field in schemas.walk(table) for mark in field.metadata or {}}
+    kinds = set(_type_names(table))
+    found = {_FIELD_MARKS[mark] for mark in marks & _FIELD_MARKS.keys()}
+    if TimestampNTZType.typeName() in kinds:
+        found.add("timestampNtz")
+    if "variant" in kinds:
+        found.add("variantType")
+    return frozenset(found)
 
 
 def _type_names(data_type: DataType) -> Iterable[str]:
