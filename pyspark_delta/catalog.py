@@ -70,7 +70,7 @@ def _applied(companion: Any, given: list[Any]) -> Any:
     """A Scala object made with defaults for what is not given."""
     arguments = list(given)
     while True:
-        default = getattr(companion, f"apply$default${len(arguments) + 1}", None)
+        default = getattr(companion, f"apply$default${len(arguments) + 1}")
         try:
             arguments.append(default())
         except Exception:  # noqa: BLE001 - py4j tells only by a call that there is no such method

@@ -42,7 +42,7 @@ def rows(*values: tuple[object, ...]) -> Rows:
 
 
 def equal(name: str, value: object) -> Compare:
-    return Compare("=", Column((name,)), Literal(LONG if isinstance(value, int) else STRING, value))  # type: ignore[arg-type]
+    return Compare("=", Column((name,)), Literal(LONG if isinstance(value, int) else STRING, value))
 
 
 def read(host: Host, **how: object) -> list[tuple[object, ...]]:
