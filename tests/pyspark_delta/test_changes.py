@@ -208,9 +208,8 @@ class TestUpdate:
         assert (rows(table, spark), data_files(table)) == ([(1,), (2,)], before)
 
     def test_hostile_names_and_values(self, spark, table, properties):
-        odd = frame(
-            spark, id=[1, 2], **{"a.b": ["x", "y"], "`": ["'", None], "__file": [5, 6], "__row": [7, 8]}
-        )
+        columns: dict[str, list[Any]] = {"id": [1, 2], "a.b": ["x", "y"], "`": ["'", None]}
+        odd = frame(spark, **columns, **{"__file": [5, 6], "__row": [7, 8]})
         write(odd.coalesce(1), table, properties=properties)
         target = DeltaTable.forPath(spark, table)
         target.update("`a.b` = 'x'", {"`a.b`": "concat('\\\\', ````, `__file`)", "````": "`__row`"})

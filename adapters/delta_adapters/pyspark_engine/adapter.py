@@ -251,7 +251,7 @@ class PysparkEngine:
         self._save(frame, mode, **options)
         return None
 
-    def _save(self, frame: Any, mode: str, **options: Any) -> None:
+    def _save(self, frame: Any, mode: Any, **options: Any) -> None:
         from pyspark_delta import write  # noqa: PLC0415
 
         write(frame, self._location, mode=mode, user_metadata=self._tag, **options)
