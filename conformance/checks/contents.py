@@ -8,6 +8,7 @@ from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
+from delta_adapters.capabilities import functions_of
 from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
 from delta_models.operations import (
@@ -147,7 +148,19 @@ def _rule(seen: Observation) -> str | None:
     named = seen.branch.requirement if seen.branch is not None else ""
     if not named.startswith("contents."):
         return None
-    return "write.nan-order" if _nan_decides(seen) else named
+    if _nan_decides(seen):
+        return "write.nan-order"
+    return "write.beyond-core" if _beyond_core(seen) else named
+
+
+def _beyond_core(seen: Observation) -> bool:
+    """Whether rows were picked by a predicate that is none of the portable core."""
+    match seen.operation:
+        case Delete(where=where) | Update(where=where) | Overwrite(where=where) if seen.before is not None:
+            return truth.beyond_core(where, seen.before.schema)
+        case Merge():
+            return bool(functions_of(seen.operation))
+    return False
 
 
 def _nan_decides(seen: Observation) -> bool:

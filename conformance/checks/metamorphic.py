@@ -54,7 +54,9 @@ def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None
             or other.operation.at != read.at
         ):
             continue
-        if truth.nan_matters([read.where], other.answer):
+        if truth.nan_matters([read.where], other.answer) or truth.beyond_core(
+            read.where, other.answer.schema
+        ):
             return
         try:
             picked = truth.pick(read, other.answer)
@@ -72,6 +74,8 @@ def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
     except truth.NotKnown:
         return
     if before.schema != after.schema or truth.nan_matters([operation.where], before):
+        return
+    if truth.beyond_core(operation.where, before.schema):
         return
     try:
         picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))

@@ -55,6 +55,8 @@ def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
         rule = BY_KIND.get(each.kind, "read.latest")
         if truth.nan_matters([read.where], truth.asked_of(seen, each)):
             rule = "read.nan-order"
+        elif truth.beyond_core(read.where, truth.asked_of(seen, each).schema):
+            rule = "read.beyond-core"
         ledger.judge(rule, wrong, where, columns, read)
     _version(seen, each, read, ledger, where)
 

@@ -29,6 +29,7 @@ from delta_models.expressions import (
 from delta_models.log import CorruptFile, DeletionVector, LogError, MissingFile, Snapshot, paths
 from delta_models.log.reader import live_adds
 from delta_models.operations import AtState, AtTime, AtVersion, Latest, Read
+from delta_models.portability import strength_of
 from delta_models.schema import Primitive, Struct
 from delta_models.values import Rows, Value
 
@@ -128,6 +129,15 @@ def nan_matters(expressions: Iterable[Expression | None], *tables: Rows) -> bool
         and any(_is_nan(row[at]) for row in rows.rows)
     )
     return any(each is not None and _asks_of_nan(each, strange) for each in expressions)
+
+
+def beyond_core(expression: Expression | None, schema: Struct) -> bool:
+    """Whether a predicate is none of the portable core by what it is made of: functions, arithmetic, casts, operands of
+    two types. Whom NaN concerns, `nan_matters` tells."""
+    try:
+        return strength_of(expression, Rows(schema, ())) == "reference"
+    except KeyError:
+        return False
 
 
 def _asks_of_nan(expression: Expression, strange: frozenset[str]) -> bool:

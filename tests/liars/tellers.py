@@ -234,3 +234,26 @@ class ForgetsVectorsAfterACheckpoint(Reference):
             return super().scan(snapshot, read)
         live = {key: replace(add, deletion_vector=None) for key, add in snapshot.live.items()}
         return super().scan(replace(snapshot, live=live), read)
+
+
+MIXED = ops.Read(where=stories.compare(stories.ID, "<", stories.PRICE))
+
+
+@trips("read.beyond-core", (*stories.TWICE, MIXED))
+class FiltersAnythingElse(Reference):
+    """A filter over columns of two types picks nothing."""
+
+    def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
+        found = super().scan(snapshot, read)
+        return Rows(found.schema, ()) if read.where is not None else found
+
+
+@trips("write.beyond-core", (*stories.TWICE, ops.Delete(MIXED.where)))
+class DeletesAnythingElse(Reference):
+    """A delete by columns of two types takes everything."""
+
+    def draft(
+        self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
+    ) -> Draft:
+        kept = after.with_rows(()) if isinstance(operation, ops.Delete) else after
+        return super().draft(operation, snapshot, before, kept)

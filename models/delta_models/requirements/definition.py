@@ -58,7 +58,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _outcome(
-        "generated-may-be-asked-for",
+        "generated-may-be-refused",
         "A write that gives no value to a generated column gets the computed one, or is refused.",
         "Generated Columns",
         "lenient",

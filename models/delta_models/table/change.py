@@ -70,7 +70,7 @@ def update(table: Table, operation: Update) -> Expectation:
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     ends = rewritten(table, table.with_rows((*kept, *new)), "contents.update")
     if fill:
-        ends = or_refused(ends, table, ("constraint",), "outcome.generated-may-be-asked-for")
+        ends = or_refused(ends, table, ("constraint",), "outcome.generated-may-be-refused")
     return or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
 
 

@@ -72,7 +72,7 @@ def write(
     except KeyError:
         return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     if "missing" in fitted.liberties and generated(table.schema):
-        expectation = or_refused(expectation, table, ("constraint",), "outcome.generated-may-be-asked-for")
+        expectation = or_refused(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
     for liberty in fitted.liberties:
         expectation = or_refused(expectation, table, ("schema",), SOURCES[liberty])
     return expectation

@@ -68,7 +68,7 @@ def merge(table: Table, operation: Merge) -> Expectation:
     if any(each.casts for each in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
         ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
     if generated(target.schema):
-        ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-asked-for")
+        ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
     if not deleted_twice:
         return ends
     if _one_unconditional_delete(operation):
