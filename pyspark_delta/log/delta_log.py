@@ -41,6 +41,7 @@ _log = logging.getLogger("pyspark_delta")
 _TRIES = 5
 _KEPT_LOGS = 256
 _KEPT_SNAPSHOTS = 8
+_KEPT_FILES = 1_000_000
 
 
 class DeltaLog:
@@ -177,9 +178,16 @@ class DeltaLog:
 
     def _remember(self, snapshot: Snapshot) -> Snapshot:
         self._snapshots[snapshot.version] = snapshot
-        while len(self._snapshots) > _KEPT_SNAPSHOTS:
+        while len(self._snapshots) > 1 and (
+            len(self._snapshots) > _KEPT_SNAPSHOTS or self._kept_files() > _KEPT_FILES
+        ):
             self._snapshots.popitem(last=False)
         return snapshot
+
+    def _kept_files(self) -> int:
+        """Files in memory for the versions that are kept; versions that share a base count it once."""
+        bases = {id(each.state.base): each.state.base for each in self._snapshots.values()}
+        return sum(base.count for base in bases.values() if not base.is_remote)
 
     def _load(self, version: int | None) -> Snapshot:
         return load(self.store, version, self.spark)
