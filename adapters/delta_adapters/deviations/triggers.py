@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
-from delta_models.operations import Merge, Operation, Properties, Update, Vacuum
+from delta_models.operations import AddConstraint, Merge, Operation, Properties, Update, Vacuum
 from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, DataType, DecimalType, Struct
 from delta_models.values import Rows, Value
 
@@ -102,6 +102,12 @@ def _deletes_files_beside_vectors(table: TableLike, operation: Operation) -> boo
     return hidden and isinstance(operation, Vacuum) and not operation.dry_run
 
 
+def _fraction_in_a_constraint(_: TableLike, operation: Operation) -> bool:
+    check = operation.check if isinstance(operation, AddConstraint) else None
+    types = (each.type for each in _parts(check) if isinstance(each, Literal))
+    return any(isinstance(each, DecimalType) and each.scale > 0 for each in types)
+
+
 def _may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
     """Comparisons with null, and of a column with itself, for which an optimizer has a null of its own."""
     operands = _compared(expression)
@@ -154,6 +160,9 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "comparison-with-null": Trigger(
         "a comparison with null is simplified to a null without columns", expression=_may_become_null
+    ),
+    "fraction-in-a-constraint": Trigger(
+        "a decimal in a constraint loses its point", operation=_fraction_in_a_constraint
     ),
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
