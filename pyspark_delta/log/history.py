@@ -21,7 +21,15 @@ from pyspark_delta.partition_values import internal
 if TYPE_CHECKING:
     from pyspark_delta.log.snapshot import Snapshot
 
-__all__ = ["HistoryEntry", "commit_time", "commit_times", "history", "moment_ms", "read_commits", "version_at"]
+__all__ = [
+    "HistoryEntry",
+    "commit_time",
+    "commit_times",
+    "history",
+    "moment_ms",
+    "read_commits",
+    "version_at",
+]
 
 _IN_COMMIT = "delta.enableInCommitTimestamps"
 _IN_COMMIT_VERSION = "delta.inCommitTimestampEnablementVersion"
@@ -100,7 +108,9 @@ def commit_time(store: LogStore, properties: Mapping[str, str], version: int) ->
                 return int(info.raw["inCommitTimestamp"])
         return store.stat(f"{LOG}/{commit_name(version)}").mtime_ms
     except FileNotFoundError:
-        return max((file.mtime_ms for file in store.list_from(LOG) if version_of(file.name) == version), default=0)
+        return max(
+            (file.mtime_ms for file in store.list_from(LOG) if version_of(file.name) == version), default=0
+        )
 
 
 def read_commits(store: LogStore, first: int, last: int) -> list[list[dict[str, Any]]]:
