@@ -107,6 +107,18 @@ class TestPlans:
         with pytest.raises(PlanError, match="lockstep, shared"):
             make_plan(small(), 1, engines=ENGINES, suites=("crashes",))
 
+    def test_table_profiles_have_chunks_of_their_own_behind_the_plain_ones(self):
+        tables = {"merges": {"histories": 14, "heavy": 1}, "rules": {"histories": 2}}
+        suites = {"lockstep": {"chunks": 1, "heavy_histories": 2, "tables": tables}}
+        chunks = make_plan(small(suites=suites), 1, engines=ENGINES).chunks
+        assert [(each.name, each.drawn_for, each.histories, each.heavy) for each in chunks] == [
+            ("lockstep-0", "small", 12, (5, 11)),
+            ("lockstep-1", "merges", 12, (11,)),
+            ("lockstep-2", "merges", 2, (1,)),
+            ("lockstep-3", "rules", 2, ()),
+        ]
+        assert len({each.seed for each in chunks}) == 4
+
     def test_a_chunk_survives_its_json(self):
         chunk = Chunk("lockstep", "ci", 3, 2**63 + 1, 12, 25, (5, 11))
         assert Chunk.from_json(chunk.to_json()) == chunk

@@ -1,0 +1,72 @@
+"""The honest engine plays histories of every table profile, and nothing is found; looks and times are asked as a copy
+must be asked them."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.history import Step
+from conformance.strategies import PROFILES, RandomDice, draw_command, draw_shape
+from conformance.strategies.profiles import TABLES
+from conformance.translation import translated
+from delta_adapters.reference import Reference
+from delta_models import operations as ops
+from delta_models.log import LogReader
+from delta_models.table import World
+from tests.liars import stories
+from tests.liars.stage import Table
+
+STEPS = 15
+WITH_A_CATALOGUE = "lifecycle"
+WITH_ROW_TRACKING = "tracked"  # the honest engine has neither, and is not asked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [each.name for each in TABLES])
+def test_the_honest_engine_breaks_nothing_in_a_table_profile(name, tmp_path):
+    played = 0
+    for number in range(2):
+        dice, world = RandomDice(number), World()
+        shape = draw_shape(dice, PROFILES[name])
+        table = Table(Reference(), tmp_path / str(number) / "table")
+        seat = table._desk.seats[0]
+        if seat.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties)):
+            continue
+        for _ in range(STEPS):
+            operation = draw_command(dice, world, shape)
+            world = world.after(operation)
+            if not table.plays:
+                break
+            for judged in table.play(Step(operation)):
+                assert judged.breaches == (), operation
+                assert judged.faults == (), operation
+            played += 1
+    assert played > 0 or name in {WITH_A_CATALOGUE, WITH_ROW_TRACKING}
+
+
+class TestTranslation:
+    @pytest.fixture
+    def reader(self, tmp_path) -> LogReader:
+        engine = Reference()
+        engine.open(str(tmp_path / "table"))
+        for operation in stories.TWICE:
+            engine.execute(operation, "")
+        return LogReader(tmp_path / "table")
+
+    def test_changes_are_asked_from_the_first_version_of_the_first_step(self, reader):
+        look = ops.ReadChanges(ops.AtState(1), ops.AtState(2))
+        asked = translated(look, {0: 0, 1: 2, 2: 5}, reader)
+        assert asked == ops.ReadChanges(ops.AtVersion(1), ops.AtVersion(5))
+
+    def test_steps_that_added_no_version_have_no_changes_to_ask_for(self, reader):
+        look = ops.ReadChanges(ops.AtState(1), ops.AtState(1))
+        assert translated(look, {0: 3, 1: 3}, reader) is None
+
+    def test_a_state_that_a_copy_never_had_is_not_asked_for(self, reader):
+        assert translated(ops.Restore(ops.AtState(4)), {0: 0}, reader) is None
+
+    def test_a_time_is_that_of_the_commit(self, reader):
+        asked = translated(ops.Read(ops.AtTime(2)), {2: 2}, reader)
+        assert isinstance(asked, ops.Read)
+        assert isinstance(asked.at, ops.AtTimestamp)
+        assert asked.at.micros == reader.commit_times()[2] * 1000
