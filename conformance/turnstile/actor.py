@@ -22,7 +22,7 @@ from pathlib import Path
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.events import CHANGES, LISTINGS, READS, Event, Happened, Question, Record
 from conformance.turnstile.page import Page
-from conformance.turnstile.verdicts import PASS, Hold, Kill, Rule, Verdict, to_answer
+from conformance.turnstile.verdicts import PASS, Hold, Kill, LoseReply, Rule, Tear, Verdict, to_answer
 
 SETTLE_SECONDS = 5.0
 _GRACE = 30  # seconds that a shim waits beyond the controller's own limit, should the controller be stopped
@@ -116,6 +116,11 @@ class Actor:
     def advance(self, by: timedelta) -> None:
         """Shift the clock of all its processes, from what it shows now."""
         self._page["clock_ns"] += by // timedelta(microseconds=1) * 1000
+
+    @property
+    def ahead(self) -> timedelta:
+        """How far its clock is ahead of the true one."""
+        return timedelta(microseconds=self._page["clock_ns"] // 1000)
 
     def begin(
         self,
@@ -234,9 +239,12 @@ class Actor:
         at = self._moving.pop(connection, None)
         if at is not None:
             self._happened[at] = replace(self._happened[at], errno=errno)
+            event, verdict = self._happened[at].event, self._happened[at].verdict
             if untearable:
+                self._problems.append(f"{event} could not be torn: it writes no file of its own")
+            elif errno and isinstance(verdict, Tear | LoseReply):
                 self._problems.append(
-                    f"{self._happened[at].event} could not be torn: it writes no file of its own"
+                    f"{event} failed by itself ({os.strerror(errno)}), so no {verdict} took place"
                 )
 
     def lost(self, connection: socket.socket) -> None:

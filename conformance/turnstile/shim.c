@@ -477,7 +477,7 @@ static ssize_t writing(int fd, const void *data, size_t count, off64_t at) {
     size_t room = allowed(fd, at, count, &then);
     if (room || then < 0) {
         ssize_t put = at < 0 ? NEXT(write)(fd, data, room) : NEXT(pwrite64)(fd, data, room, at);
-        if (then < 0) return put;
+        if (then < 0 || (then && put > 0)) return put; /* a full disk takes what fits, and refuses the next */
     }
     return cut_short(then);
 }

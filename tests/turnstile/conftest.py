@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -83,21 +85,33 @@ def run(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., list[str]]
     return to_its_end
 
 
-@pytest.fixture
-def delta_rs(turnstile: Turnstile, tmp_path: Path) -> Iterator[Callable[[str], tuple[Actor, Host]]]:
-    """A delta-rs of its own for each name, at `table`."""
-    hosts: list[Host] = []
+@dataclass(frozen=True)
+class Engine:
+    """A delta-rs behind a turnstile."""
 
-    def begin(name: str) -> tuple[Actor, Host]:
-        actor = turnstile.actor(name)
-        host = Host.start(
-            parse_engine("delta-rs"), tmp_path / f"host-{name}", environment=actor.environment()
-        )
-        hosts.append(host)
-        host.ready()
-        actor.check_seen()
-        return actor, host
+    turnstile: Turnstile
+    actor: Actor
+    host: Host
 
-    yield begin
-    for each in hosts:
-        each.kill()
+    def at(self, table: Path) -> None:
+        """Address this table, cold."""
+        if not self.host.alive:
+            self.host.restart()
+        self.actor.watch(table)
+        self.host.open(str(table))
+
+
+@pytest.fixture(scope="session")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Engine]]:
+    """Two of them for all tests, since a start is what takes long."""
+    folder = tmp_path_factory.mktemp("engines")
+    with Turnstile(folder / "turnstile", hold_seconds=120) as turnstile, contextlib.ExitStack() as stack:
+        made = []
+        for name in ("A", "B"):
+            actor = turnstile.actor(name)
+            host = Host.start(parse_engine("delta-rs"), folder / name, environment=actor.environment())
+            made.append(Engine(turnstile, actor, stack.enter_context(host)))
+        for each in made:
+            each.host.ready()
+            each.actor.check_seen()
+        yield made[0], made[1]

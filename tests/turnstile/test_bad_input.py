@@ -61,7 +61,12 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 def test_several_at_once_compile_once(fresh_cache, monkeypatch):
     compiled = []
     real = building._compile
-    monkeypatch.setattr(building, "_compile", lambda library: (compiled.append(library), real(library)))
+
+    def counting(library):
+        compiled.append(library)
+        real(library)
+
+    monkeypatch.setattr(building, "_compile", counting)
     threads = [threading.Thread(target=shim) for _ in range(4)]
     for each in threads:
         each.start()

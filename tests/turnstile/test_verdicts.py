@@ -82,6 +82,14 @@ def test_a_lost_reply_of_a_call_that_fails_anyway_keeps_the_true_errno(actor, ta
     (table / COMMIT).touch()
     actor.begin([Rule("commit", LoseReply())])
     assert run(actor, "open_excl", table / COMMIT) == ["open_excl -1 17"]
+    assert "failed by itself (File exists)" in actor.end().problems[0]
+
+
+def test_a_file_that_could_not_be_made_is_not_torn_and_that_is_told(actor, table, run):
+    (table / COMMIT).touch()
+    actor.begin([Rule("commit", Tear(3))])
+    assert run(actor, "open_excl", table / COMMIT) == ["open_excl -1 17"]
+    assert not actor.end().followed
 
 
 @pytest.mark.parametrize("call", ("write", "pwrite", "writev", "sys_write"))
