@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BENCHMARKS = {"__init__", "__main__", "pairs", "results"}
+NOT_BENCHMARKS = {"__init__", "__main__", "bench", "pairs", "results"}
 
 
 def names() -> list[str]:

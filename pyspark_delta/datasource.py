@@ -65,7 +65,7 @@ def register(spark: SparkSession) -> None:
     spark.dataSource.register(PysparkDeltaSource)
 
 
-class PysparkDeltaSource(DataSource):
+class PysparkDeltaSource(DataSource):  # type: ignore[misc]
     """`format("pyspark_delta")`."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
@@ -121,12 +121,12 @@ class PysparkDeltaSource(DataSource):
 
 
 @dataclass(frozen=True)
-class _File(InputPartition):
+class _File(InputPartition):  # type: ignore[misc]
     add: Add
 
 
 @dataclass(frozen=True)
-class _Reader(DataSourceReader):
+class _Reader(DataSourceReader):  # type: ignore[misc]
     path: str
     schema: StructType
     partition_columns: tuple[str, ...]
@@ -177,12 +177,12 @@ class _Reader(DataSourceReader):
 
 
 @dataclass(frozen=True)
-class _Written(WriterCommitMessage):
+class _Written(WriterCommitMessage):  # type: ignore[misc]
     adds: tuple[Add, ...]
 
 
 @dataclass(frozen=True)
-class _Writer(DataSourceArrowWriter):
+class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
     path: str
     data: StructType
     schema: StructType

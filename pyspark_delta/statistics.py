@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -46,6 +47,7 @@ TEXT_LENGTH = 32
 _INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock; UTC is said by the text's Z
 _THREADS_FROM = 8
+JOB_FROM = 2_000
 
 Column = tuple[tuple[str, ...], DataType]
 
@@ -77,8 +79,14 @@ def indexed_columns(
     return found if count < 0 else found[:count]
 
 
-def of_files(paths: Sequence[str], columns: Sequence[Column]) -> list[FileStatistics]:
-    """Statistics of files that this process can open; several at a time, as footers are mostly waiting."""
+def of_files(
+    paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
+) -> list[FileStatistics]:
+    """Statistics of files, in their order: several at a time, as footers are mostly waiting; of very many by a job."""
+    if spark is not None and len(paths) >= JOB_FROM and getattr(spark, "_jvm", None) is not None:
+        context = spark.sparkContext
+        spread = context.parallelize(paths, min(len(paths), 4 * context.defaultParallelism))
+        return list(spread.map(lambda path: of_file(path, columns)).collect())
     if len(paths) < _THREADS_FROM:
         return [of_file(path, columns) for path in paths]
     with ThreadPoolExecutor(max_workers=8) as pool:

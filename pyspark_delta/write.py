@@ -95,7 +95,7 @@ def write_files(
     placed: list[Add] = []
     try:
         _run(spark, plan, df, staging, options)
-        plan.place(staging, options, placed)
+        plan.place(spark, staging, options, placed)
     except BaseException as error:
         discard(root, placed)
         _remove_folder(staging)
@@ -139,10 +139,10 @@ class _Plan:
         columns = statistics.indexed_columns(schema, metadata.partition_columns, metadata.configuration)
         return cls(root, schema, partition, metadata, tuple(columns))
 
-    def place(self, staging: str, options: WriteOptions, placed: list[Add]) -> None:
+    def place(self, spark: SparkSession, staging: str, options: WriteOptions, placed: list[Add]) -> None:
         """Move the files that have rows from the staging folder to where they stay."""
         found = list(_data_files(staging, ""))
-        told = statistics.of_files([os.path.join(staging, file) for file in found], self.columns)  # noqa: PTH118
+        told = statistics.of_files([f"{staging}/{file}" for file in found], self.columns, spark)
         for file, facts in zip(found, told, strict=True):
             if facts.rows == 0:
                 continue

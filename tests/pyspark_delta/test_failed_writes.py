@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyspark
 import pytest
 from deltalake import write_deltalake
 
@@ -118,7 +119,7 @@ spark = builder.config("spark.driver.memory", "512m").config("spark.sql.shuffle.
 
 def script(lines: str, table: str, master: str = "local[2]") -> subprocess.Popen[str]:
     """Lines run in a Python of their own, with a Spark of their own."""
-    home = Path(__import__("pyspark").__file__).parent
+    home = Path(pyspark.__path__[0])
     return subprocess.Popen(
         [sys.executable, "-c", WRITER + textwrap.dedent(lines), table, master],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,

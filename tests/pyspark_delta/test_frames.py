@@ -336,7 +336,7 @@ def test_delta_spark_reads_what_we_write_and_keeps_its_statistics(spark, delta_s
         table=table,
     )
     assert told == [6, 1, "by hand", "WRITE"]
-    stats = [json.loads(add.stats) for add in DeltaLog.for_path(table).update().files().adds()]
+    stats = [json.loads(add.stats or "") for add in DeltaLog.for_path(table).update().files().adds()]
     assert sum(each["numRecords"] for each in stats) == 6
 
 

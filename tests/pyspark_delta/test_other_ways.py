@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 import pytest
 
-from pyspark_delta import DeltaTable, deleted_rows, file_index, read, write
+from pyspark_delta import DeltaTable, deleted_rows, file_index, read, statistics, write
 from pyspark_delta.datasource import register
 from pyspark_delta.exceptions import DeltaError
+from pyspark_delta.log.delta_log import DeltaLog
 
 pytestmark = pytest.mark.slow
 
@@ -59,3 +62,10 @@ def test_the_data_source_refuses_what_it_would_do_wrongly(spark, table):
     with pytest.raises(Exception, match=DeltaError.__name__ + "|SchemaMismatch"):
         spark.sql("select 'x' as id").write.format("pyspark_delta").mode("append").save(table)
     assert read(spark, table).count() == 3
+
+
+def test_footers_of_very_many_files_are_read_by_a_job(spark, table, monkeypatch):
+    monkeypatch.setattr(statistics, "JOB_FROM", 2)
+    write(spark.range(0, 30, 1, 3), table)
+    adds = DeltaLog.for_path(table).update().files().adds()
+    assert sorted(json.loads(add.stats or "")["minValues"]["id"] for add in adds) == [0, 10, 20]

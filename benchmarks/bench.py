@@ -1,0 +1,219 @@
+"""What a benchmark of the engine has at hand: sessions, tables that are made once, copies, and a budget of time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.pairs import PAIRS, Pairs, measure
+from benchmarks.results import Row
+from tests.pyspark_delta.delta_spark import DeltaSpark
+
+ROWS = 10_000_000
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "3g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+}
+COLUMNS = """
+    id, cast(id % 20 as int) as p, concat('name ', id % 100000) as name, id / 3d as amount,
+    timestamp_micros(1700000000000000 + id * 1000) as at, cast(id % 1000 as decimal(10, 2)) as price
+"""
+
+
+@dataclass
+class Bench:
+    """One run."""
+
+    work: Path
+    rows: int = ROWS
+    pairs: int = PAIRS
+    seconds: float = 1800.0
+    started: float = field(default_factory=time.monotonic)
+    notes: list[str] = field(default_factory=list)
+    _made: dict[str, Path] = field(default_factory=dict)
+    _spark: SparkSession | None = None
+    _delta_spark: DeltaSpark | None = None
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session of ours and of the bare Spark jobs."""
+        if self._spark is None:
+            os.environ["PYSPARK_PYTHON"] = sys.executable
+            builder = SparkSession.builder.master("local[2]").appName("benchmarks")
+            for key, value in SETTINGS.items():
+                builder = builder.config(key, value)
+            self._spark = builder.config(
+                "spark.sql.warehouse.dir", str(self.work / "warehouse")
+            ).getOrCreate()
+            self._spark.sparkContext.setLogLevel("ERROR")
+        return self._spark
+
+    @property
+    def delta_spark(self) -> DeltaSpark:
+        """delta-spark, in a JVM of its own."""
+        if self._delta_spark is None:
+            folder = self.work / "delta-spark"
+            folder.mkdir()
+            self._delta_spark = DeltaSpark(folder)
+        return self._delta_spark
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._delta_spark is not None:
+            self._delta_spark.__exit__()
+        if self._spark is not None:
+            self._spark.stop()
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget."""
+        return self.seconds - (time.monotonic() - self.started)
+
+    def made(self, name: str, make: Callable[[Path], object]) -> Path:
+        """A folder that is made by the first who needs it."""
+        if name not in self._made:
+            make(self.work / name)
+            self._made[name] = self.work / name
+        return self._made[name]
+
+    def copy(self, source: Path, name: str) -> str:
+        """A copy of a table to be changed; data files, which nobody ever changes, are shared."""
+        target = self.work / "copies" / name
+        shutil.rmtree(target, ignore_errors=True)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copytree(source, target, copy_function=os.link)
+        return str(target)
+
+    def source(self) -> DataFrame:
+        """The rows that large writes write."""
+        path = self.made("source", lambda p: self.frame().write.parquet(str(p)))
+        return self.spark.read.schema(self.frame().schema).parquet(str(path))
+
+    def frame(self, files: int = 4) -> DataFrame:
+        """The same, made up on the spot, in so many partitions."""
+        return self.spark.range(0, self.rows, 1, files).selectExpr(*_split(COLUMNS))
+
+    def remote(self, lines: str, **names: Any) -> float:
+        """Seconds that delta-spark takes for these lines, by its own clock."""
+        body = "\n".join(f"    {line}" for line in lines.strip().splitlines())
+        clock = "began = time.perf_counter()\nwork()\nresult = time.perf_counter() - began"
+        timed = f"import time\ndef work():\n{body}\n{clock}"
+        return float(self.delta_spark.run(timed, **names))
+
+    def compared(
+        self,
+        work: str,
+        measured: str,
+        ours: Callable[[int], float],
+        peer: str,
+        theirs: Callable[[int], float],
+        *,
+        bar: float | None = None,
+        aim: float | None = None,
+        warm: int = 2,
+        pairs: int | None = None,
+        unit: float = 1000.0,
+    ) -> Row:
+        """One row: ours and the peer's by turns, after a few turns that don't count."""
+        for turn in range(warm):
+            ours(-1 - turn)
+            theirs(-1 - turn)
+        found: Pairs = measure(ours, theirs, pairs or self.pairs)
+        return Row(
+            work, measured, _median(found.ours) * unit, peer, _median(found.peer) * unit, found.ratio, found.interval,
+            bar, aim, len(found.ours), more_is_better=False,
+        )  # fmt: skip
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long it takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def alone(lines: str, **names: Any) -> dict[str, Any]:
+    """What lines leave in `result` (JSON), in a process of their own: for memory, and for cold starts."""
+    told = subprocess.run(
+        [sys.executable, "-c", lines, json.dumps(names)], capture_output=True, text=True, check=True
+    )
+    found: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
+    return found
+
+
+def commit(table: Path, version: int, actions: list[Mapping[str, Any]]) -> None:
+    """Put a commit into a log by hand."""
+    log = table / "_delta_log"
+    log.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(action, separators=(",", ":")) + "\n" for action in actions)
+    (log / f"{version:020d}.json").write_text(lines)
+
+
+def add(number: int) -> dict[str, Any]:
+    """The add of a file that nobody will ever look for, with statistics of three columns."""
+    low = number * 1000
+    stats = {
+        "numRecords": 1000,
+        "minValues": {"id": low, "name": f"name {low}", "amount": low / 4},
+        "maxValues": {"id": low + 999, "name": f"name {low + 999}", "amount": low / 4 + 250},
+        "nullCount": {"id": 0, "name": 0, "amount": 0},
+    }
+    return {
+        "add": {
+            "path": f"part-{number:05d}-{number:032x}.c000.snappy.parquet", "partitionValues": {},
+            "size": 1000 + number, "modificationTime": 1_700_000_000_000 + number, "dataChange": True,
+            "stats": json.dumps(stats),
+        }
+    }  # fmt: skip
+
+
+def beginning() -> list[Mapping[str, Any]]:
+    """Protocol and metadata of such a table."""
+    fields = [("id", "long"), ("name", "string"), ("amount", "double")]
+    schema = {
+        "type": "struct",
+        "fields": [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in fields],
+    }
+    return [
+        {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}},
+        {
+            "metaData": {
+                "id": "00000000-0000-0000-0000-000000000001", "format": {"provider": "parquet", "options": {}},
+                "schemaString": json.dumps(schema), "partitionColumns": [], "configuration": {}, "createdTime": 0,
+            }
+        },
+    ]  # fmt: skip
+
+
+def _split(columns: str) -> list[str]:
+    """The columns of a list, of which some have commas within parentheses."""
+    found, depth, current = [], 0, ""
+    for character in columns.strip():
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            found.append(current)
+            current = ""
+        else:
+            current += character
+    return [*found, current]
+
+
+def _median(values: tuple[float, ...]) -> float:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
