@@ -38,13 +38,11 @@ def update(
         tree = assignments(assigned, schema, alias, case_sensitive)
         analysed = analyse(spark, schema, "true" if condition is None else condition, "UPDATE", alias)
         this = _Update(change, analysed, tree, alias)
-        this.updated(
-            empty_frame(spark, schema)
-        )  # refuses what does not resolve or fit, also where there is no row
-        if analysed.constant is False:
-            return {}
-        candidates = find_candidates(change, None if analysed.constant else analysed)
-        return this.of(candidates)
+        if analysed.constant is not False:
+            candidates = find_candidates(change, None if analysed.constant else analysed)
+            if candidates.adds:
+                return this.of(candidates)
+        return this.nothing()
 
 
 class _Update:
@@ -64,11 +62,14 @@ class _Update:
             return self._rewrite(
                 whole, {ordinal: self._live(whole, ordinal) for ordinal in range(len(whole.adds))}
             )
-        if not candidates.adds:
-            return {}
         if self._change.deletion_vectors_wanted():
             return self._mark(candidates)
         return self._rewrite(candidates, candidates.count(self._picked(candidates.frame())))
+
+    def nothing(self) -> dict[str, int]:
+        """No row is picked: what does not resolve or fit is refused all the same."""
+        self.updated(empty_frame(self._change.spark, self._change.snapshot.schema))
+        return {}
 
     def updated(self, frame: DataFrame, *, picked_only: bool = False) -> DataFrame:
         """The rows of a frame with their new values; the others unchanged, or not at all."""
@@ -133,7 +134,7 @@ class _Update:
     def _mark(self, candidates: Candidates) -> dict[str, int]:
         rows = candidates.pick(self._picked(candidates.frame()))
         if not rows:
-            return {}
+            return self.nothing()
         scanned = self._timer.ms()
         touched = candidates.only(sorted(rows))
         added = self._change.write(self.updated(touched.frame(), picked_only=True))
@@ -143,7 +144,7 @@ class _Update:
     def _rewrite(self, candidates: Candidates, counts: Mapping[int, int]) -> dict[str, int]:
         updated = sum(counts.values())
         if not updated:
-            return {}
+            return self.nothing()
         scanned = self._timer.ms()
         touched = candidates.only(sorted(ordinal for ordinal, count in counts.items() if count))
         live = sum(map(self._change.live_rows, touched.adds))
