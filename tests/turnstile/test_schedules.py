@@ -2,7 +2,6 @@
 
 import functools
 import math
-
 from pathlib import Path
 
 import pytest
