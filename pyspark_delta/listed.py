@@ -45,7 +45,9 @@ def listed(
     paths = files.paths()
     # Names are not patterns, and folders no partitions: Spark would take columns from them, and read files twice.
     reader = spark.read.schema(data).options(**options).option("__globPaths__", "false")
-    rows = reader.option("recursiveFileLookup", "true").parquet(*[f"file:{path}" if path.startswith("/") else path for path in paths])
+    rows = reader.option("recursiveFileLookup", "true").parquet(
+        *[f"file:{path}" if path.startswith("/") else path for path in paths]
+    )
     kept = [sql_text.name(name) for name in data.names]
     if not keys and not constants:
         return rows.selectExpr(*kept, *([f"_metadata.row_index as {row}"] if row else []))
