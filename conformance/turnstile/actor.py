@@ -100,6 +100,11 @@ class Actor:
             )
 
     @property
+    def calls(self) -> int:
+        """How many calls came by the shim, asked about or not; only the library of a benchmark counts them."""
+        return self._page["calls"]
+
+    @property
     def processes(self) -> int:
         """How many have loaded the shim so far."""
         return self._page["attached"]

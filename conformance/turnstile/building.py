@@ -23,12 +23,13 @@ class TurnstileProblem(RuntimeError):
     """The turnstile can't be used here; the message says why and what to do."""
 
 
-def shim() -> Path:
+def shim(*more_flags: str) -> Path:
     """The library, compiled now if this source with these flags never was."""
     if platform.system() != "Linux":
         raise TurnstileProblem(f"the turnstile needs LD_PRELOAD on Linux; this is {platform.system()}")
     source = SOURCE.read_bytes()
-    wanted = repr((source, FLAGS, platform.machine(), platform.libc_ver()))
+    flags = (*FLAGS, *more_flags)
+    wanted = repr((source, flags, platform.machine(), platform.libc_ver()))
     folder = cache_folder() / "turnstile"
     library = folder / f"shim-{hashlib.sha256(wanted.encode()).hexdigest()[:16]}.so"
     if library.exists():
@@ -38,7 +39,7 @@ def shim() -> Path:
         with (folder / "shim.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not library.exists():
-                _compile(library)
+                _compile(library, flags)
     except OSError as error:
         raise TurnstileProblem(
             f"can't keep the turnstile's library in {folder}: {error}. XDG_CACHE_HOME moves it elsewhere"
@@ -46,7 +47,7 @@ def shim() -> Path:
     return library
 
 
-def _compile(library: Path) -> None:
+def _compile(library: Path, flags: tuple[str, ...]) -> None:
     compiler = next((found for each in COMPILERS if (found := shutil.which(each))), None)
     if compiler is None:
         raise TurnstileProblem(
@@ -58,7 +59,7 @@ def _compile(library: Path) -> None:
     partial = library.with_suffix(f".{os.getpid()}.partial")
     try:
         done = subprocess.run(
-            [compiler, *FLAGS, "-o", str(partial), str(SOURCE), "-ldl"],
+            [compiler, *flags, "-o", str(partial), str(SOURCE), "-ldl"],
             capture_output=True, text=True, check=False, timeout=TIMEOUT,
         )  # fmt: skip
         if done.returncode:

@@ -37,8 +37,8 @@ _LONGEST_MESSAGE = 16384
 class Turnstile:
     """One socket, one thread, any number of actors."""
 
-    def __init__(self, folder: Path, hold_seconds: float = HOLD_SECONDS) -> None:
-        library = shim()
+    def __init__(self, folder: Path, hold_seconds: float = HOLD_SECONDS, library: Path | None = None) -> None:
+        library = library or shim()
         self._hold_seconds = hold_seconds
         self._spare: Path | None = None
         self._folder = folder.absolute()

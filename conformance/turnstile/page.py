@@ -13,7 +13,7 @@ LONGEST_SOCKET = 107
 LONGEST_TABLE = 4095
 
 _INT32 = {"armed": 8, "killed": 12, "dead": 16, "root": 20, "limit": 48, "generation": 52}
-_INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40}
+_INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40, "calls": 4328}
 _TEXT = {"actor": (56, LONGEST_ACTOR), "socket": (120, LONGEST_SOCKET), "table": (228, LONGEST_TABLE)}
 
 

@@ -62,9 +62,9 @@ def test_several_at_once_compile_once(fresh_cache, monkeypatch):
     compiled = []
     real = building._compile
 
-    def counting(library):
+    def counting(library, flags):
         compiled.append(library)
-        real(library)
+        real(library, flags)
 
     monkeypatch.setattr(building, "_compile", counting)
     threads = [threading.Thread(target=shim) for _ in range(4)]

@@ -110,7 +110,7 @@ def test_a_pyspark_driver_its_jvm_and_its_python_workers_are_one_actor(turnstile
     )
     assert done.returncode == 0, done.stderr[-2000:]
     record = actor.end()
-    pids = {each.event.question.pid: set() for each in record.happened}
+    pids: dict[int, set[str]] = {each.event.question.pid: set() for each in record.happened}
     for each in record.happened:
         pids[each.event.question.pid].add(each.event.role)
     assert sum("data" in roles for roles in pids.values()) >= 2, "workers, and the JVM"

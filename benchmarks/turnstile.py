@@ -1,0 +1,278 @@
+"""The turnstile: its cost where nothing is asked, where every event is asked about, and where a call is held.
+
+The bar is on calls times cost per call: two processes that do the very same differ by more than the idle shim can cost
+(0.7 to 1.4 with the shim in neither), so whole appends, by hosts that take turns, have no bar. Calls of an append are
+counted by a library made for that; the cost of one is that of a `write` that fails at once, in a C program.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+
+from benchmarks.pairs import PAIRS, Pairs, bootstrap, measure
+from benchmarks.results import Result, Row
+from conformance.turnstile.actor import Actor
+from conformance.turnstile.building import shim
+from conformance.turnstile.controller import Turnstile
+from delta_adapters.registry import parse_engine
+from delta_adapters.supervisor import Host
+from delta_models.operations import Append, Create
+from delta_models.outcomes import Committed
+from delta_models.schema import LONG, struct
+from delta_models.values import Rows
+
+SCHEMA = struct(("id", LONG))
+ROWS = Rows(SCHEMA, tuple((each,) for each in range(10)))
+APPENDS = 4  # of which the quickest counts: a busy machine makes any one slow, and none quick
+IDLE_BAR = 0.05
+HOSTS = 2
+CALLS = 2000
+HELD = 100
+
+_CHILD = """
+import os, sys, time
+path, count = sys.argv[1], int(sys.argv[2])
+best = 1e9
+for _ in range(5):
+    start = time.perf_counter()
+    for _ in range(count // 5):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT))
+    best = min(best, (time.perf_counter() - start) / (count // 5))
+print(best * 1e6)
+"""
+
+
+class Appender:
+    """A delta-rs with a table to which it appends."""
+
+    def __init__(self, work: Path, name: str, environment: Mapping[str, str] | None = None) -> None:
+        self.table = work / f"{name}-table"
+        self.host = Host.start(parse_engine("delta-rs"), work / name, environment=environment)
+
+    def set(self) -> None:
+        """A table, warm."""
+        self.host.open(str(self.table))
+        assert self.host.execute(Create(SCHEMA)).outcome == Committed()
+        for _ in range(5):
+            self.append(0)
+
+    def append(self, _: int) -> float:
+        """Seconds of an append, inside the host."""
+        taken = []
+        for _ in range(APPENDS):
+            reply = self.host.execute(Append(ROWS))
+            assert reply.outcome == Committed()
+            taken.append(reply.seconds)
+        return min(taken)
+
+
+def appends(work: Path, turnstile: Turnstile) -> list[Row]:
+    """An append with the shim idle, and with every event asked about, beside one without the shim."""
+    actors = [turnstile.actor(f"appender-{number}") for number in range(HOSTS)]
+    shimmed = [Appender(work, each.name, each.environment()) for each in actors]
+    bare = [Appender(work, f"bare-{number}") for number in range(HOSTS)]
+    try:
+        for each in (*shimmed, *bare):
+            each.set()
+        for actor, each in zip(actors, shimmed, strict=True):
+            actor.check_seen()
+            actor.watch(each.table)
+
+        def asked(turn: int) -> float:
+            actor = actors[turn % HOSTS]
+            actor.begin(reads=True)
+            seconds = shimmed[turn % HOSTS].append(turn)
+            assert actor.end().happened
+            return seconds
+
+        def idle(turn: int) -> float:
+            return shimmed[turn % HOSTS].append(turn)
+
+        def without(turn: int) -> float:
+            return bare[turn // HOSTS % HOSTS].append(turn)
+
+        return [
+            _row("a delta-rs append, the shim idle", measure(idle, without, 2 * PAIRS)),
+            _row(
+                "a delta-rs append, every event and every read of the log asked about",
+                measure(asked, without),
+            ),
+        ]
+    finally:
+        for each in (*shimmed, *bare):
+            each.host.kill()
+
+
+_TIGHT = """
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+int main(void) {
+    struct timespec a, b;
+    double best = 1e9;
+    for (int turn = 0; turn < 20; turn++) {
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        for (int n = 0; n < 20000; n++) { ssize_t r = write(-1, "", 1); (void)r; }
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        double each = ((b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) / 1e9) / 20000;
+        if (each < best) best = each;
+    }
+    printf("%.12f\\n", best);
+}
+"""
+
+
+def share(work: Path, turnstile: Turnstile) -> Row:
+    """Calls of an append times the cost of an idle call, as a share of the append."""
+    with Turnstile(work / "counting", library=shim("-DTURNSTILE_COUNTS")) as counting:
+        actor = counting.actor("counted")
+        counted = Appender(work, "counted", actor.environment())
+        try:
+            counted.set()
+            before = actor.calls
+            seconds = [counted.append(0) for _ in range(PAIRS)]
+            number = (actor.calls - before) / (PAIRS * APPENDS)
+        finally:
+            counted.host.kill()
+    (work / "tight.c").write_text(_TIGHT)
+    subprocess.run(["cc", "-O2", "-w", "-o", work / "tight", work / "tight.c"], check=True)
+    idle = turnstile.actor("tight").environment()
+
+    def tight(environment: Mapping[str, str]) -> float:
+        command = [str(work / "tight")]
+        return float(
+            subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        )
+
+    extra = [tight(idle) - tight({}) for _ in range(PAIRS)]
+    shares = [max(each, 0) * number / taken for each, taken in zip(extra, seconds, strict=True)]
+    return Row(
+        work=f"{number:.0f} calls of a delta-rs append by an idle shim, each at {median(extra) * 1e9:.0f} ns",
+        measure="seconds",
+        ours=median(extra) * number,
+        peer="the append",
+        peer_value=median(seconds),
+        ratio=median(shares),
+        interval=bootstrap(shares),
+        bar=IDLE_BAR,
+        pairs=PAIRS,
+        more_is_better=False,
+    )
+
+
+def _row(work: str, pairs: Pairs) -> Row:
+    return Row(
+        work=work,
+        measure="seconds",
+        ours=median(pairs.ours),
+        peer="without the shim",
+        peer_value=median(pairs.peer),
+        ratio=pairs.ratio,
+        interval=pairs.interval,
+        pairs=len(pairs.ours),
+        more_is_better=False,
+    )
+
+
+def calls(work: Path, turnstile: Turnstile) -> list[Row]:
+    """One call: the shim idle, asking of another folder, asking of this one; beside one without the shim."""
+    actor = turnstile.actor("caller")
+    table = work / "calls"
+    table.mkdir()
+    actor.watch(table)
+
+    def bare(_: int) -> float:
+        return _child(work / "x", {})
+
+    def idle(_: int) -> float:
+        return _child(work / "x", actor.environment())
+
+    def elsewhere(_: int) -> float:
+        return _counted(actor, work / "x", 0)
+
+    def asked(_: int) -> float:
+        return _counted(actor, table / "x", HELD)
+
+    rows = []
+    few: list[tuple[str, Callable[[int], float], int]] = [
+        ("the shim idle", idle, PAIRS),
+        ("the shim armed, a file outside of the table", elsewhere, 7),
+        ("the shim armed, a file of the table", asked, 7),
+    ]
+    for name, ours, pairs in few:
+        taken = measure(ours, bare, pairs)
+        rows.append(
+            Row(
+                work=f"open for writing and close, {name}",
+                measure="microseconds",
+                ours=median(taken.ours),
+                peer="without the shim",
+                peer_value=median(taken.peer),
+                ratio=taken.ratio,
+                interval=taken.interval,
+                pairs=pairs,
+                more_is_better=False,
+            )
+        )
+    return rows
+
+
+def _child(path: Path, environment: Mapping[str, str], count: int = CALLS) -> float:
+    told = subprocess.run(
+        [sys.executable, "-S", "-c", _CHILD, str(path), str(count)],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return float(told.stdout)
+
+
+def _counted(actor: Actor, path: Path, events: int) -> float:
+    actor.begin()
+    taken = _child(path, actor.environment(), events or CALLS)
+    assert len(actor.end().happened) == events
+    return taken
+
+
+def held(work: Path, turnstile: Turnstile) -> Row:
+    """A call that is parked, and released as soon as it is seen."""
+    actor = turnstile.actor("held")
+    table = work / "held"
+    table.mkdir()
+    actor.watch(table)
+    actor.begin(gate=lambda _: True)
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", _CHILD, str(table / "x"), str(HELD)],
+        env={**os.environ, **actor.environment()}, stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        for _ in range(HELD):
+            assert actor.await_parked(30)
+            actor.release()
+        taken = float(child.communicate()[0])
+    assert len(actor.end().happened) == HELD
+    return Row(
+        work="open for writing and close, held and released at once",
+        measure="microseconds",
+        ours=taken,
+        peer="none",
+        peer_value=None,
+        more_is_better=False,
+    )
+
+
+def main() -> Result:
+    """What has the bar, whole appends, then single calls."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        work = Path(folder)
+        with Turnstile(work / "turnstile") as turnstile:
+            rows = [
+                share(work, turnstile),
+                *appends(work, turnstile),
+                *calls(work, turnstile),
+                held(work, turnstile),
+            ]
+    return Result("turnstile", tuple(rows))
