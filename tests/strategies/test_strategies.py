@@ -247,18 +247,18 @@ class TestGuards:
         def check(shape: Shape, steps: list[Operation]) -> None:
             if shape.tame:
                 tame.append(shape)
-                assert not triggers_of(
-                    history.History("lockstep", "dev", 0, 1, tuple(map(history.Step, steps)))
-                )
+                found = triggers_of(history.History("lockstep", "dev", 0, 1, tuple(map(history.Step, steps))))
+                assert not {each for each in found if not TRIGGERS[each].everywhere}
 
         play(11, check, examples=40)
         assert len(tame) > 10
 
     def test_every_trigger_that_can_be_drawn_occurs_in_the_other_half(self) -> None:
         seen: set[str | None] = set()
-        for _, steps in drawn(PROFILES["nightly"], 250):
-            for world, operation in steps:
-                seen |= set_off(world.table, operation)
+        for profile in PROFILES.values():
+            for _, steps in drawn(profile, 200 if profile.name == "nightly" else 30):
+                for world, operation in steps:
+                    seen |= set_off(world.table, operation)
         for number in range(2000):  # some types seldom partition a table
             for kind in draw_shape(RandomDice(number), PROFILES["ci"]).kinds:
                 seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}

@@ -14,13 +14,14 @@ from typing import Any, Protocol
 
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
 from delta_models.operations import AddConstraint, Merge, Operation, Properties, Update, Vacuum
-from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, DataType, DecimalType, Struct
+from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, TIMESTAMP, DataType, DecimalType, Struct
 from delta_models.values import Rows, Value
 
 DIGITS_OF_A_DOUBLE = 15
 LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the column's name needs some
 NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
 JOINED_WRONGLY = 0x20000  # from here on there are characters whose escaped halves are joined wrongly
+NANOSECONDS = 2**63 // 1000  # microseconds since 1970 from here on are too many nanoseconds for 64 bits
 GAP = range(-141_437, -141_427)  # 1582-10-05 to 1582-10-14, days since 1970
 
 
@@ -48,13 +49,16 @@ class TableLike(Protocol):
 class Trigger:
     """Whether something is what an engine is known to trip on: `value`, a value of a type, in a partition column or
     not; `expression`, an expression over a table with these partition columns; `operation`, an operation on a table;
-    `name`, the name of a partition column."""
+    `name`, the name of a partition column. One that is drawn `everywhere` is kept out of no history: it trips nobody
+    on a table of its own.
+    """
 
     because: str
     value: Callable[[DataType, Value, bool], bool] | None = None
     expression: Callable[[Expression, tuple[str, ...]], bool] | None = None
     name: Callable[[str], bool] | None = None
     operation: Callable[[TableLike, Operation], bool] | None = None
+    everywhere: bool = False
 
     def set_off(self, table: TableLike, operation: Operation) -> bool:
         """Whether an operation on a table brings it about."""
@@ -147,6 +151,11 @@ TRIGGERS: Mapping[str, Trigger] = {
         "no folder has a NUL in its name",
         lambda of, value, partition: _text(of, partition) and "\0" in value,
     ),
+    "far-timestamp": Trigger(
+        "in Spark's old form a reader takes it for nanoseconds, into which it does not fit",
+        lambda of, value, _: of == TIMESTAMP and not -NANOSECONDS < value < NANOSECONDS,
+        everywhere=True,
+    ),
     "gap-date": Trigger(
         "days that the calendar reform left out are pushed down as others",
         lambda of, value, _: of == DATE and value in GAP,
@@ -174,8 +183,8 @@ def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None
     """The name of the first trigger that a value sets off, None if it is free of all."""
     if value is None:
         return None
-    values = ((name, each.value) for name, each in TRIGGERS.items() if each.value is not None)
-    return next((name for name, test in values if test(data_type, value, partition)), None)
+    values = ((name, each.value) for name, each in TRIGGERS.items() if not each.everywhere)
+    return next((name for name, test in values if test and test(data_type, value, partition)), None)
 
 
 def touched_by_name(name: str) -> str | None:
