@@ -7,7 +7,6 @@ writer moves, until it stands at its next gate or has ended, so the schedule dec
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -171,12 +170,3 @@ class _Interleaving(Generic[Answer]):
                 self._answers[number] = TimeoutError(
                     f"writer {number} never answered, not even after its end"
                 )
-
-
-def cuts(record: Record) -> Iterator[tuple[str, int]]:
-    """The events of a record at which an operation can be cut, each once, in order."""
-    changes = (each.event for each in record.happened if each.event.role != roles.LOOK)
-    return (
-        (role, ordinal)
-        for (role, ordinal), _ in itertools.groupby((each.role, each.ordinal) for each in changes)
-    )
