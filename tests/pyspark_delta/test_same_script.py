@@ -45,7 +45,8 @@ def test_each_engine_goes_on_where_the_other_stopped(spark, delta_spark, table):
         before = sorted([list(row) for row in table.toDF().collect()])
         table.delete("id % 10 = 6")
         table.optimize().executeCompaction()
-        result = before, sorted([list(row) for row in table.toDF().collect()])
+        after = DeltaTable.forPath(spark, path).toDF()  # delta-spark's handle goes on showing what it was made on
+        result = before, sorted([list(row) for row in after.collect()])
         """,
         path=table,
     )

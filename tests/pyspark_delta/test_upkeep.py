@@ -353,6 +353,16 @@ class TestDefinition:
         with pytest.raises(NotADeltaTable):
             DeltaTable.replace(spark).location(table + "2").addColumn("x", "int").execute()
 
+    def test_a_table_can_have_a_name_in_the_catalogue(self, spark, table):
+        DeltaTable.create(spark).tableName("named").location(table).addColumn("x", "int").execute()
+        DeltaTable.createIfNotExists(spark).tableName("managed").addColumn("x", "int").execute()
+        write(spark.sql("select 1 x"), table, mode="append")
+        assert DeltaTable.forName(spark, "default.named").toDF().collect() == [(1,)]
+        assert DeltaTable.forName(spark, "managed").count() == 0
+        assert DeltaTable.forName(spark, f"delta.`{table}`").count() == 1
+        with pytest.raises(NotADeltaTable, match="no table nobody"):
+            DeltaTable.forName(spark, "nobody")
+
     def test_what_the_engine_can_not_write_is_refused_by_name(self, spark, table):
         with pytest.raises(UnsupportedTableFeature, match="clustering"):
             DeltaTable.create(spark).location(table).addColumn("x", "int").clusterBy("x")
