@@ -50,7 +50,11 @@ KEY = {
 
 
 # The others need a JVM: tests/adapters/delta_spark and tests/run/test_beside_delta_spark.py replay them.
-BESIDE_DELTA_SPARK = ("delta-rs-far-timestamps", "delta-rs-vacuum-of-deletion-vectors")
+BESIDE_DELTA_SPARK = (
+    "delta-rs-far-timestamps",
+    "delta-rs-stats-of-removes",
+    "delta-rs-vacuum-of-deletion-vectors",
+)
 WITHOUT_JVM = [
     each for each in all_deviations() if each.engine == "delta-rs" and each.name not in BESIDE_DELTA_SPARK
 ]

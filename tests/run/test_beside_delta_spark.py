@@ -13,7 +13,11 @@ from delta_adapters.deviations import all_deviations
 from delta_adapters.registry import parse_engine
 from delta_adapters.supervisor import Host
 
-NAMES = ("delta-rs-far-timestamps", "delta-rs-vacuum-of-deletion-vectors")
+NAMES = (
+    "delta-rs-far-timestamps",
+    "delta-rs-stats-of-removes",
+    "delta-rs-vacuum-of-deletion-vectors",
+)
 
 
 @pytest.mark.slow
