@@ -64,7 +64,9 @@ def run_campaign(options: RunOptions, bus: Bus) -> None:
 
 def default_engines() -> tuple[str, ...]:
     """The project's own engines, whether they can run here or not; not the honest one, which is no evidence."""
-    return tuple(each for each in engine_names() if each in KNOWN and KNOWN[each].counts)
+    return tuple(
+        each for each in engine_names() if each in KNOWN and KNOWN[each].counts and KNOWN[each].by_default
+    )
 
 
 def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:

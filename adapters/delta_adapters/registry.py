@@ -51,7 +51,8 @@ class Known:
 
     `package` is the distribution whose version counts; `others` are needed beside it; `elsewhere` are the requirements
     of an environment for another version (with `{version}`), none if the engine can only run as installed. `counts` is
-    False where agreement with the model is no evidence: such an engine runs only if it is asked for by name.
+    False where agreement with the model is no evidence; such an engine, and one that is not `by_default`, runs only
+    if it is asked for by name.
     """
 
     adapter: str
@@ -61,6 +62,7 @@ class Known:
     java: bool = False
     elsewhere: tuple[str, ...] = ()
     counts: bool = True
+    by_default: bool = True
 
 
 KNOWN: Mapping[str, Known] = {
@@ -80,6 +82,7 @@ KNOWN: Mapping[str, Known] = {
         "pyspark",
         others=("pyspark", "orjson", "pyroaring"),
         java=True,
+        by_default=False,  # a second JVM does not fit into the four minutes of a default run on two cores
     ),
 }
 AVAILABLE = Availability(available=True)

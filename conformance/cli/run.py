@@ -33,8 +33,8 @@ Usage: conformance run [OPTIONS]
 Plays drawn histories on engines, judges every step, and writes a report.
 
 What is tested:
-  --engine NAME[@VERSION]   an engine; again for more. Default: all that can run here, and if
-                            one of the default ones can't, the run is inconclusive
+  --engine NAME[@VERSION]   an engine; again for more. Default: delta-rs and delta-spark; if
+                            one of them can't run here, the run is inconclusive
   --suite NAME              lockstep, shared or examples; again for more. Default: all of the
                             profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is

@@ -139,6 +139,7 @@ class LocalStore:
         path = self._path(name)
         staged = self._stage(path, data)
         try:
+            _forget(_side_checksum(path))
             os.replace(staged, path)
         except OSError:
             _forget(staged)
@@ -151,6 +152,7 @@ class LocalStore:
         try:
             write(staged)
             size = os.stat(staged).st_size
+            _forget(_side_checksum(path))
             os.replace(staged, path)
         except BaseException:
             _forget(staged)
@@ -253,6 +255,12 @@ def _staging_name(path: str) -> str:
     """Hidden, so that no engine takes it for data or for a commit."""
     folder, name = os.path.split(path)
     return f"{folder}/.{name}.{uuid.uuid4().hex}.tmp"
+
+
+def _side_checksum(path: str) -> str:
+    """Where Hadoop keeps its checksum of a file; left behind, it makes Hadoop refuse the next file of that name."""
+    folder, name = os.path.split(path)
+    return f"{folder}/.{name}.crc"
 
 
 def _forget(staged: str) -> None:

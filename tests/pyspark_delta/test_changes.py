@@ -209,7 +209,8 @@ class TestUpdate:
 
     def test_hostile_names_and_values(self, spark, table, properties):
         columns: dict[str, list[Any]] = {"id": [1, 2], "a.b": ["x", "y"], "`": ["'", None]}
-        odd = frame(spark, **columns, **{"__file": [5, 6], "__row": [7, 8]})
+        columns |= {"__file": [5, 6], "__row": [7, 8]}  # a class would rename such keywords
+        odd = frame(spark, **columns)
         write(odd.coalesce(1), table, properties=properties)
         target = DeltaTable.forPath(spark, table)
         target.update("`a.b` = 'x'", {"`a.b`": "concat('\\\\', ````, `__file`)", "````": "`__row`"})

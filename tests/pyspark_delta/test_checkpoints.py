@@ -55,6 +55,17 @@ def test_a_checkpoint_written_here_is_read_by_deltalake_without_the_commits(tmp_
     assert theirs.transaction_version("app") == 4
 
 
+def test_what_is_replaced_leaves_no_checksum_of_hadoop_behind(tmp_path):
+    log = create(tmp_path)
+    folder = tmp_path / "_delta_log"
+    stale = [folder / f".{name}.crc" for name in (f"{0:020d}.checkpoint.parquet", "_last_checkpoint")]
+    for each in stale:
+        each.write_bytes(b"crc\x00 of another writer's file")
+    log.checkpoint()
+    assert not any(each.exists() for each in stale)
+    assert deltalake.DeltaTable(tmp_path).version() == 0
+
+
 def test_a_checkpoint_gives_back_the_whole_state(tmp_path):
     log = create(tmp_path, delta__enableDeletionVectors="true", delta__feature__domainMetadata="supported")
     vector = DeletionVector("u", "a" * 20, 1, 40, 2)

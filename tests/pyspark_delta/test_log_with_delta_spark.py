@@ -90,6 +90,17 @@ def test_a_checkpoint_of_delta_spark_is_the_state_of_its_commits(
     assert (snapshot.num_files, snapshot.size_in_bytes) == (checksum["numFiles"], checksum["tableSizeBytes"])
 
 
+def test_delta_spark_reads_its_own_checkpoint_after_it_was_replaced_here(delta_spark, tmp_path):
+    table = tmp_path / "t"
+    rows = make(delta_spark, table, VECTORS, ())
+    log = DeltaLog.for_path(table)
+    log.checkpoint(log.snapshot(2))
+    for version in range(2):
+        (table / "_delta_log" / f"{version:020d}.json").unlink()
+    elsewhere = table.rename(tmp_path / "cold")
+    assert delta_spark.run(COUNT, table=str(elsewhere)) == rows
+
+
 SCHEMA = StructType([StructField("id", LongType()), StructField("p", StringType())])
 
 
