@@ -85,7 +85,7 @@ def _is_able(spec: EngineSpec, bus: Bus) -> bool:
 
 
 class Worker:
-    """One worker process and the stream of its events. A `heavy` one starts engines on a JVM at once, another late."""
+    """One worker process and the stream of its events. A `heavy` one gets to run engines on a JVM."""
 
     def __init__(self, number: int, work: Path) -> None:
         self.number = number
@@ -206,11 +206,7 @@ class Campaign:
                 return
 
     def _deal(self, specs: Sequence[EngineSpec]) -> None:
-        """Tell workers who plays.
-
-        Half of them run JVMs from the start, which need more than a core each while they warm up; the others help them
-        when nothing light is left.
-        """
+        """Tell workers who plays. Only half of them run JVMs, which need more than a core each while they warm up."""
         dear = any(map(is_heavy, specs))
         self._heavy.extend(each for each in self._plan.chunks if each.heavy and dear)
         self._light.extend(each for each in self._plan.chunks if not (each.heavy and dear))
@@ -276,7 +272,7 @@ class Campaign:
     def _next(self, worker: Worker) -> Chunk | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return None
-        queues = (self._heavy, self._light) if worker.heavy else (self._light, self._heavy)
+        queues = (self._heavy, self._light) if worker.heavy else (self._light,)
         return next((each.popleft() for each in queues if each), None)
 
     def _enough(self) -> bool:
