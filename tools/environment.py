@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
-JAVA_FINDER = ROOT / "adapters" / "delta_adapters" / "delta_spark" / "java.py"
+JAVA_FINDER = ROOT / "adapters" / "delta_adapters" / "spark" / "java.py"
 
 VENV_CURE = """\
     Debian, Ubuntu:  sudo apt install python3-venv

@@ -176,7 +176,7 @@ def prepare(engine: str | EngineSpec) -> Availability:
 @functools.cache
 def java_availability() -> Availability:
     """Whether there is a Java that Spark accepts, and the line that installs one."""
-    from delta_adapters.delta_spark.java import OLDEST, JavaError, find_java  # noqa: PLC0415 - only for who needs a JVM
+    from delta_adapters.spark.java import OLDEST, JavaError, find_java  # noqa: PLC0415 - only for who needs a JVM
 
     try:
         find_java()

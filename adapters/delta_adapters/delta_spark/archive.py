@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from delta_adapters.delta_spark.jars import cache_root, locked, say
-from delta_adapters.delta_spark.java import Java
+from delta_adapters.spark.java import Java
 
 WITHIN_SECONDS = 600
 DUMP = (

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from delta_adapters.delta_spark.java import Java, find_java
+from delta_adapters.spark.java import Java, find_java
 
 COORDINATES = "io.delta:delta-spark_4.2_2.13:4.4.0"
 WITHIN_SECONDS = 600

@@ -11,7 +11,7 @@ import sys
 
 from delta_adapters.delta_spark.archive import make_archive
 from delta_adapters.delta_spark.jars import JarsError, resolve, say
-from delta_adapters.delta_spark.java import JavaError, find_java
+from delta_adapters.spark.java import JavaError, find_java
 
 
 def main() -> int:

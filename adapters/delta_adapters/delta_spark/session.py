@@ -1,108 +1,30 @@
-"""One Spark session with delta-spark, tuned for tables of a few rows: started once a host, and reused.
-
-Every setting here is one that a user of Spark can make. None of them turns off a part of delta-spark that writes or
-reads a table.
-"""
+"""A small Spark session with delta-spark: its JARs, and its own set-up as its documentation gives it."""
 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from delta_adapters.delta_spark import archive
 from delta_adapters.delta_spark.jars import resolve
-from delta_adapters.delta_spark.java import find_java
-
-LOGGING = """\
-status = error
-rootLogger.level = error
-rootLogger.appenderRef.stderr.ref = stderr
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{2}
-"""
+from delta_adapters.spark import session
+from delta_adapters.spark.java import find_java
 
 
 def start_session(work: Path) -> Any:
-    """A SparkSession that keeps everything of its own under `work`; resolves the JARs if that was never done."""
+    """A session under `work`; resolves the JARs if that was never done."""
     java = find_java()
     jars = resolve(java=java)
-    for folder in ("tmp", "local", "warehouse"):
-        (work / folder).mkdir(parents=True, exist_ok=True)
-    (work / "log4j2.properties").write_text(LOGGING, encoding="utf-8")
-    os.environ |= {
-        "JAVA_HOME": str(java.home),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",  # no look-up of the machine's own name
-        "SPARK_LOCAL_DIRS": str(work / "local"),
-    }
-    os.environ.pop("PYSPARK_SUBMIT_ARGS", None)
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - takes a second, and the environment must be right before
-
-    builder = SparkSession.builder
-    for key, value in settings(work, jars, archive.java_options(java, jars)).items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return session.start_session(work, settings(jars), java, archive.java_options(java, jars))
 
 
-def stop_session(spark: Any) -> None:
-    """End the session and its JVM."""
-    from pyspark import SparkContext  # noqa: PLC0415
-
-    gateway = SparkContext._gateway  # noqa: SLF001 - pyspark keeps the JVM for the next session, and has no call to end it
-    spark.stop()
-    if gateway is not None:
-        process = gateway.proc
-        gateway.shutdown()
-        process.stdin.close()  # the JVM ends when this pipe does
-        process.wait()
-        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
-
-
-def settings(work: Path, jars: tuple[Path, ...], more_java_options: tuple[str, ...] = ()) -> dict[str, str]:
-    """The configuration of the session."""
+def settings(jars: tuple[Path, ...]) -> dict[str, str]:
+    """What delta-spark needs beside what every session has, and how it is tuned for tables of a few rows."""
     return {
-        "spark.app.name": "delta-conformance",
-        "spark.master": "local[2]",
-        "spark.driver.memory": "1g",
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
-        "spark.driver.extraJavaOptions": java_options(work, more_java_options),
-        # delta-spark's own set-up, as its documentation gives it
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        # nothing of ours is seen from outside, and nothing of it is left anywhere else
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": (work / "warehouse").as_uri(),
-        "spark.local.dir": str(work / "local"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        # tables of a few rows: tasks cost more than the work in them
-        "spark.sql.shuffle.partitions": "1",
-        "spark.default.parallelism": "1",
-        "spark.sql.adaptive.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
         "spark.databricks.delta.snapshotPartitions": "1",
-        "spark.sql.codegen.wholeStage": "false",  # measured: to compile costs more than it saves, a sixth of the CPU
-        # what the harness means by an operation
-        "spark.sql.session.timeZone": "UTC",
-        "spark.databricks.delta.retentionDurationCheck.enabled": "false",  # Vacuum(0) is asked for on purpose
     }
-
-
-def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
-    """What the JVM is started with, as one text that Spark's launcher takes apart again."""
-    options = (
-        "-XX:+UseSerialGC",
-        "-Djava.net.preferIPv4Stack=true",
-        f"-Djava.io.tmpdir={work / 'tmp'}",
-        f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
-        *more,
-    )
-    return " ".join(each if each.isascii() and " " not in each else f'"{each}"' for each in options)

@@ -234,7 +234,7 @@ def test_a_host_dies_with_its_jvm_and_nothing_is_left(tmp_path):
         with pytest.raises(HostDied) as died:
             host.execute(Append(rows((1, "a", "x"))), "after")
         assert died.value.exit == 70
-        assert "JVM is gone" in died.value.stderr_tail
+        assert "the JVM of delta-spark is gone" in died.value.stderr_tail
         host.restart().open(str(tmp_path / "table"))
         assert read(host) == []
     assert _java_under(tmp_path) == []

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from delta_adapters.delta_spark import archive
-from delta_adapters.delta_spark.java import Java
-from delta_adapters.delta_spark.session import java_options
+from delta_adapters.spark.java import Java
+from delta_adapters.spark.session import java_options
 
 JAVA, JARS = Java(Path("/usr/bin/java"), 17, "17.0.1 build 1"), (Path("/cache/delta.jar"),)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from delta_adapters.delta_spark import jars
-from delta_adapters.delta_spark.java import Java
+from delta_adapters.spark.java import Java
 
 JAVA = Java(Path("/usr/bin/java"), 17, "a version")
 NAME = "io.delta:delta-spark_4.2_2.13:4.4.0"
@@ -96,7 +96,7 @@ def test_a_killed_resolve_leaves_no_half_cache_and_the_next_one_clears_up(spark,
     calls = spark("touch $JARS/half.jar", f"mkfifo {tmp_path}/never", f"cat {tmp_path}/never")
     script = (
         "from pathlib import Path\n"
-        "from delta_adapters.delta_spark import jars, java\n"
+        "from delta_adapters.delta_spark import jars\nfrom delta_adapters.spark import java\n"
         f"jars._spark_home = lambda: Path({str(tmp_path / 'spark')!r})\n"
         "jars.resolve(java=java.Java(Path('/usr/bin/java'), 17, ''))\n"
     )
@@ -128,7 +128,7 @@ def test_of_two_processes_one_resolves_and_the_other_waits_for_it(spark, resolve
     calls = spark(f"mkfifo {tmp_path}/gate", f"cat {tmp_path}/gate", f"cp {source}/*.jar $JARS")
     script = (
         "from pathlib import Path\n"
-        "from delta_adapters.delta_spark import jars, java\n"
+        "from delta_adapters.delta_spark import jars\nfrom delta_adapters.spark import java\n"
         f"jars._spark_home = lambda: Path({str(tmp_path / 'spark')!r})\n"
         "print(len(jars.resolve(java=java.Java(Path('/usr/bin/java'), 17, ''))))\n"
     )

@@ -1,7 +1,8 @@
 import pytest
 
 from delta_adapters.delta_spark import rejections
-from delta_adapters.delta_spark.rejections import Cause, classify
+from delta_adapters.delta_spark.rejections import classify
+from delta_adapters.spark.throwables import Cause, words
 from delta_models.outcomes import REJECTIONS
 
 
@@ -57,4 +58,4 @@ def test_the_words_are_the_first_line_of_each_link_that_adds_something():
         _cause("c.Same", message="first"),
         _cause("d.Root", message="why"),
     )
-    assert rejections._words(causes) == "Inner: first <- Root: why"
+    assert words(causes) == "Inner: first <- Root: why"

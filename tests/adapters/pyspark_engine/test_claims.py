@@ -28,7 +28,7 @@ def test_it_is_an_engine_by_name_that_promises_to_behave_as_delta_spark():
 def test_its_capability_document_is_valid_and_names_what_exists():
     claimed = Capabilities.validated(PysparkEngine().capabilities)
     assert set(claimed.operations) <= set(ALPHABET)
-    performed = {each.__name__ for each in PysparkEngine._PERFORM}
+    performed = {each.__name__ for each in PysparkEngine.PERFORM}
     assert set(claimed.operations) - performed <= {"Read", "History", "Detail"}
 
 

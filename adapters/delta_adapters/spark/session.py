@@ -1,20 +1,35 @@
-"""One Spark session without any JAR but its own, tuned for tables of a few rows: started once a host, and reused."""
+"""One Spark session, tuned for tables of a few rows: started once a host, and reused.
+
+Every setting here is one that a user of Spark can make. None of them turns off a part of an engine that reads or
+writes a table.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from delta_adapters.delta_spark import archive
-from delta_adapters.delta_spark.java import find_java
-from delta_adapters.delta_spark.session import LOGGING, java_options
+from delta_adapters.spark.java import Java
+
+LOGGING = """\
+status = error
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{2}
+"""
 
 
-def start_session(work: Path) -> Any:
-    """A SparkSession that keeps everything of its own under `work`."""
-    java = find_java()
+def start_session(
+    work: Path, more: Mapping[str, str], java: Java, more_java_options: tuple[str, ...] = ()
+) -> Any:
+    """A SparkSession that keeps everything of its own under `work`, with `more` settings that its engine needs."""
     for folder in ("tmp", "local", "warehouse"):
         (work / folder).mkdir(parents=True, exist_ok=True)
     (work / "log4j2.properties").write_text(LOGGING, encoding="utf-8")
@@ -29,13 +44,27 @@ def start_session(work: Path) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - takes a second, and the environment must be right before
 
     builder = SparkSession.builder
-    for key, value in settings(work, archive.java_options(java, ())).items():
+    for key, value in (settings(work, more_java_options) | dict(more)).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
+def stop_session(spark: Any) -> None:
+    """End the session and its JVM."""
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    gateway = SparkContext._gateway  # noqa: SLF001 - pyspark keeps the JVM for the next session, and has no call to end it
+    spark.stop()
+    if gateway is not None:
+        process = gateway.proc
+        gateway.shutdown()
+        process.stdin.close()  # the JVM ends when this pipe does
+        process.wait()
+        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+
+
 def settings(work: Path, more_java_options: tuple[str, ...] = ()) -> dict[str, str]:
-    """The configuration of the session: nothing in it that a user of plain Spark could not set."""
+    """The configuration that every engine's session has."""
     return {
         "spark.app.name": "delta-conformance",
         "spark.master": "local[2]",
@@ -58,3 +87,15 @@ def settings(work: Path, more_java_options: tuple[str, ...] = ()) -> dict[str, s
         "spark.sql.session.timeZone": "UTC",
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",  # Vacuum(0) is asked for on purpose
     }
+
+
+def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
+    """What the JVM is started with, as one text that Spark's launcher takes apart again."""
+    options = (
+        "-XX:+UseSerialGC",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Djava.io.tmpdir={work / 'tmp'}",
+        f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
+        *more,
+    )
+    return " ".join(each if each.isascii() and " " not in each else f'"{each}"' for each in options)

@@ -1,6 +1,6 @@
 import pytest
 
-from delta_adapters.delta_spark.java import BadJava, JavaError, NoJava, find_java
+from delta_adapters.spark.java import BadJava, JavaError, NoJava, find_java
 
 
 @pytest.fixture
