@@ -31,8 +31,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from pyspark_delta import jobs, sql_text, statistics
 from pyspark_delta import schema as schemas
-from pyspark_delta import sql_text, statistics
 from pyspark_delta.constraints import Check, checked, checks_of, fitted, violation
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
 from pyspark_delta.log.actions import Add, Metadata
@@ -204,8 +204,9 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
     writer = frame.write.format("parquet").options(**settings)
     if plan.partition:
         writer = writer.partitionBy(*keys.values())
+    target = f"file:{staging}" if staging.startswith("/") else staging
     with _configured(spark, plan.schema):
-        writer.save(f"file:{staging}" if staging.startswith("/") else staging)
+        jobs.run(spark, lambda: writer.save(target))
 
 
 def _key(field: StructField, called: str) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], check=False, capture_output=True
     )
     if mounted.returncode:
-        pytest.skip("no disk can be mounted here; run as root, or in a container that may mount")
+        pytest.skip("mount: no disk can be mounted here; run as root, or in a container that may mount")
     yield disk
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
@@ -134,7 +135,8 @@ for _ in range(2):
         print("writing", flush=True)
         write(slow, sys.argv[1], "append", merge_schema=True)
     except KeyboardInterrupt:
-        print("stopped by hand", flush=True)
+        told = spark.sparkContext.statusTracker()
+        print("stopped by hand, jobs at work:", list(told.getActiveJobsIds()), flush=True)
         sys.stdin.readline()
 """
 
@@ -145,10 +147,11 @@ def test_a_writer_that_is_stopped_or_killed_in_mid_write_leaves_the_table_as_it_
     before = files_of(Path(table))
     process = script(SLOW_APPENDS, table)
 
-    def wait_for(told: str) -> None:
+    def wait_for(told: str) -> str:
         assert process.stdout
         while told not in (line := process.stdout.readline()):
             assert line, f"the writer ended before it said {told}"
+        return line
 
     def staged() -> bool:
         # os.walk goes on where a folder vanishes under it; a glob of Python 3.11 raises
@@ -158,12 +161,13 @@ def test_a_writer_that_is_stopped_or_killed_in_mid_write_leaves_the_table_as_it_
     def wait_for_data() -> None:
         while not staged():
             assert process.poll() is None
+            time.sleep(0.02)  # leaves the processor to the writer
 
     try:
         wait_for("writing")
         wait_for_data()
         process.send_signal(signal.SIGINT)
-        wait_for("stopped by hand")
+        assert "jobs at work: []" in wait_for("stopped by hand")
         assert not list(Path(table).glob("_temporary*"))
         assert files_of(Path(table)) == before
         assert process.stdin

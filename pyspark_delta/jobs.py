@@ -1,0 +1,101 @@
+"""Spark jobs that write: whatever ends one, none of its tasks is at work when its caller goes on.
+
+A job that fails or is cancelled answers while some of its tasks still write, make folders and hold room on the disk.
+And Ctrl-C while Python waits in py4j for the answer of a job breaks the wait, not the job: the handler's own call over
+the connection in use fails. So the main thread waits for a second thread, which Ctrl-C does not reach.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from py4j.clientserver import ClientServer
+from pyspark.sql import SparkSession
+from pyspark.util import InheritableThread
+
+__all__ = ["run"]
+
+PATIENCE_S = 60.0
+_LOOK_S = 0.02
+_log = logging.getLogger(__name__)
+
+
+def run(spark: SparkSession, work: Callable[[], object]) -> None:
+    """Do the work; its Spark jobs and their tasks have ended when this returns or raises."""
+    context: Any = spark.sparkContext
+    tag = f"pyspark_delta-{uuid.uuid4().hex}"
+
+    def tagged() -> None:
+        context.addJobTag(tag)
+        try:
+            work()
+        finally:
+            context.removeJobTag(tag)
+
+    pinned = isinstance(context._gateway, ClientServer)  # noqa: SLF001 - a thread here has its own there
+    try:
+        if pinned and threading.current_thread() is threading.main_thread():
+            _aside(context, tag, tagged)
+        else:
+            tagged()
+    except BaseException:
+        _settle(context, tag)
+        raise
+
+
+def _aside(context: Any, tag: str, work: Callable[[], object]) -> None:
+    """Do the work in a thread of its own, which an interruption of the wait for it does not leave at work."""
+    failed: list[BaseException] = []
+
+    def kept() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
+            failed.append(error)
+
+    thread = InheritableThread(target=kept, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        _cancel(context, tag, thread)
+        raise
+    if failed:
+        raise failed[0]
+
+
+def _cancel(context: Any, tag: str, thread: threading.Thread) -> None:
+    """Cancel until it has ended: a job that was being planned when it was cancelled first begins afterwards."""
+    while thread.is_alive():
+        context.cancelJobsWithTag(tag)
+        thread.join(_LOOK_S)
+
+
+def _settle(context: Any, tag: str) -> None:
+    """Wait until no task of the tagged jobs is at work; an executor that is lost is not waited for without end."""
+    tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - Python's own does not know tags
+    end = time.monotonic() + PATIENCE_S
+    while _at_work(tracker, tag):
+        if time.monotonic() > end:
+            _log.warning("tasks of a job that failed are still at work; files in hidden folders may be left")
+            return
+        threading.Event().wait(_LOOK_S)
+
+
+def _at_work(tracker: Any, tag: str) -> bool:
+    for job in tracker.getJobIdsForTag(tag):
+        facts = tracker.getJobInfo(job)
+        if facts.isEmpty():
+            continue
+        if str(facts.get().status()) == "RUNNING":
+            return True
+        for stage in facts.get().stageIds():
+            told = tracker.getStageInfo(stage)
+            if told.nonEmpty() and told.get().numActiveTasks():
+                return True
+    return False
