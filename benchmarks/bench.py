@@ -68,7 +68,7 @@ class Bench:
         """delta-spark, in a JVM of its own."""
         if self._delta_spark is None:
             folder = self.work / "delta-spark"
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
             self._delta_spark = DeltaSpark(folder)
         return self._delta_spark
 
@@ -84,11 +84,16 @@ class Bench:
         """Seconds of the budget."""
         return self.seconds - (time.monotonic() - self.started)
 
-    def made(self, name: str, make: Callable[[Path], object]) -> Path:
-        """A folder that is made by the first who needs it."""
+    def made(self, name: str, make: Callable[[Path], object], *, changed: bool = False) -> Path:
+        """A folder that is made by the first who needs it; one that nobody changes may be there from another run."""
         if name not in self._made:
-            make(self.work / name)
-            self._made[name] = self.work / name
+            place = self.work / name
+            whole = self.work / f".{name}.{self.rows}.whole"
+            if changed or not whole.exists():
+                shutil.rmtree(place, ignore_errors=True)
+                make(place)
+                whole.touch()
+            self._made[name] = place
         return self._made[name]
 
     def copy(self, source: Path, name: str) -> str:

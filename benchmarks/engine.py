@@ -1,13 +1,15 @@
 """The in-house engine beside bare Spark jobs, delta-spark and deltalake: the table of its issue, line by line.
 
-    ./dev bench engine                              everything, within BENCH_SECONDS (1800)
-    ./dev python -m benchmarks.engine append dml    some works, into results/engine-append-dml.json
+    ./dev bench engine                                everything, within BENCH_SECONDS (1800)
+    ./dev python -m benchmarks.engine append merge    some works, whose rows replace theirs in results/engine.json
 
-BENCH_ROWS makes the large tables smaller (10 million rows), for a look that proves nothing.
+BENCH_ROWS makes the large tables smaller (10 million rows), for a look that proves nothing. BENCH_FOLDER names a folder
+where large tables stay for another run; without it they are made anew, and go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -93,12 +95,12 @@ def vectors(bench: Bench) -> list[Row]:
         table = str(bench.made(f"vectors{every}", make))
         assert read(spark, table).count() == bench.rows - bench.rows // every
 
-        def total(version: int | None, table: str = table) -> float:
-            return seconds(lambda: read(spark, table, version).agg(F.sum("id")).collect())
+        def total(version: int | None, table: str = table) -> Callable[[int], float]:
+            return lambda _: seconds(lambda: read(spark, table, version).agg(F.sum("id")).collect())
 
         rows.append(bench.compared(
-            f"scan with deletion vectors, {share} deleted, sum of one column", "ms", lambda _, t=total: t(None),
-            "the same without", lambda _, t=total: t(0), bar=1.5, aim=1.3,
+            f"scan with deletion vectors, {share} deleted, sum of one column", "ms", total(None),
+            "the same without", total(0), bar=1.5, aim=1.3,
         ))  # fmt: skip
     return rows
 
@@ -130,7 +132,7 @@ def log(bench: Bench) -> list[Row]:
                 path, version, [{"commitInfo": {"timestamp": version, "operation": "WRITE"}}, add(version)]
             )
 
-    table = bench.made("commits", make)
+    table = bench.made("commits", make, changed=True)
     spark = None
 
     def ours(_: int) -> float:
@@ -205,7 +207,7 @@ def million(bench: Bench) -> list[Row]:
     def make(path: Path) -> None:
         commit(path, 0, [*beginning(), *(add(number) for number in range(count))])
 
-    table = bench.made("million", make)
+    table = bench.made("million", make, changed=True)
     DeltaLog.forget(str(table))
     mine, theirs = DeltaLog.for_path(str(table)), Deltalake(str(table))
     mine.update()
@@ -241,7 +243,9 @@ def small(bench: Bench) -> list[Row]:
 
     schema = five().schema
     table = bench.made("five", lambda path: write(five().coalesce(1), str(path)))
-    plain = str(bench.made("plain five", lambda path: five().coalesce(1).write.parquet(str(path))))
+    plain = str(
+        bench.made("plain five", lambda path: five().coalesce(1).write.parquet(str(path)), changed=True)
+    )
 
     def parquet() -> Any:
         return spark.read.schema(schema).parquet(plain)
@@ -400,7 +404,7 @@ def proportion(bench: Bench) -> list[Row]:
             commit(path, 0, [*beginning(), *(add(number) for number in range(count))])
             DeltaLog.for_path(str(path)).checkpoint()
 
-        tables[count] = bench.made(f"files {count}", make)
+        tables[count] = bench.made(f"files {count}", make, changed=True)
     rows = bench.spark.createDataFrame(FIVE.select(["id", "name"]))
 
     def appended(count: int) -> Callable[[int], float]:
@@ -431,28 +435,45 @@ def main(asked: list[str] | None = None) -> Result:
     """The works asked for, or all of them as far as the budget of time goes."""
     names = asked or list(WORKS)
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=os.environ.get("BENCH_FOLDER")) as folder:
+    with contextlib.ExitStack() as stack:
+        given = os.environ.get("BENCH_FOLDER")
+        folder = Path(given or stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        folder.mkdir(parents=True, exist_ok=True)
         bench = Bench(
-            Path(folder),
+            folder,
             rows=int(os.environ.get("BENCH_ROWS", ROWS)),
             pairs=int(os.environ.get("BENCH_PAIRS", "15")),
             seconds=float(os.environ.get("BENCH_SECONDS", "1800")),
         )
-        try:
-            for name in names:
-                if bench.left <= 0:
-                    bench.notes.append(f"{name}: not measured, the time was up")
-                    continue
-                found = WORKS[name](bench)
-                for row in found:
-                    print(f"  {row}", flush=True)
-                rows += found
-        finally:
-            bench.close()
+        stack.callback(bench.close)
+        for name in names:
+            if bench.left <= 0:
+                bench.notes.append(f"{name}: not measured, the time was up")
+                continue
+            found = WORKS[name](bench)
+            for row in found:
+                print(f"  {row}", flush=True)
+            rows += found
     if bench.rows != ROWS:
         bench.notes.append(f"with {bench.rows:,} rows in place of {ROWS:,}")
-    return Result("engine" if asked is None else "engine-" + "-".join(names), tuple(rows), tuple(bench.notes))
+    return Result("engine", tuple(rows), tuple(bench.notes))
+
+
+def some(asked: list[str], results: Path) -> Path:
+    """Measure some works; what the file has of others stays, and says of which commit it is."""
+    path = results / "engine.json"
+    before = orjson.loads(path.read_bytes()) if path.exists() else {"rows": [], "notes": []}
+    made = main(asked).write(results)
+    after = orjson.loads(made.read_bytes())
+    known = {(row["work"], row["measure"], row["peer"]) for row in after["rows"]}
+    old = {"commit": before.get("commit"), "at": before.get("at"), "machine": before.get("machine")}
+    kept = [old | row for row in before["rows"] if (row["work"], row["measure"], row["peer"]) not in known]
+    after["rows"] = [*kept, *after["rows"]]
+    after["notes"] = list(dict.fromkeys([*before["notes"], *after["notes"]]))
+    made.write_bytes(orjson.dumps(after, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return made
 
 
 if __name__ == "__main__":
-    print(main(sys.argv[1:] or None).write(Path(__file__).parent / "results"))
+    results = Path(__file__).parent / "results"
+    print(some(sys.argv[1:], results) if sys.argv[1:] else main().write(results))
