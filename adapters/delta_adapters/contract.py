@@ -8,7 +8,7 @@ maps the alphabet onto its engine's own public API. It never emulates: what the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -47,17 +47,26 @@ class Answer:
     version: int | None = None
 
 
-def history_table(told: Iterable[tuple[int, str, Any]]) -> pa.Table:
-    """What an engine tells of a table's past, in its own order: version, operation and time of each."""
+def history_table(told: Iterable[Sequence[Any]]) -> pa.Table:
+    """What an engine tells of a table's past, in its own order: version, operation and time of each, and as a fourth,
+    if the engine tells them, the metrics by name."""
     import pyarrow as pa  # noqa: PLC0415 - an adapter that answers has imported it
 
-    listed = list(told)
+    listed = [(*each, None)[:4] for each in told]
+    texts = pa.map_(pa.string(), pa.string())
     return pa.table(
         {
-            "version": pa.array([version for version, _, _ in listed], pa.int64()),
-            "operation": pa.array([operation for _, operation, _ in listed], pa.string()),
+            "version": pa.array([version for version, *_ in listed], pa.int64()),
+            "operation": pa.array([operation for _, operation, *_ in listed], pa.string()),
             "timestamp": pa.array(
-                [None if time is None else str(time) for _, _, time in listed], pa.string()
+                [None if time is None else str(time) for _, _, time, _ in listed], pa.string()
+            ),
+            "metrics": pa.array(
+                [
+                    None if metrics is None else [(name, str(value)) for name, value in metrics.items()]
+                    for *_, metrics in listed
+                ],
+                texts,
             ),
         }
     )

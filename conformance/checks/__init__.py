@@ -11,6 +11,7 @@ from conformance.checks import (
     contents,
     log,
     metamorphic,
+    metrics,
     outcomes,
     protocol,
     reads,
@@ -35,6 +36,7 @@ CHECKS: tuple[Check, ...] = (
     reads.CHECK,
     metamorphic.CHECK,
     told.CHECK,
+    metrics.CHECK,  # last: it trusts what the others found right
 )
 
 __all__ = ["CHECKS", "Check", "Judgement", "judge"]

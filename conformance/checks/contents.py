@@ -153,6 +153,11 @@ def _rule(seen: Observation) -> str | None:
     return "write.beyond-core" if _beyond_core(seen) else named
 
 
+def picks_beyond_core(seen: Observation) -> bool:
+    """Whether a step picks rows by what engines may understand differently: NaN, functions, operands of two types."""
+    return _nan_decides(seen) or _beyond_core(seen)
+
+
 def _beyond_core(seen: Observation) -> bool:
     """Whether rows were picked by a predicate that is none of the portable core."""
     match seen.operation:

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks.metrics import metrics_of, plain
 from conformance.checks.outcomes import describe
 from conformance.checks.text import difference
 from conformance.observation import Look, Observation
 from conformance.translation import translated
-from delta_models.log import LogError, Snapshot
+from delta_models.log import Commit, LogError, Snapshot
 from delta_models.log.changes import NoChangeData, changes
 from delta_models.log.reader import live_adds
 from delta_models.operations import AtVersion, Detail, History, ReadChanges
@@ -93,6 +94,34 @@ def _history(seen: Observation, each: Look, ledger: Ledger) -> None:
     told = list(each.told.get("version", ()))
     wrong = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
     ledger.judge("history.versions", wrong)
+    for version, operation, metrics in zip(
+        told, _column(each, "operation"), _column(each, "metrics"), strict=True
+    ):
+        if version in there:
+            _provenance(seen.reader.commit(version), operation, metrics, ledger)
+
+
+def _column(each: Look, name: str) -> Sequence[Any]:
+    told = each.told or {}
+    return told.get(name) or [None] * len(told.get("version", ()))
+
+
+def _provenance(commit: Commit, operation: Any, metrics: Any, ledger: Ledger) -> None:
+    """What is told of a version, beside what its commit says of itself."""
+    if commit.info is None:
+        return
+    held = commit.info.values.get("operation")
+    if operation is not None and isinstance(held, str):
+        wrong = None if operation == held else f"told {operation!r}, the commit says {held!r}"
+        ledger.judge("history.operations", wrong, commit.name)
+    counted = metrics_of(commit)
+    if metrics is not None:
+        off = [
+            f"{name} is told as {value}, the commit says {counted.get(plain(name))}"
+            for name, value in dict(metrics).items()
+            if value.isdecimal() and counted.get(plain(name)) != int(value)
+        ]
+        ledger.judge("history.metrics", "; ".join(off[:3]) or None, commit.name)
 
 
 def _detail(seen: Observation, each: Look, ledger: Ledger) -> None:

@@ -47,7 +47,7 @@ class TestProfiles:
         core = load_profile(name).core
         assert core
         assert {each.requirement for each in core} <= set(BY_ID)
-        assert set(ENGINES) <= {each.engine for each in core} <= {*ENGINES, "pyspark"}
+        assert set(ENGINES) <= {each.engine for each in core} <= {*ENGINES, "pyspark", "reference"}
 
     @pytest.mark.parametrize("name", ("dev", "ci"))
     def test_the_core_asks_no_more_histories_than_are_planned(self, name):

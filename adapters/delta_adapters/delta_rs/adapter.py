@@ -129,7 +129,10 @@ class DeltaRs:
                 return Answer(pa.table(feed.read_all()))
             case ops.History():
                 table = self._refreshed()
-                told = [(each["version"], each["operation"], each["timestamp"]) for each in table.history()]
+                told = [
+                    (each["version"], each["operation"], each["timestamp"], each.get("operationMetrics"))
+                    for each in table.history()
+                ]
                 return Answer(history_table(told), table.version())
         return Unsupported(f"deltalake has no {type(look).__name__}")
 

@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
-from delta_models.operations import AddConstraint, Merge, Operation, Properties, Update, Vacuum
+from delta_models.operations import (
+    AddConstraint,
+    Delete,
+    Merge,
+    Operation,
+    Overwrite,
+    Properties,
+    Update,
+    Vacuum,
+)
 from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, TIMESTAMP, DataType, DecimalType, Struct
 from delta_models.values import Rows, Value
 
@@ -106,6 +115,16 @@ def _deletes_files_beside_vectors(table: TableLike, operation: Operation) -> boo
     return hidden and isinstance(operation, Vacuum) and not operation.dry_run
 
 
+def _asks_for_vectors(_: TableLike, operation: Operation) -> bool:
+    return dict(getattr(operation, "properties", ())).get("delta.enableDeletionVectors") == "true"
+
+
+def _writes_more_than_files(table: TableLike, operation: Operation) -> bool:
+    recorded = dict(table.properties).get("delta.enableChangeDataFeed") == "true"
+    grows = isinstance(operation, Merge) and operation.schema_evolution
+    return grows or (recorded and isinstance(operation, Delete | Update | Merge | Overwrite))
+
+
 def _fraction_in_a_constraint(_: TableLike, operation: Operation) -> bool:
     check = operation.check if isinstance(operation, AddConstraint) else None
     types = (each.type for each in _parts(check) if isinstance(each, Literal))
@@ -176,6 +195,16 @@ TRIGGERS: Mapping[str, Trigger] = {
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
     ),
+    "vectors-asked-for": Trigger(
+        "with deletion vectors the protocol names variants as well",
+        operation=_asks_for_vectors,
+        everywhere=True,
+    ),
+    "more-than-files-written": Trigger(
+        "change data and a grown schema are counted as files",
+        operation=_writes_more_than_files,
+        everywhere=True,
+    ),
 }
 
 
@@ -195,7 +224,7 @@ def touched_by_name(name: str) -> str | None:
 
 def guarded(table: TableLike, operation: Operation) -> str | None:
     """The first trigger that an operation, its values apart, sets off on a table, None if it is free of all."""
-    tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None)
+    tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None and not each.everywhere)
     return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
 
 

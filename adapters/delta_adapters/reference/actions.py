@@ -139,9 +139,9 @@ def tombstone(file: Remove) -> Form:
     return {"remove": {key: value for key, value in form.items() if value is not None}}
 
 
-def commit_info(operation: str, tag: str, version: int) -> Form:
-    """Where a commit comes from."""
-    info = {
+def commit_info(operation: str, tag: str, version: int, metrics: Mapping[str, int] | None = None) -> Form:
+    """Where a commit comes from, and what it counts of itself."""
+    info: Form = {
         "timestamp": now(),
         "operation": operation,
         "operationParameters": {},
@@ -149,6 +149,8 @@ def commit_info(operation: str, tag: str, version: int) -> Form:
         "isBlindAppend": operation == "Append",
         "userMetadata": tag,
     }
+    if metrics:
+        info["operationMetrics"] = {name: str(count) for name, count in metrics.items()}
     return {"commitInfo": info | ({"readVersion": version - 1} if version else {})}
 
 

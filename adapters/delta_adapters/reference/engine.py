@@ -17,6 +17,7 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.capabilities import CAPABILITIES
 from delta_adapters.reference.changing import change_data, with_vectors
 from delta_adapters.reference.copies import clone_forms, found_files
+from delta_adapters.reference.counting import metrics
 from delta_adapters.reference.definition import CLUSTERING, HIGHEST, WRITABLE, defined, table_of
 from delta_adapters.reference.files import Layout, write_rows
 from delta_adapters.reference.publish import (
@@ -74,6 +75,7 @@ class Draft:
     adds: list[actions.Form] = field(default_factory=list)
     removes: list[actions.Form] = field(default_factory=list)
     others: list[actions.Form] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.adds or self.removes or self.others)
@@ -175,7 +177,12 @@ class Reference:
                 draft = self.draft(operation, snapshot, table, expected.table)
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
+        draft.counts = self.counted(operation, table, expected.table, draft)
         return self.commit(draft, snapshot, type(operation).__name__, tag)
+
+    def counted(self, operation: ops.Operation, before: Table, after: Table, draft: Draft) -> dict[str, int]:
+        """What a commit counts of itself."""
+        return metrics(operation, before, after, draft.adds, draft.removes)
 
     def draft(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
@@ -353,7 +360,7 @@ class Reference:
     def commit(self, draft: Draft, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
         """Publish a commit, and a checkpoint where one is due."""
         version = 0 if snapshot is None else snapshot.version + 1
-        info = actions.commit_info(operation, tag, version)
+        info = actions.commit_info(operation, tag, version, draft.counts)
         settings = next(
             (each["metaData"]["configuration"] for each in draft.others if "metaData" in each), None
         )
@@ -449,10 +456,10 @@ class Reference:
                 return Answer(table, snapshot.version)
 
     @staticmethod
-    def provenance(commit: Commit) -> tuple[str, object]:
-        """The operation and the time that a commit gives itself."""
+    def provenance(commit: Commit) -> tuple[str, object, Mapping[str, str] | None]:
+        """The operation, the time and the counts that a commit gives itself."""
         values = commit.info.values if commit.info else {}
-        return str(values.get("operation", "")), values.get("timestamp")
+        return str(values.get("operation", "")), values.get("timestamp"), values.get("operationMetrics")
 
     def changes(self, look: ops.ReadChanges) -> Answer | Outcome:
         """The change feed."""

@@ -51,6 +51,7 @@ from delta_models.values import Rows
 COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
+TOLD = ("version", "operation", "timestamp", "operationMetrics")
 
 Perform = Callable[[Any, Any], Outcome | None]
 
@@ -148,7 +149,7 @@ class SparkAdapter(ABC):
                     frame = self._changes(read)
                     return frame if isinstance(frame, Unsupported) else Answer(frame.toArrow())
                 case History():
-                    told = self._table().history().select("version", "operation", "timestamp").collect()
+                    told = self._table().history().select(*TOLD).collect()
                     return Answer(history_table(tuple(each) for each in told))
                 case Detail():
                     return Answer(_detail(self._table().detail().collect()[0]))

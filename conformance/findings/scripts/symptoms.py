@@ -132,6 +132,33 @@ CHECKPOINT = dedent('''
     ended(bool(wrong), f"{len(wrong)} files are not the same in checkpoint {at} and in the commits before it")
 ''').strip()
 
+PROTOCOL = dedent("""
+    unneeded = [name.strip() for name in SEEN.partition(" needs ")[2].split(",") if name.strip()]
+    protocol = [form["protocol"] for _, actions in commits() for form in actions if "protocol" in form][-1]
+    print("   the protocol:", json.dumps(protocol))
+    named = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}
+    shown = sorted(named & set(unneeded))
+    ended(bool(shown), f"named although nothing of the table needs it: {', '.join(shown) or 'nothing'}")
+""").strip()
+
+COUNTS = dedent("""
+    _, actions = list(commits())[-1]
+    for action in actions:
+        print("  ", json.dumps(action)[:600])
+    info = next(form["commitInfo"] for form in actions if "commitInfo" in form)
+    counts = {name.replace("_", "").lower(): count for name, count in (info.get("operationMetrics") or {}).items()}
+    added = {form["add"]["path"] for form in actions if "add" in form}
+    removed = {form["remove"]["path"] for form in actions if "remove" in form}
+    facts = dict.fromkeys(["numfiles", "numaddedfiles", "numfilesadded", "numtargetfilesadded"], len(added - removed))
+    facts |= dict.fromkeys(["numremovedfiles", "numfilesremoved", "numtargetfilesremoved"], len(removed - added))
+    wrong = [
+        f"{name} is said to be {counts[name]}, it is {fact}"
+        for name, fact in facts.items()
+        if name in counts and int(counts[name]) != fact
+    ]
+    ended(bool(wrong), "; ".join(wrong) or "the counts of files are right")
+""").strip()
+
 LAST_COMMIT = dedent("""
     for version, actions in commits():
         if version == versions[max(versions)]:
@@ -151,6 +178,10 @@ def symptom(requirement: str) -> str | None:
         return f"{LIVE}\n\n\n{STATISTICS}"
     if kind == "checkpoint":
         return f"{LIVE}\n\n\n{CHECKPOINT}"
-    if kind in {"log", "dv", "schema", "checksum"}:
+    if requirement == "protocol.features-needed":
+        return f"{LIVE}\n\n\n{PROTOCOL}"
+    if requirement == "metrics.files":
+        return f"{LIVE}\n\n\n{COUNTS}"
+    if kind in {"metrics", "protocol", "rules", "cdc", "log", "dv", "schema", "checksum"}:
         return f"{LIVE}\n\n\n{LAST_COMMIT}"
     return None

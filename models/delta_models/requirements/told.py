@@ -7,11 +7,16 @@ from delta_models.requirements.base import Requirement, Strength
 FEED = "Reader Requirements for AddCDCFile"
 SPARK_FEED = "delta-spark 4.4.0: change data feed"
 SPARK_HISTORY = "delta-spark 4.4.0: DESCRIBE HISTORY"
+SPARK_METRICS = "delta-spark 4.4.0: operation metrics"
 SPARK_DETAIL = "delta-spark 4.4.0: DESCRIBE DETAIL"
 
 
 def _told(name: str, sentence: str, section: str, strength: Strength = "must") -> Requirement:
     return Requirement(name, sentence, section, strength, "reader", ("told",))
+
+
+def _counts(name: str, sentence: str) -> Requirement:
+    return Requirement(f"metrics.{name}", sentence, SPARK_METRICS, "reference", "writer", ("metrics",))
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -39,6 +44,33 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The history has each version that the log holds, once, the newest first.",
         SPARK_HISTORY,
         "reference",
+    ),
+    _told(
+        "history.operations",
+        "The history gives each version the operation that its commit names.",
+        SPARK_HISTORY,
+        "reference",
+    ),
+    _told(
+        "history.metrics",
+        "The history gives each version the metrics that its commit holds, and no others.",
+        SPARK_HISTORY,
+        "reference",
+    ),
+    _counts("rows-written", "A write's count of rows is that of the rows in the files that it adds."),
+    _counts("rows-deleted", "A delete's count of rows is that of the rows that are gone."),
+    _counts("rows-updated", "An update's count of rows is that of the rows that its predicate picks."),
+    _counts(
+        "rows-merged",
+        "A merge's counts of inserted, updated and deleted rows are those on which its clauses act, each row once.",
+    ),
+    _counts(
+        "rows-copied",
+        "The count of copied rows is that of the rows in new files that were neither changed nor new.",
+    ),
+    _counts(
+        "files",
+        "Counts of files are those that came and went; one that stays with another deletion vector did neither.",
     ),
     _told("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
     _told(

@@ -38,6 +38,30 @@ class _Clause:
     deletes: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many target rows a merge inserts, updates and deletes."""
+
+    inserted: int
+    updated: int
+    deleted: int
+
+
+def counts(table: Table, operation: Merge) -> Counts | None:
+    """What a merge that is performed does to how many rows; None where it is refused."""
+    try:
+        target = _evolved(table, operation) if operation.schema_evolution else table
+        scope = _scope(target.schema, operation.source.schema)
+        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
+        decisions, _ = _decided(target, operation, clauses, _matches(operation, target, scope))
+    except (KeyError, Misfit, Ambiguous, EvaluationError):
+        return None
+    acting = [(clause, pair[1] is None) for clause, pair in decisions if clause is not None]
+    inserted = sum(new for _, new in acting)
+    deleted = sum(clause.deletes for clause, new in acting if not new)
+    return Counts(inserted, len(acting) - inserted - deleted, deleted)
+
+
 def merge(table: Table, operation: Merge) -> Expectation:
     """The table after a merge, or why it must be refused."""
     try:
@@ -83,9 +107,26 @@ def _acted(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[Row], list[Row], bool]:
     """The target rows that no clause touches, the new ones, and whether a row was deleted by several source rows."""
-    source = operation.source.rows
     kept: list[Row] = []
     new: list[Row] = []
+    decisions, deleted_twice = _decided(table, operation, clauses, matches)
+    blank = tuple(default_of(table, name)(()) for name in table.schema.names) if clauses[NOT_MATCHED] else ()
+    for clause, pair in decisions:
+        row = pair[1]
+        if clause is not None:
+            new.extend(clause.results(blank if row is None else row, pair))
+        elif row is not None:
+            kept.append(row)
+    return kept, new, deleted_twice
+
+
+def _decided(
+    table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
+) -> tuple[list[tuple[_Clause | None, Pair]], bool]:
+    """The clause that acts on each target row, and on each source row without partner; and whether several source rows
+    delete one row."""
+    source = operation.source.rows
+    found: list[tuple[_Clause | None, Pair]] = []
     deleted_twice = False
     for row, partners in zip(table.rows, matches, strict=True):
         pairs: list[Pair] = [(source[at], row) for at in partners]
@@ -96,18 +137,12 @@ def _acted(
                 raise Ambiguous
             deleted_twice = True
         clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
-        if clause is None:
-            kept.append(row)
-        else:
-            new.extend(clause.results(row, pairs[0]))
+        found.append((clause, pairs[0] if pairs else (None, row)))
     if clauses[NOT_MATCHED]:
-        blank = tuple(default_of(table, name)(()) for name in table.schema.names)
         partnered = {at for partners in matches for at in partners}
-        for pair in ((row, None) for at, row in enumerate(source) if at not in partnered):
-            clause = _first(clauses[NOT_MATCHED], pair)
-            if clause is not None:
-                new.extend(clause.results(blank, pair))
-    return kept, new, deleted_twice
+        alone: list[Pair] = [(row, None) for at, row in enumerate(source) if at not in partnered]
+        found += [(_first(clauses[NOT_MATCHED], pair), pair) for pair in alone]
+    return found, deleted_twice
 
 
 def _nothing(table: Table, target: Table) -> Expectation:

@@ -1,0 +1,147 @@
+"""Do the counts that a commit gives of itself say what the log shows: rows written, deleted, updated, merged, copied;
+files?
+
+Nobody has to count. What is counted under a name that says what it is must be so. Names are compared without case and
+underscores, since engines spell the same counts differently. Bytes and times are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from conformance.checks import truth
+from conformance.checks.contents import picks_beyond_core
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks.log import chain
+from conformance.observation import Observation
+from delta_models.expressions import compiled
+from delta_models.log import Commit, LogError, Snapshot
+from delta_models.operations import (
+    Append,
+    CreateAs,
+    Delete,
+    Merge,
+    Optimize,
+    Overwrite,
+    Restore,
+    Update,
+    ZOrder,
+)
+from delta_models.table import Table
+from delta_models.table.merge import counts
+from delta_models.values import Rows
+
+JUDGES = judged_by("metrics")
+WRITTEN = ("numoutputrows", "numaddedrows")
+ADDED = (
+    "numfiles",
+    "numaddedfiles",
+    "numfilesadded",
+    "numtargetfilesadded",
+    "numrestoredfile",
+    "numrestoredfiles",
+)
+REMOVED = ("numremovedfiles", "numfilesremoved", "numtargetfilesremoved", "numremovedfile")
+COPIED = ("numcopiedrows", "numtargetrowscopied")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge the counts of the one commit that a step added."""
+    if not seen.wrote or seen.log_error is not None or seen.branch is None or ledger.breaches:
+        return  # what a wrong commit says of itself is told by what is wrong with it
+    steps = list(chain(seen))
+    if len(steps) != 1:
+        return
+    _, commit, after = steps[0]
+    said = metrics_of(commit)
+    if after is None or not said:
+        return
+    try:
+        facts = dict(_facts(seen, after, commit))
+    except (LogError, truth.NotKnown):
+        return
+    for requirement, values in facts.items():
+        for name, fact in values.items():
+            if name in said:
+                wrong = None if said[name] == fact else f"{name} is said to be {said[name]}, it is {fact}"
+                ledger.judge(requirement, wrong, commit.name)
+
+
+def metrics_of(commit: Commit) -> dict[str, int]:
+    """The counts of a commit by their plain names; what is no whole number is left out."""
+    told = commit.info.values.get("operationMetrics") if commit.info else None
+    return {plain(name): number for name, value in _pairs(told) if (number := _number(value)) is not None}
+
+
+def plain(name: str) -> str:
+    """A name without case and underscores."""
+    return name.replace("_", "").lower()
+
+
+def _pairs(told: Any) -> Iterator[tuple[str, Any]]:
+    yield from told.items() if isinstance(told, Mapping) else ()
+
+
+def _number(value: Any) -> int | None:
+    if type(value) is int:
+        return value
+    return int(value) if isinstance(value, str) and value.isdecimal() else None
+
+
+def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple[str, dict[str, int]]]:
+    """What each count must be, by the rule that it belongs to."""
+    operation = seen.operation
+    if isinstance(operation, Overwrite) and (operation.where is not None or operation.dynamic):
+        return  # engines count the rows that such a write keeps, deletes and records in different ways
+    if not isinstance(
+        operation, Append | CreateAs | Overwrite | Delete | Update | Merge | Optimize | ZOrder | Restore
+    ):
+        return
+    fresh, gone = _moved(commit)
+    yield "metrics.files", dict.fromkeys(ADDED, len(fresh)) | dict.fromkeys(REMOVED, gone)
+    if isinstance(operation, Optimize | ZOrder | Restore):
+        return
+    rows = sum(len(seen.reader.file_rows(after, add)) for add in fresh)
+    if isinstance(operation, Append | CreateAs | Overwrite):
+        yield "metrics.rows-written", dict.fromkeys(WRITTEN, rows)
+        return
+    if picks_beyond_core(seen):
+        return
+    new = 0
+    match operation:
+        case Delete():
+            gone_rows = len(truth.rows_before(seen)) - len(truth.rows_after(seen))
+            yield "metrics.rows-deleted", {"numdeletedrows": gone_rows}
+        case Update(where=where):
+            before = truth.rows_before(seen)
+            picks = compiled(where, before.schema) if where is not None else None
+            new = sum(picks is None or picks(row) is True for row in before.rows)
+            yield "metrics.rows-updated", {"numupdatedrows": new}
+        case Merge():
+            found = counts(_table(truth.rows_before(seen), seen), operation)
+            if found is None:
+                return
+            new = found.inserted + found.updated
+            yield "metrics.rows-merged", {
+                "numtargetrowsinserted": found.inserted,
+                "numtargetrowsupdated": found.updated,
+                "numtargetrowsdeleted": found.deleted,
+            }  # fmt: skip
+    if rows >= new:  # a picked row that stays as it was need not be written
+        yield "metrics.rows-copied", dict.fromkeys(COPIED, rows - new)
+
+
+def _moved(commit: Commit) -> tuple[list[Any], int]:
+    """The files that are new, and how many went: one that comes back with another deletion vector did neither."""
+    added, removed = {each.path for each in commit.adds}, {each.path for each in commit.removes}
+    fresh = [each for each in commit.adds if each.path not in removed]
+    return fresh, len(removed - added)
+
+
+def _table(rows: Rows, seen: Observation) -> Table:
+    properties = tuple(sorted(seen.before.properties.items())) if seen.before is not None else ()
+    return Table(exists=True, schema=rows.schema, rows=rows.rows, properties=properties)
+
+
+CHECK = Check("metrics", JUDGES, look)
