@@ -96,6 +96,25 @@ def test_an_engine_reads_what_an_adapter_can_and_the_rest_is_out_of_scope(accept
     assert found["all"]["engine"].startswith("delta-rs@")
 
 
+def test_a_refusal_is_held_against_an_engine_only_where_it_should_read(make_table, tmp_path):
+    home = tmp_path / "golden"
+    make_table(home / "gap").create().append((1, "a"))
+    (home / "gap" / "_delta_log" / f"{1:020}.json").rename(home / "gap" / "_delta_log" / f"{2:020}.json")
+    make_table(home / "placeholder").create().append((1, "a"))
+    (home / "placeholder" / "part-1.parquet").write_bytes(b"x")
+    features = {"readerFeatures": ["typeWidening"], "writerFeatures": ["typeWidening"]}
+    wide = make_table(home / "unclaimed").create()
+    wide.commit({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, **features}}).append((1, "a"))
+    make_table(home / "whole").create().append((1, "a"))
+    main(["corpus", str(home), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
+    found = {each["case"]: (each["result"], each["why"]) for each in lines(tmp_path / "out")}
+    assert {case: result for case, (result, _) in found.items()} == {
+        "gap": "passed", "placeholder": "out of scope", "unclaimed": "out of scope", "whole": "passed",
+    }, found  # fmt: skip
+    assert "as the oracle does" in found["gap"][1]
+    assert "typeWidening" in found["unclaimed"][1]
+
+
 @pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGTERM))
 def test_a_stopped_run_leaves_no_process_and_nothing_in_the_temporary_folder(acceptance, tmp_path, number):
     acceptance.table.create().append((1, "a"))
