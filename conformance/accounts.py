@@ -59,6 +59,7 @@ class Account:
         self._number = number
         self._keeper = keeper
         self._tell = tell
+        self._dear = number in chunk.heavy
         self._features = tuple(features)
         self._began = time.monotonic()
         self._played = 0
@@ -72,7 +73,8 @@ class Account:
         """The last command was played by these engines."""
         self._played += 1
         at = len(self.steps) - 1
-        self._tell(Progress(self._chunk.suite, self._chunk.number, self._number, at, tuple(engines)))
+        chunk = self._chunk
+        self._tell(Progress(chunk.suite, chunk.number, self._number, at, tuple(engines), self._dear))
 
     def take(self, desk: Desk, judged: Iterable[Judged]) -> None:
         """Verdicts, as they come in."""
@@ -112,6 +114,7 @@ class Account:
                     operations={each.engine: each.operations for _, each in seats},
                     engine_seconds={each.engine: round(each.seconds, 4) for _, each in seats},
                     seconds=round(time.monotonic() - self._began, 3),
+                    dear=self._dear,
                 )
             )
         for desk, seat in seats:

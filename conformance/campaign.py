@@ -305,6 +305,7 @@ class Campaign:
 
 def header_of(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> RunStarted:
     """The first event of a run."""
+    heavy = [is_heavy(each) for each in specs]
     return RunStarted(
         format=FORMAT,
         harness=harness_version(),
@@ -318,7 +319,7 @@ def header_of(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> R
         engines=tuple(str(each) for each in specs),
         suites=plan.suites,
         core=plan.core,
-        plan=plan.planned,
+        plan=plan.planned(light=not all(heavy), heavy=any(heavy)),
         budget=options.budget,
     )
 

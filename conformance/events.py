@@ -32,12 +32,13 @@ class UnknownEvent(EventError):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """How much of a suite the plan holds; a run that ends with less was cut."""
+    """How much of a suite the plan holds; a run that ends with less was cut. `dear` are the steps that a JVM plays."""
 
     suite: str
     chunks: int
     histories: int
     steps: int
+    dear: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class Progress:
     history: int
     step: int
     engines: tuple[str, ...] = ()
+    dear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class HistoryEnded:
     """A history is over.
 
     `steps` counts its commands once, however many engines ran them; `operations` and `engine_seconds` are calls to each
-    engine, reads included, and what they took.
+    engine, reads included, and what they took; `dear` says that engines on a JVM were to play.
     """
 
     suite: str
@@ -154,6 +156,7 @@ class HistoryEnded:
     crash_points: int = 0
     schedules: int = 0
     seconds: float = 0.0
+    dear: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,17 +126,24 @@ class Plan:
         """How many commands are to be drawn; the worked examples are not counted."""
         return sum(each.histories * each.steps for each in self.chunks if each.suite in DRAWN)
 
-    @property
-    def planned(self) -> tuple[Planned, ...]:
-        """How much of each suite there is to do."""
-        found = []
-        for suite in self.suites:
-            chunks = [each for each in self.chunks if each.suite == suite]
-            histories = sum(each.histories for each in chunks)
-            found.append(
-                Planned(suite, len(chunks), histories, sum(each.histories * each.steps for each in chunks))
-            )
-        return tuple(found)
+    def planned(self, *, light: bool = True, heavy: bool = True) -> tuple[Planned, ...]:
+        """How much of each suite there is to do, if such engines play: `light` ones play all, `heavy` ones few."""
+        return tuple(
+            _planned(suite, [each for each in self.chunks if each.suite == suite], light=light, heavy=heavy)
+            for suite in self.suites
+        )
+
+
+def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -> Planned:
+    dear = [len(each.heavy) if heavy else 0 for each in chunks]
+    played = [each.histories if light else few for each, few in zip(chunks, dear, strict=True)]
+    return Planned(
+        suite,
+        len(chunks),
+        sum(played),
+        sum(each.steps * many for each, many in zip(chunks, played, strict=True)),
+        dear=sum(each.steps * few for each, few in zip(chunks, dear, strict=True)),
+    )
 
 
 def profile_names() -> tuple[str, ...]:

@@ -59,16 +59,28 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One cell of the report. `strength` is the requirement's class; `core` says whether the run's exit rests on it."""
+    """One cell of the report.
+
+    `strength` is the requirement's class; `counted` is what of the weight its floor counts, which may be of one suite;
+    `core` says whether the run's exit rests on it.
+    """
 
     cell: Cell
     strength: str
     verdict: Verdict
     weight: Weight
     floor: Floor
+    counted: Weight
     core: bool = False
     findings: tuple[str, ...] = ()
     why: str = ""
+
+    @property
+    def shortfall(self) -> str:
+        """How much of its floor was reached, where."""
+        where = f" in {self.floor.suite}" if self.floor.suite else ""
+        checks = f"{self.counted.checks} of {self.floor.checks} checks"
+        return f"{checks}, {self.counted.histories} of {self.floor.histories} histories{where}"
 
 
 @dataclass(slots=True)

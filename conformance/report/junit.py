@@ -72,12 +72,7 @@ def _case(claim: Claim, strict: frozenset[str], found: dict[tuple[str, str], Fin
             "\n".join(f"{each.event.detail}\n{replay_command(each.folder)}" for each in findings)
         )
     elif claim.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
-        floor = (
-            f"{weight.checks} of {claim.floor.checks} checks, {weight.histories} of {claim.floor.histories}"
-        )
-        ET.SubElement(
-            case, "skipped", message=_clean(f"{claim.verdict}: {claim.why or f'{floor} histories'}")
-        )
+        ET.SubElement(case, "skipped", message=_clean(f"{claim.verdict}: {claim.why or claim.shortfall}"))
     out = ET.SubElement(case, "system-out")
     out.text = _clean(
         f"{claim.verdict}: {weight.checks} checks in {weight.histories} histories"

@@ -234,13 +234,15 @@ class Ledger:
     def _claim(self, cell: Cell, seen: Seen, core: dict[tuple[str, str], list[Floor]]) -> Claim:
         floors = core.get((cell.requirement, cell.engine)) or [Floor(cell.requirement, cell.engine)]
         reached = [floor for floor in floors if seen.weight(floor.suite).reaches(floor)]
+        floor = (reached or floors)[0]
         declared = next((each for each in self._declared.values() if _declares(each, cell)), None)
         return Claim(
             cell=cell,
             strength=_strength(cell.requirement, seen),
             verdict=verdict_of(seen.findings, declared, enough=bool(reached)),
             weight=seen.weight(),
-            floor=(reached or floors)[0],
+            floor=floor,
+            counted=seen.weight(floor.suite),
             findings=tuple(dict.fromkeys(each.fingerprint for each in seen.findings)),
             why=declared.why if declared else "",
         )

@@ -107,8 +107,5 @@ def _gaps(
         yield "nothing of the profile's core was asked of the engines and suites of this run"
     for each in core:
         if each.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
-            yield (
-                f"{each.cell.requirement} for {each.cell.engine}: {each.verdict.replace('-', ' ')} "
-                f"({each.weight.checks} of {each.floor.checks} checks, "
-                f"{each.weight.histories} of {each.floor.histories} histories)"
-            )
+            said = each.verdict.replace("-", " ")
+            yield f"{each.cell.requirement} for {each.cell.engine}: {said} ({each.shortfall})"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from conformance.events import (
@@ -16,6 +18,7 @@ from conformance.events import (
     HistoryEnded,
     Interrupted,
     Note,
+    Planned,
     Progress,
     from_line,
 )
@@ -23,6 +26,7 @@ from conformance.report.terminal.closing import closing_lines
 from conformance.report.terminal.json_lines import JsonLines
 from conformance.report.terminal.plain import PlainTerminal
 from conformance.report.terminal.pretty import PrettyTerminal
+from conformance.report.terminal.progress import Progress as HowFar
 from tests.report.samples import FINDING, HEADER, ONE_OF_EACH, results_of, small_run
 
 
@@ -88,6 +92,21 @@ def test_the_account_at_a_historys_end_corrects_the_steps_announced_before():
     for event in (*steps(3), HistoryEnded("lockstep", 0, 0, 5)):
         terminal(event)
     assert out.getvalue().splitlines()[-1] == "[0.0 s] 5 steps, 1 history, 0 findings"
+
+
+def test_the_time_left_is_that_of_the_slower_kind_of_steps():
+    clock = Clock()
+    progress = HowFar(clock)
+    progress(replace(HEADER, plan=(Planned("lockstep", 1, 12, 300, dear=20),)))
+    for at in range(100):
+        progress(Progress("lockstep", 0, 0, at))
+        if at < 5:
+            progress(Progress("lockstep", 0, 1, at, dear=True))
+        clock.now += 1
+    assert progress.left == pytest.approx(100 * 15 / 5)
+    for at in range(15):
+        progress(Progress("lockstep", 0, 1, at, dear=True))
+    assert progress.left == pytest.approx(100 * 180 / 100)
 
 
 def test_text_of_an_engine_can_not_drive_the_terminal():

@@ -112,6 +112,13 @@ def test_core_without_enough_evidence_is_inconclusive_and_says_what_is_missing()
     )
 
 
+def test_what_is_missing_in_one_suite_is_told_of_that_suite():
+    found = outcome(core=(Floor("contents.rows", "delta-rs", suite="shared", checks=1, histories=1),))
+    assert found.reasons == (
+        "contents.rows for delta-rs@1.6.6: not enough evidence (0 of 1 checks, 0 of 1 histories in shared)",
+    )
+
+
 def test_core_that_an_engine_declares_not_to_do_was_not_tested():
     declared = Declared("delta-rs@1.6.6", "contents.clone", "unsupported", "no such call")
     assert outcome(declared, core=(Floor("contents.clone", "delta-rs"),)).exit == 3

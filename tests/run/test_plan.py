@@ -40,7 +40,17 @@ class TestProfiles:
         assert plan.steps == sum(
             each.histories * each.steps for each in plan.chunks if each.suite != "examples"
         )
-        assert sum(each.chunks for each in plan.planned) == len(plan.chunks)
+        assert sum(each.chunks for each in plan.planned()) == len(plan.chunks)
+
+    def test_what_nobody_plays_is_not_planned(self):
+        plan = make_plan(load_profile("ci"), 1, engines=ENGINES)
+        everything, on_a_jvm = plan.planned(), plan.planned(light=False)
+        assert sum(each.steps for each in on_a_jvm) == sum(each.dear for each in everything) > 0
+        assert all(each.steps == each.dear for each in on_a_jvm)
+        assert not any(each.dear for each in plan.planned(heavy=False))
+        assert sum(each.histories for each in plan.planned(heavy=False)) == sum(
+            each.histories for each in everything
+        )
 
     @pytest.mark.parametrize("name", ("dev", "ci"))
     def test_the_core_names_requirements_that_there_are(self, name):

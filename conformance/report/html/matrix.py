@@ -149,7 +149,7 @@ def _amount(square: Square) -> str:
     if square.verdict != "not-enough-evidence":
         return f"{square.weight.checks:,} in {square.weight.histories:,}"
     nearest = max(square.claims, key=lambda each: each.weight.checks)
-    weight, floor = nearest.weight, nearest.floor
+    weight, floor = nearest.counted, nearest.floor
     if weight.checks < floor.checks:
         return f"{weight.checks:,} of {floor.checks:,} in {weight.histories:,}"
     return f"{weight.checks:,} in {weight.histories:,} of {floor.histories:,}"

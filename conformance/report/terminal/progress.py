@@ -17,6 +17,7 @@ class Progress:
         self._clock = clock
         self._began = clock()
         self._first_step: float | None = None
+        self._done: Counter[bool] = Counter()  # steps by whether they wait for a JVM
         self.header: events.RunStarted | None = None
         self.engines: dict[str, str] = {}
         self.operations: Counter[str] = Counter()
@@ -49,14 +50,20 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end, by the pace of the steps and the budget; None while nobody can tell."""
+        """Seconds until the end; None while nobody can tell.
+
+        Steps with and without engines on a JVM go side by side, each kind at its own pace: the slower one decides.
+        """
         ends = []
         budget = self.header.budget if self.header else None
         if budget is not None:
             ends.append(max(budget - self.elapsed, 0.0))
-        if self._first_step is not None and 0 < self.steps <= self.planned:
+        if self._first_step is not None and self.steps <= self.planned:
             spent = self._clock() - self._first_step
-            ends.append(spent * (self.planned - self.steps) / self.steps)
+            dear = sum(each.dear for each in self.header.plan) if self.header else 0
+            planned = {True: dear, False: self.planned - dear}
+            paces = [spent * max(planned[kind] - done, 0) / done for kind, done in self._done.items() if done]
+            ends += [max(paces)] if paces else []
         return min(ends, default=None)
 
     def __call__(self, event: Event) -> None:
@@ -83,6 +90,7 @@ class Progress:
         if self._first_step is None:
             self._first_step = self._clock()
         self.steps += 1
+        self._done[event.dear] += 1
         self.suite = event.suite
         key = (event.suite, event.chunk, event.history)
         self._steps_by_history[key] = self._steps_by_history.get(key, 0) + 1
@@ -94,5 +102,6 @@ class Progress:
             self._first_step = self._clock()
         announced = self._steps_by_history.pop((event.suite, event.chunk, event.history), 0)
         self.steps += event.steps - announced
+        self._done[event.dear] += event.steps - announced
         self.suite = event.suite
         self.histories += 1
