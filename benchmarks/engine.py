@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,28 +39,25 @@ FIVE = pa.table(
 )
 
 
-def append(bench: Bench) -> list[Row]:
+def append(bench: Bench, by: str | None = None) -> list[Row]:
     source, work = bench.source(), bench.work
-    rows = []
-    for what, partition, bar, aim in (("", None, 1.15, 1.05), (" in 20 partitions", "p", 1.05, 1.0)):
 
-        def ours(_: int, by: str | None = partition) -> float:
-            target = str(work / "copies" / "a")
-            shutil.rmtree(target, ignore_errors=True)
-            DeltaLog.forget(target)
-            return seconds(lambda: write(source, target, "append", by))
+    def ours(_: int) -> float:
+        target = str(work / "copies" / "a")
+        shutil.rmtree(target, ignore_errors=True)
+        DeltaLog.forget(target)
+        return seconds(lambda: write(source, target, "append", by))
 
-        def bare(_: int, by: str | None = partition) -> float:
-            target = str(work / "copies" / "b")
-            shutil.rmtree(target, ignore_errors=True)
-            writer = source.write.partitionBy(by) if by else source.write
-            return seconds(lambda: writer.parquet(target))
+    def bare(_: int) -> float:
+        target = str(work / "copies" / "b")
+        shutil.rmtree(target, ignore_errors=True)
+        writer = source.write.partitionBy(by) if by else source.write
+        return seconds(lambda: writer.parquet(target))
 
-        rows.append(bench.compared(
-            f"append {bench.rows:,} rows, 6 columns{what}", "ms", ours, "df.write.parquet", bare, bar=bar, aim=aim,
-            warm=1,
-        ))  # fmt: skip
-    return rows
+    what, bar, aim = (" in 20 partitions", 1.05, 1.0) if by else ("", 1.15, 1.05)
+    return [bench.compared(
+        f"append {bench.rows:,} rows, 6 columns{what}", "ms", ours, "df.write.parquet", bare, bar=bar, aim=aim, warm=1,
+    )]  # fmt: skip
 
 
 def scan(bench: Bench) -> list[Row]:
@@ -332,45 +330,46 @@ def _large(bench: Bench, *, with_vectors: bool) -> Path:
 
 
 def _changed(
-    bench: Bench, work: str, ours: Callable[[DeltaTable], object], remote: str, lake: Any
+    bench: Bench, work: str, peers: str, ours: Callable[[DeltaTable], object], theirs: tuple[str, Any]
 ) -> list[Row]:
-    rows = []
-    peers: list[tuple[bool, str, float, float | None]] = [
-        (True, "delta-spark", 1.0 if lake is None or "delete" in work else 0.5, 0.6),
-        (False, "delta-spark", 1.0 if "delete" in work else 0.8, 0.6),
-        (False, "deltalake", 1.0, 0.6),
-    ]
-    for with_vectors, peer, bar, aim in peers:
-        table = _large(bench, with_vectors=with_vectors)
+    remote, lake = theirs
+    with_vectors, peer, bar = {
+        "vectors": (True, "delta-spark", 1.0 if "delete" in work else 0.5),
+        "rewrite": (False, "delta-spark", 1.0 if "delete" in work else 0.8),
+        "deltalake": (False, "deltalake", 1.0 if "delete" in work else None),
+        "vectors beside deltalake": (True, "deltalake", None if "delete" in work else 1.0),
+    }[peers]
+    table = _large(bench, with_vectors=with_vectors)
+    plain = _large(bench, with_vectors=False)
 
-        def own(_: int, table: Path = table) -> float:
-            path = bench.copy(table, "ours")
-            DeltaLog.forget(path)
-            target = DeltaTable.forPath(bench.spark, path)
-            return seconds(lambda: ours(target))
+    def own(_: int) -> float:
+        path = bench.copy(table, "ours")
+        DeltaLog.forget(path)
+        target = DeltaTable.forPath(bench.spark, path)
+        return seconds(lambda: ours(target))
 
-        def their(turn: int, table: Path = table, peer: str = peer) -> float:
-            path = bench.copy(table, f"theirs{turn}")
-            if peer == "delta-spark":
-                return bench.remote(remote, table=path, rows=bench.rows)
-            return seconds(lambda: lake(Deltalake(path)))
+    def their(turn: int) -> float:
+        path = bench.copy(plain if peer == "deltalake" else table, f"theirs{turn}")
+        if peer == "delta-spark":
+            return bench.remote(remote, table=path, rows=bench.rows)
+        return seconds(lambda: lake(Deltalake(path)))
 
-        how = "deletion vectors" if with_vectors else "rewrite"
-        gated = bar if peer == "delta-spark" or "delete" in work else None
-        rows.append(bench.compared(
-            f"{work}, {how}", "ms", own, peer, their, bar=gated, aim=aim, warm=1, pairs=min(bench.pairs, 5),
-        ))  # fmt: skip
-    return rows
+    how = "deletion vectors" if with_vectors else "rewrite"
+    called = f"{peer}, rewrite" if peers == "vectors beside deltalake" else peer
+    return [bench.compared(
+        f"{work}, {how}", "ms", own, called, their, bar=bar, aim=0.6 if "delete" in work else None, warm=1,
+        pairs=bench.pairs if peers == "vectors" and "delete" in work else min(bench.pairs, 5),
+    )]  # fmt: skip
 
 
-def delete(bench: Bench) -> list[Row]:
+def delete(bench: Bench, peers: str) -> list[Row]:
     return _changed(
-        bench, f"delete 0.1 % of {bench.rows:,} rows in 100 files", lambda t: t.delete("id % 1000 = 7"),
-        "DeltaTable.forPath(spark, table).delete('id % 1000 = 7')", lambda t: t.delete("id % 1000 = 7"),
+        bench, f"delete 0.1 % of {bench.rows:,} rows in 100 files", peers, lambda t: t.delete("id % 1000 = 7"),
+        ("DeltaTable.forPath(spark, table).delete('id % 1000 = 7')", lambda t: t.delete("id % 1000 = 7")),
     )  # fmt: skip
 
 
-def merge(bench: Bench) -> list[Row]:
+def merge(bench: Bench, peers: str) -> list[Row]:
     step, count = bench.rows // 100_000 or 1, bench.rows
 
     def ours(target: DeltaTable) -> None:
@@ -393,7 +392,7 @@ builder.whenNotMatchedInsert(values={{"id": "s.id", "name": "s.name"}}).execute(
         merger = merger.when_matched_update({"name": "s.name"})
         merger.when_not_matched_insert({"id": "s.id", "name": "s.name"}).execute()
 
-    return _changed(bench, f"merge 100,000 rows into {count:,}", ours, remote, lake)
+    return _changed(bench, f"merge 100,000 rows into {count:,}", peers, ours, (remote, lake))
 
 
 def proportion(bench: Bench) -> list[Row]:
@@ -422,12 +421,18 @@ WORKS: dict[str, Callable[[Bench], list[Row]]] = {
     "log": log,
     "scan": scan,
     "append": append,
+    "append-partitioned": partial(append, by="p"),
     "vectors": vectors,
     "filter": selective,
     "proportion": proportion,
     "million": million,
-    "delete": delete,
-    "merge": merge,
+    "delete-vectors": partial(delete, peers="vectors"),
+    "delete-rewrite": partial(delete, peers="rewrite"),
+    "delete-deltalake": partial(delete, peers="deltalake"),
+    "merge-vectors": partial(merge, peers="vectors"),
+    "merge-rewrite": partial(merge, peers="rewrite"),
+    "merge-deltalake": partial(merge, peers="deltalake"),
+    "merge-vectors-deltalake": partial(merge, peers="vectors beside deltalake"),
 }
 
 

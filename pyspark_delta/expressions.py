@@ -35,7 +35,7 @@ from pyspark.sql.types import (
 
 from pyspark_delta import schema as schemas
 from pyspark_delta.exceptions import CorruptLog
-from pyspark_delta.partition_values import Internal, internal, is_ambiguous
+from pyspark_delta.partition_values import Internal, internal
 from pyspark_delta.predicates import (
     And,
     Comparison,
@@ -67,13 +67,12 @@ def predicate_of(
     """
     if condition is None:
         return None
-    zone = spark._jsparkSession.conf().get("spark.sql.session.timeZone")  # noqa: SLF001
     parsed = _as_written(condition, spark) if alias is None else None
     if parsed is not None:
-        plain = _Translation(zone, schema).predicate(parsed)
+        plain = _Translation(parsed.apply, schema).predicate(_tree(parsed.toJSON()))
         if plain is not None:
             return plain
-    return _simplified(condition, schema, spark, zone, alias)
+    return _simplified(condition, schema, spark, alias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +97,20 @@ class _Value:
     data_type: DataType
 
 
-def _as_written(condition: Column | str, spark: SparkSession) -> _Node | None:
-    """The condition as it was parsed, with nothing resolved; None if Spark has no such way."""
+def _as_written(condition: Column | str, spark: SparkSession) -> Any | None:
+    """Spark's expression of the condition as it was parsed, with nothing resolved; None if Spark has no such way."""
     try:
         if isinstance(condition, str):
-            parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
-        else:
-            package = spark._jvm.org.apache.spark.sql.classic  # noqa: SLF001
-            converter = getattr(getattr(package, "ColumnNodeToExpressionConverter$"), "MODULE$")
-            parsed = converter.apply(condition._jc.node())  # noqa: SLF001
-        return _tree(parsed.toJSON())
+            return spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
+        package = spark._jvm.org.apache.spark.sql.classic  # noqa: SLF001
+        converter = getattr(getattr(package, "ColumnNodeToExpressionConverter$"), "MODULE$")
+        return converter.apply(condition._jc.node())  # noqa: SLF001
     except Exception:  # noqa: BLE001 - what is wrong with a condition is said when it is analysed
         return None
 
 
 def _simplified(
-    condition: Column | str, schema: StructType, spark: SparkSession, zone: str, alias: str | None
+    condition: Column | str, schema: StructType, spark: SparkSession, alias: str | None
 ) -> Predicate:
     """The condition after Spark's optimizer, as the filter of a relation without any property to lean on."""
     session = spark._jsparkSession  # noqa: SLF001
@@ -129,7 +126,7 @@ def _simplified(
         if name != "Filter":
             return Unknown()
         expression = plan.condition()
-        translation = _Translation(zone, None, expression.apply)
+        translation = _Translation(expression.apply)
         predicate = translation.predicate(_tree(expression.toJSON()))
         found.append(predicate if predicate is not None else Unknown())
         plan = plan.child()
@@ -155,12 +152,9 @@ def _tree(text: str) -> _Node:
 class _Translation:
     """From nodes to a predicate. With a schema the nodes are as written, and what is not plain has no translation."""
 
-    def __init__(
-        self, zone: str, schema: StructType | None, node_at: Callable[[int], Any] | None = None
-    ) -> None:
-        self._zone = zone
-        self._schema = schema
+    def __init__(self, node_at: Callable[[int], Any], schema: StructType | None = None) -> None:
         self._node_at = node_at
+        self._schema = schema
 
     def predicate(self, node: _Node) -> Predicate | None:
         """None for what is not plain, where only what is plain is asked for."""
@@ -207,7 +201,7 @@ class _Translation:
     def one_of_set(self, node: _Node) -> Predicate | None:
         """Of a long In only the JVM has the values: they are asked for as text, null apart."""
         column = self._operand(node.children[0])
-        if not isinstance(column, _Column) or self._node_at is None or column.data_type is None:
+        if not isinstance(column, _Column) or column.data_type is None:
             return None
         values = self._node_at(node.number).hset()
         has_null = values.contains(None)
@@ -249,7 +243,7 @@ class _Translation:
 
     def _operand(self, node: _Node) -> _Column | _Value | None:
         if node.kind == "Literal":
-            return self._literal(node.body)
+            return self._literal(node)
         if node.kind == "AttributeReference":
             return _Column((node.body["name"],), _type_of(node.body["dataType"]))
         if node.kind == "GetStructField":
@@ -274,22 +268,19 @@ class _Translation:
             inside = found.dataType
         return _Column(tuple(path), inside)
 
-    def _literal(self, body: dict[str, Any]) -> _Value | None:
-        text, data_type = body.get("value"), _type_of(body["dataType"])
+    def _literal(self, node: _Node) -> _Value | None:
+        text, data_type = node.body.get("value"), _type_of(node.body["dataType"])
         if data_type is None or isinstance(data_type, BinaryType):
             return None
         if text is None:
             return _Value(None, data_type)
         if isinstance(data_type, StringType):
             return _Value(text, data_type)
-        if isinstance(data_type, TimestampNTZType) and text.lstrip("-").isdigit():
-            return _Value(
-                int(text), data_type
-            )  # Spark shows these as microseconds, the others as a clock does
-        if isinstance(data_type, TimestampType) and is_ambiguous(text, self._zone):
-            return None
+        if isinstance(data_type, DateType | TimestampType | TimestampNTZType):
+            # The text is that of the JVM's own zone and calendar, whatever the session's.
+            return _Value(int(self._node_at(node.number).value()), data_type)
         try:
-            value = internal(text, data_type, self._zone)
+            value = internal(text, data_type)
         except CorruptLog:
             return None
         return None if value is None else _Value(value, data_type)

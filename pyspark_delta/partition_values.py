@@ -45,7 +45,6 @@ __all__ = [
     "hive_path",
     "internal",
     "is_absolute",
-    "is_ambiguous",
     "parse",
     "parse_column",
     "serialize",
@@ -129,19 +128,6 @@ def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Intern
         raise CorruptLog(
             f"the log has the partition value {text!r}, which is no {data_type.simpleString()}"
         ) from None
-
-
-def is_ambiguous(text: str, zone: str) -> bool:
-    """Whether this wall-clock time happens twice, or not at all, in that zone."""
-    found = _TIME.fullmatch(text.strip())
-    if found is None or found["zone"] is not None:
-        return False
-    try:
-        wall = _EPOCH + dt.timedelta(microseconds=_micros(text, None))
-    except (OverflowError, ValueError):
-        return False
-    there = _zone(zone)
-    return wall.replace(tzinfo=there).utcoffset() != wall.replace(tzinfo=there, fold=1).utcoffset()
 
 
 def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: str = "UTC") -> pa.Array:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
@@ -33,6 +34,7 @@ from pyspark.sql.types import (
 )
 
 from pyspark_delta import schema as schemas
+from pyspark_delta.bounds import certainly_none
 from pyspark_delta.exceptions import CorruptLog
 from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import load
@@ -64,6 +66,7 @@ __all__ = ["Pruner", "predicate_of"]
 
 _ANY = TRUE | FALSE | NULL
 _MILLISECOND_US = 1000
+_MANY = 256  # files whose statistics are worth parsing all at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +129,33 @@ class Pruner:
         by_value = [entry[0][0] for entry in partitions if entry is not None and entry[2]]
         texts = [files.partition_values(name).to_pylist() for name in by_value]
         needs_stats = any(entry is not None and not entry[2] for entry in partitions)
-        stats = table["stats"].to_pylist() if needs_stats else [None] * count
         known: dict[tuple[str | None, ...], int] = {}
-        for row in range(count):
+        if not by_value:
+            found[:] = self._outcomes(predicate, _File({}, None))
+        for row in range(count if by_value else 0):
             values = tuple(column[row] for column in texts)
             if values not in known:
                 known[values] = self._outcomes(
                     predicate, _File(dict(zip(by_value, values, strict=True)), None)
                 )
-            outcome = known[values]
-            if needs_stats and outcome & TRUE and outcome != TRUE and stats[row] is not None:
-                outcome = self._outcomes(
-                    predicate, _File(dict(zip(by_value, values, strict=True)), stats[row])
-                )
-            found[row] = outcome
+            found[row] = known[values]
+        if not needs_stats:
+            return found
+        open_ones = np.flatnonzero((found & TRUE != 0) & (found != TRUE))
+        stats = table["stats"].take(pa.array(open_ones)).combine_chunks()
+        if len(stats) >= _MANY:
+            none = certainly_none(stats, predicate, self._bounds_of)
+            found[open_ones[none]] = _ANY & ~TRUE
+            open_ones, stats = open_ones[~none], stats.filter(pa.array(~none))
+        for row, text in zip(open_ones.tolist(), stats.to_pylist(), strict=True):
+            if text is not None:
+                values = tuple(column[row] for column in texts)
+                found[row] = self._outcomes(predicate, _File(dict(zip(by_value, values, strict=True)), text))
         return found
+
+    def _bounds_of(self, column: Path) -> tuple[Path, DataType] | None:
+        entry = self.column(column)
+        return None if entry is None or entry[2] else entry[:2]
 
     def _outcomes(self, predicate: Predicate, file: _File) -> int:
         if isinstance(predicate, And):

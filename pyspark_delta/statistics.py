@@ -10,9 +10,9 @@ import datetime as dt
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import orjson
@@ -34,6 +34,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from pyspark_delta import spread
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.schema import leaves
 
@@ -46,8 +47,6 @@ TEXT_LENGTH = 32
 
 _INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock; UTC is said by the text's Z
-_THREADS_FROM = 8
-JOB_FROM = 2_000
 
 Column = tuple[tuple[str, ...], DataType]
 
@@ -82,15 +81,8 @@ def indexed_columns(
 def of_files(
     paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
 ) -> list[FileStatistics]:
-    """Statistics of files, in their order: several at a time, as footers are mostly waiting; of very many by a job."""
-    if spark is not None and len(paths) >= JOB_FROM and getattr(spark, "_jvm", None) is not None:
-        context = spark.sparkContext
-        spread = context.parallelize(paths, min(len(paths), 4 * context.defaultParallelism))
-        return list(spread.map(lambda path: of_file(path, columns)).collect())
-    if len(paths) < _THREADS_FROM:
-        return [of_file(path, columns) for path in paths]
-    with ThreadPoolExecutor(max_workers=8) as pool:
-        return list(pool.map(lambda path: of_file(path, columns), paths))
+    """Statistics of files, in their order."""
+    return spread.over(spark, paths, partial(of_file, columns=columns))
 
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:

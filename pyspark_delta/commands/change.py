@@ -6,6 +6,7 @@ for vacuum.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow.parquet as pq
 from pyroaring import BitMap64
 from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark_delta import deletion_vectors
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, DeltaError
-from pyspark_delta.log.actions import Action, Add, DeletionVector, Remove, dump, load
+from pyspark_delta.log.actions import Action, Add, DeletionVector, Remove, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
@@ -226,9 +228,13 @@ def live_rows(add: Add) -> int | None:
 
 
 def _loosened(stats: str | None, records: int) -> str:
-    """Statistics of a file some of whose rows are deleted: still bounds, no longer tight ones."""
-    body = load(stats) if stats else {}
-    return dump({**body, "numRecords": records, "tightBounds": False}).decode()
+    """Statistics of a file some of whose rows are deleted: still bounds with all their digits, no longer tight."""
+    body = json.loads(stats, parse_int=_number, parse_float=_number) if stats else {}
+    return orjson.dumps({**body, "numRecords": records, "tightBounds": False}).decode()
+
+
+def _number(text: str) -> int | orjson.Fragment:
+    return int(text) if len(text) < 18 and text.lstrip("-").isdigit() else orjson.Fragment(text.encode())
 
 
 def total(adds: Iterable[Add | Remove], of: Callable[[Any], int | None] = lambda action: action.size) -> int:

@@ -7,11 +7,10 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
 
-from pyspark_delta import deletion_vectors
+from pyspark_delta import deletion_vectors, spread
 from pyspark_delta.commands.change import USER_METADATA, now_ms, total, vector_file
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import MissingDataFile, TableExists
@@ -22,8 +21,6 @@ from pyspark_delta.partition_values import absolute_path, decode_path, encode_pa
 from pyspark_delta.write import discard
 
 __all__ = ["clone"]
-
-THREADS = 8
 
 
 def clone(
@@ -53,7 +50,11 @@ def clone(
         now = now_ms()
         removed = [add.remove(now) for add in transaction.snapshot.files().adds()]
     metadata = _metadata(source, transaction.snapshot if transaction.table_exists else None, properties or {})
-    added = [_referring(add, source.path) for add in files] if shallow else _copied(source, files, copy.path)
+    added = (
+        [_referring(add, source.path) for add in files]
+        if shallow
+        else _copied(spark, source, files, copy.path)
+    )
     stay = {add.key for add in added} & {remove.key for remove in removed}
     added = [add for add in added if add.key not in stay]
     removed = [remove for remove in removed if remove.key not in stay]
@@ -108,42 +109,58 @@ def _uri(place: str) -> str:
     return f"file://{encode_path(place)}" if place.startswith("/") else encode_path(place)
 
 
-def _copied(source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
+def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
     """The files at the same places below another root, and their deletion vectors in a file of its own."""
     rows = {
         add.path: deletion_vectors.read(add.deletion_vector, source.path, source.store)
         for add in files
         if add.deletion_vector is not None
     }
-    made: list[Add] = []
-
-    def copied(add: Add) -> Add:
-        place = absolute_path(add.path, source.path)
-        name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
-        if os.path.exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
-            folder, _, last = name.rpartition("/")
-            name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
-        goal = f"{root}/{name}"
-        os.makedirs(os.path.dirname(goal), exist_ok=True)
-        try:
-            shutil.copyfile(place, goal)
-        except FileNotFoundError:
-            raise MissingDataFile(f"{place}, a file of version {source.version}, is not there") from None
-        new = dataclasses.replace(add, path=encode_path(name), data_change=True)
-        made.append(new)
-        return new
-
+    names = [_name(add, root) for add in files]
+    added = [
+        dataclasses.replace(add, path=encode_path(name), data_change=True)
+        for add, name in zip(files, names, strict=True)
+    ]
+    pairs = [
+        (absolute_path(add.path, source.path), f"{root}/{name}")
+        for add, name in zip(files, names, strict=True)
+    ]
     try:
-        with ThreadPoolExecutor(max_workers=THREADS) as pool:
-            added = list(pool.map(copied, files))
+        for folder in {os.path.dirname(goal) for _, goal in pairs}:
+            os.makedirs(folder, exist_ok=True)
+        _require(source, pairs, spread.over(spark, pairs, _copy))
         vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
-        discard(root, made)
+        discard(root, added)
         raise
     return [
         dataclasses.replace(new, deletion_vector=_vector(vectors, old))
         for new, old in zip(added, files, strict=True)
     ]
+
+
+def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], there: Sequence[bool]) -> None:
+    for (place, _), found in zip(pairs, there, strict=True):
+        if not found:
+            raise MissingDataFile(f"{place}, a file of version {source.version}, is not there")
+
+
+def _name(add: Add, root: str) -> str:
+    """Where the copy goes, below the root: to a place where nothing is."""
+    name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
+    if os.path.exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
+        folder, _, last = name.rpartition("/")
+        name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
+    return name
+
+
+def _copy(pair: tuple[str, str]) -> bool:
+    """Whether there was something to copy."""
+    try:
+        shutil.copyfile(*pair)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _vector(vectors: Mapping[str, DeletionVector], add: Add) -> DeletionVector | None:

@@ -58,7 +58,7 @@ def convert_to_delta(
     transaction = log.begin()
     transaction.new_table(metadata, features.protocol_for(metadata))
     columns = statistics.indexed_columns(schema, partition.names, metadata.configuration)
-    told = statistics.of_files([f"{log.path}/{each.name}" for each in found], columns)
+    told = statistics.of_files([f"{log.path}/{each.name}" for each in found], columns, spark)
     adds = [
         Add(
             path=encode_path(each.name),

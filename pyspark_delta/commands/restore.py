@@ -8,6 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
+from pyspark_delta import spread
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.change import changing, now_ms, total, vector_file
 from pyspark_delta.exceptions import InvalidArgument, MissingDataFile
@@ -53,7 +54,7 @@ def restore(
         gone = current.files().take([at for key, at in now_files.items() if key not in then_files]).adds()
         if gone:
             change.refuse_if_append_only("RESTORE")
-        _refuse_missing(wanted, back)
+        _refuse_missing(spark, wanted, back)
         now = now_ms()
         actions: list[Action] = [replace(add, data_change=True) for add in back]
         actions += [add.remove(now) for add in gone]
@@ -79,15 +80,17 @@ def restore(
         return frame_of(spark, _ANSWER, [dict(zip(_ANSWER.names, told, strict=True))])
 
 
-def _refuse_missing(wanted: Snapshot, adds: list[Add]) -> None:
+def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> None:
     """Vacuum may have taken what the older version needs: then nothing is restored."""
-    missing = []
-    for add in adds:
-        places = [absolute_path(add.path, wanted.path)]
-        if add.deletion_vector is not None:
-            vector = vector_file(add.deletion_vector, wanted.path)
-            places += [vector] if vector is not None else []
-        missing += [place for place in places if place.startswith("/") and not os.path.exists(place)]
+    places = [absolute_path(add.path, wanted.path) for add in adds]
+    vectors = [
+        vector_file(add.deletion_vector, wanted.path) for add in adds if add.deletion_vector is not None
+    ]
+    places += dict.fromkeys(vector for vector in vectors if vector is not None)
+    here = [place for place in places if place.startswith("/")]
+    few = len(here) < spread.JOB_FROM
+    there = map(os.path.exists, here) if few else spread.over(spark, here, os.path.exists)
+    missing = [place for place, found in zip(here, there, strict=True) if not found]
     if missing:
         listed = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise MissingDataFile(

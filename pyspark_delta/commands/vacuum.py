@@ -11,13 +11,13 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
+from pyspark_delta import spread
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.change import USER_METADATA, now_ms, vector_file
 from pyspark_delta.commands.conditions import read_conf
@@ -38,8 +38,6 @@ RETENTION = "delta.deletedFileRetentionDuration"
 DEFAULT_RETENTION = "interval 7 days"
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 LOGGED = "spark.databricks.delta.vacuum.logging.enabled"
-THREADS = 8
-_MANY = 64
 _PARTITION = re.compile(r"[^=/]+=.*")
 
 
@@ -77,7 +75,7 @@ def vacuum(
     status = "FAILED"
     deleted = 0
     try:
-        deleted = delete_rubbish(found)
+        deleted = delete_rubbish(spark, found)
         status = "COMPLETED"
     finally:
         if logged:
@@ -110,30 +108,26 @@ def find_rubbish(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Rubbish:
     return Rubbish(tuple(files), size, tuple(reversed(folders)), tuple(stale))
 
 
-def delete_rubbish(found: Rubbish) -> int:
-    """Delete it, several at a time if it is much; how many files went."""
-
-    def unlink(path: str) -> bool:
-        try:
-            os.unlink(path)
-        except FileNotFoundError:  # another vacuum was faster
-            return False
-        folder, name = os.path.split(path)
-        with suppress(OSError):  # Hadoop's checksum beside it, if there is one
-            os.unlink(f"{folder}/.{name}.crc")
-        return True
-
-    if len(found.files) < _MANY:
-        deleted = sum(map(unlink, found.files))
-    else:
-        with ThreadPoolExecutor(max_workers=THREADS) as pool:
-            deleted = sum(pool.map(unlink, found.files, chunksize=_MANY))
+def delete_rubbish(spark: SparkSession, found: Rubbish) -> int:
+    """Delete it; how many files went."""
+    deleted = sum(spread.over(spark, found.files, _unlinked))
     for folder in found.folders:
         with suppress(OSError):  # not empty: a writer has come, or there is something hidden in it
             os.rmdir(folder)
     for folder in found.abandoned:
         shutil.rmtree(folder, ignore_errors=True)
     return deleted
+
+
+def _unlinked(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:  # another vacuum was faster
+        return False
+    folder, name = os.path.split(path)
+    with suppress(OSError):  # Hadoop's checksum beside it, if there is one
+        os.unlink(f"{folder}/.{name}.crc")
+    return True
 
 
 def _retention_ms(spark: SparkSession, snapshot: Snapshot, hours: float | None) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from pyspark_delta import DeltaTable, deleted_rows, file_index, read, statistics, write
+from pyspark_delta import DeltaTable, deleted_rows, file_index, read, spread, write
 from pyspark_delta.datasource import register
-from pyspark_delta.exceptions import DeltaError
+from pyspark_delta.exceptions import DeltaError, MissingDataFile
 from pyspark_delta.log.delta_log import DeltaLog
 
 pytestmark = pytest.mark.slow
@@ -64,8 +66,29 @@ def test_the_data_source_refuses_what_it_would_do_wrongly(spark, table):
     assert read(spark, table).count() == 3
 
 
-def test_footers_of_very_many_files_are_read_by_a_job(spark, table, monkeypatch):
-    monkeypatch.setattr(statistics, "JOB_FROM", 2)
+def test_work_on_very_many_files_is_spark_jobs(spark, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(spread, "JOB_FROM", 2)
     write(spark.range(0, 30, 1, 3), table)
     adds = DeltaLog.for_path(table).update().files().adds()
     assert sorted(json.loads(add.stats or "")["minValues"]["id"] for add in adds) == [0, 10, 20]
+    changed = DeltaTable.forPath(spark, table)
+    changed.delete()
+    changed.restoreToVersion(0)
+    copy = changed.clone(str(tmp_path / "copy"), isShallow=False)
+    assert copy.count() == copy.toDF().count() == 30
+    (tmp_path / "plain").mkdir()
+    for add in adds:
+        shutil.copy(Path(table) / add.path, tmp_path / "plain")
+    converted = DeltaTable.convertToDelta(spark, f"parquet.`{tmp_path / 'plain'}`")
+    assert converted.count() == converted.toDF().count() == 30
+    changed.delete()
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    changed.vacuum(0)
+    spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
+    assert not any((Path(table) / add.path).exists() for add in adds)
+    with pytest.raises(MissingDataFile, match="3 of its files"):
+        changed.restoreToVersion(0)
+    (tmp_path / "copy" / adds[0].path).unlink()
+    with pytest.raises(MissingDataFile, match="is not there"):
+        copy.clone(str(tmp_path / "copy of copy"), isShallow=False)
+    assert not list((tmp_path / "copy of copy").rglob("*.parquet"))

@@ -30,7 +30,6 @@ from pyspark_delta.partition_values import (
     encode_path,
     hive_path,
     internal,
-    is_ambiguous,
     parse,
     parse_column,
     serialize,
@@ -102,12 +101,6 @@ def test_years_beyond_python_are_numbers():
     assert parse_column(pa.array(["+10000-01-01"]), DateType()).cast(pa.int32()).to_pylist() == [2_932_897]
     with pytest.raises(InvalidArgument, match="beyond what a Python date can hold"):
         parse("+10000-01-01", DateType())
-
-
-def test_times_that_happen_twice_are_known():
-    assert is_ambiguous("2025-11-02 01:30:00", "America/New_York")
-    assert not is_ambiguous("2025-11-02 03:30:00", "America/New_York")
-    assert not is_ambiguous("2025-11-02 01:30:00", "UTC")
 
 
 @pytest.mark.parametrize(
