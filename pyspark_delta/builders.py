@@ -11,7 +11,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, LongType, StructField, StructType
 
 from pyspark_delta.commands.answers import frame_of
-from pyspark_delta.commands.merge import BY_SOURCE, MATCHED, NOT_MATCHED, Clause, merge
+from pyspark_delta.commands.merge import merge
+from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause
 from pyspark_delta.commands.optimize import optimize
 from pyspark_delta.commands.table_definition import Definition, How, define
 from pyspark_delta.commands.zorder import zorder

@@ -8,17 +8,15 @@ values: what is rewritten, marked or inserted follows from that. The second writ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
+from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
 from pyspark_delta.commands.candidates import Candidates, find_candidates
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, now_ms, total
 from pyspark_delta.commands.conditions import (
@@ -28,69 +26,31 @@ from pyspark_delta.commands.conditions import (
     expression,
     quoted,
     read_conf,
-    text_of,
+)
+from pyspark_delta.commands.merge_clauses import (
+    BY_SOURCE,
+    MATCHED,
+    NOT_MATCHED,
+    Clause,
+    Pairs,
+    check,
+    numbers_of,
+    parameters,
 )
 from pyspark_delta.commands.merge_source import Source, prepared
 from pyspark_delta.commands.rows import bitmap, grouped, packed
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
-from pyspark_delta.exceptions import AmbiguousMerge, InvalidArgument, SchemaMismatch
-from pyspark_delta.log.actions import Add, Remove, dump
+from pyspark_delta.exceptions import AmbiguousMerge, SchemaMismatch
+from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
 
-__all__ = ["Clause", "merge"]
+__all__ = ["merge"]
 
-MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not matched", "not matched by source"
 # Up to here the numbers of matched source rows stand in the plan itself; above, they are joined.
 IN_PLAN = 1_000
 # Up to here the changed rows are sent to every executor when files are rewritten.
 BROADCAST_ROWS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One WHEN clause. `assigned` None stands for `*`, and for nothing in a deletion."""
-
-    when: str
-    action: str  # update, delete, insert
-    condition: str | Column | None = None
-    assigned: Assigned | None = None
-
-    @property
-    def predicate(self) -> Column:
-        """When it acts."""
-        return F.lit(True) if self.condition is None else F.coalesce(expression(self.condition), F.lit(False))
-
-    def describe(self) -> dict[str, str]:
-        """For the history."""
-        told = {"actionType": self.action}
-        if self.condition is not None:
-            told["predicate"] = text_of(self.condition)
-        return told
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """What the first job found: for each pair that a clause acts on, and each match, its numbers."""
-
-    table: pa.Table  # row, source, clause
-
-    def acting(self, clauses: Sequence[int]) -> pa.Array:
-        """The rows of the table on which one of these clauses acts, each once."""
-        if not clauses:
-            return pa.array([], pa.int64())
-        chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
-        return pc.unique(self.table["row"].filter(chosen))
-
-    def ambiguous(self, clauses: Sequence[int]) -> bool:
-        """Whether one of these clauses acts on a row for more than one source row."""
-        chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
-        rows = self.table["row"].filter(chosen)
-        return len(pc.unique(rows)) < len(rows)
-
-    def matched_sources(self) -> pa.Array:
-        """The numbers of the source rows that match a row."""
-        return pc.unique(self.table["source"].drop_null())
 
 
 def merge(  # noqa: PLR0917 - called by one place
@@ -102,7 +62,7 @@ def merge(  # noqa: PLR0917 - called by one place
     alias: str | None = None,
 ) -> dict[str, int]:
     """Merge; the metrics, as the history has them."""
-    _check(clauses)
+    check(clauses)
     with changing(spark, log) as change:
         if any(each.action != "insert" for each in clauses):
             change.refuse_if_append_only("MERGE")
@@ -132,9 +92,9 @@ class _Merge:
         self._timer = Timer()
         self._schema = change.snapshot.schema
         self._clauses = clauses
-        self._matched = _numbers(clauses, MATCHED)
-        self._by_source = _numbers(clauses, BY_SOURCE)
-        self._inserting = _numbers(clauses, NOT_MATCHED)
+        self._matched = numbers_of(clauses, MATCHED)
+        self._by_source = numbers_of(clauses, BY_SOURCE)
+        self._inserting = numbers_of(clauses, NOT_MATCHED)
         self._updating = [number for number, each in enumerate(clauses) if each.action == "update"]
         self._deleting = [number for number, each in enumerate(clauses) if each.action == "delete"]
         taken = [*(field.name for field in self._schema.fields), *source.columns, FILE, ROW]
@@ -442,23 +402,8 @@ class _Merge:
             "executionTimeMs": self._change.elapsed_ms(),
         }
         actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
-        self._change.commit(actions, "MERGE", self._parameters(), metrics)
+        self._change.commit(actions, "MERGE", parameters(self._on, self._clauses), metrics)
         return metrics
-
-    def _parameters(self) -> dict[str, str]:
-        def told(when: str) -> str:
-            return dump([each.describe() for each in self._clauses if each.when == when]).decode()
-
-        return {
-            "predicate": dump([text_of(self._on)]).decode(),
-            "matchedPredicates": told(MATCHED),
-            "notMatchedPredicates": told(NOT_MATCHED),
-            "notMatchedBySourcePredicates": told(BY_SOURCE),
-        }
-
-
-def _numbers(clauses: Sequence[Clause], when: str) -> list[int]:
-    return [number for number, each in enumerate(clauses) if each.when == when]
 
 
 def _conjuncts(expression: Any) -> Iterator[Any]:
@@ -467,17 +412,3 @@ def _conjuncts(expression: Any) -> Iterator[Any]:
         yield from _conjuncts(expression.right())
     else:
         yield expression
-
-
-def _check(clauses: Sequence[Clause]) -> None:
-    if not clauses:
-        raise InvalidArgument(
-            "a merge without clauses does nothing", "Add at least one when...() before execute()."
-        )
-    for when in (MATCHED, NOT_MATCHED, BY_SOURCE):
-        of_kind = [each for each in clauses if each.when == when]
-        if any(each.condition is None for each in of_kind[:-1]):
-            raise InvalidArgument(
-                f"a clause for rows that are {when} follows one without a condition, and could never act",
-                "Leave out the condition of the last clause of each kind only.",
-            )

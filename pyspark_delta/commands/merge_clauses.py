@@ -1,0 +1,100 @@
+"""The WHEN clauses of a merge, and the pairs of rows that they act on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+
+from pyspark_delta.commands.assignments import Assigned
+from pyspark_delta.commands.conditions import expression, text_of
+from pyspark_delta.exceptions import InvalidArgument
+from pyspark_delta.log.actions import dump
+
+__all__ = ["BY_SOURCE", "MATCHED", "NOT_MATCHED", "Clause", "Pairs", "check", "numbers_of", "parameters"]
+
+MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not matched", "not matched by source"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One WHEN clause. `assigned` None stands for `*`, and for nothing in a deletion."""
+
+    when: str
+    action: str  # update, delete, insert
+    condition: str | Column | None = None
+    assigned: Assigned | None = None
+
+    @property
+    def predicate(self) -> Column:
+        """When it acts."""
+        return F.lit(True) if self.condition is None else F.coalesce(expression(self.condition), F.lit(False))
+
+    def describe(self) -> dict[str, str]:
+        """For the history."""
+        told = {"actionType": self.action}
+        if self.condition is not None:
+            told["predicate"] = text_of(self.condition)
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What the first job found: for each pair that a clause acts on, and each match, its numbers."""
+
+    table: pa.Table  # row, source, clause
+
+    def acting(self, clauses: Sequence[int]) -> pa.Array:
+        """The rows of the table on which one of these clauses acts, each once."""
+        if not clauses:
+            return pa.array([], pa.int64())
+        chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
+        return pc.unique(self.table["row"].filter(chosen))
+
+    def ambiguous(self, clauses: Sequence[int]) -> bool:
+        """Whether one of these clauses acts on a row for more than one source row."""
+        chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
+        rows = self.table["row"].filter(chosen)
+        return len(pc.unique(rows)) < len(rows)
+
+    def matched_sources(self) -> pa.Array:
+        """The numbers of the source rows that match a row."""
+        return pc.unique(self.table["source"].drop_null())
+
+
+def check(clauses: Sequence[Clause]) -> None:
+    """Refuse clauses that make no merge."""
+    if not clauses:
+        raise InvalidArgument(
+            "a merge without clauses does nothing", "Add at least one when...() before execute()."
+        )
+    for when in (MATCHED, NOT_MATCHED, BY_SOURCE):
+        of_kind = [each for each in clauses if each.when == when]
+        if any(each.condition is None for each in of_kind[:-1]):
+            raise InvalidArgument(
+                f"a clause for rows that are {when} follows one without a condition, and could never act",
+                "Leave out the condition of the last clause of each kind only.",
+            )
+
+
+def numbers_of(clauses: Sequence[Clause], when: str) -> list[int]:
+    """The places of the clauses of a kind."""
+    return [number for number, each in enumerate(clauses) if each.when == when]
+
+
+def parameters(on: Column, clauses: Sequence[Clause]) -> dict[str, str]:
+    """What the history tells of a merge."""
+
+    def told(when: str) -> str:
+        return dump([each.describe() for each in clauses if each.when == when]).decode()
+
+    return {
+        "predicate": dump([text_of(on)]).decode(),
+        "matchedPredicates": told(MATCHED),
+        "notMatchedPredicates": told(NOT_MATCHED),
+        "notMatchedBySourcePredicates": told(BY_SOURCE),
+    }
