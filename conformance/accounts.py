@@ -64,6 +64,7 @@ class Account:
         self._began = time.monotonic()
         self._played = 0
         self._tallies: dict[str, Tally] = {}
+        self._crash_points: Counter[str] = Counter()
 
     def begin_step(self, step: Step) -> None:
         """A command is about to be played."""
@@ -84,6 +85,8 @@ class Account:
             tally = self._tallies.setdefault(each.seat.engine, Tally())
             tally.add(each.evidence)
             tally.wrote = tally.wrote or each.seen.wrote
+            if each.seen.wrote and each.seen.trouble is not None and each.seen.trouble.fault is not None:
+                self._crash_points[each.seat.engine] += 1
             for fault in each.faults:
                 self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
             for breach in each.breaches:
@@ -113,6 +116,7 @@ class Account:
                     steps=self._played,
                     operations={each.engine: each.operations for _, each in seats},
                     engine_seconds={each.engine: round(each.seconds, 4) for _, each in seats},
+                    crash_points=self._crash_points.total(),
                     seconds=round(time.monotonic() - self._began, 3),
                     dear=self._dear,
                 )
@@ -134,6 +138,7 @@ class Account:
                     with_engines=self._others(desk, seat.engine),
                     features=self._features,
                     operations=seat.operations,
+                    crash_points=self._crash_points[seat.engine],
                 )
             )
 

@@ -11,6 +11,7 @@ from conformance.hosts import Engine, Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
 from conformance.seats import Seat
+from conformance.turnstile.arena import Arena
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class Dealer:
     keeper: Keeper
     tell: Tell
     is_over: Callable[[], bool]
+    arena: Arena
     _told: set[str] = field(default_factory=set)
 
     def playing(self, chunk: Chunk, history: int) -> Iterator[Engine]:

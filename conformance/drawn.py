@@ -16,6 +16,7 @@ from conformance.player import Desk, play
 from conformance.strategies import Shape
 
 SHARED = "shared"
+CRASHES = "crashes"
 
 
 class Drawn:
@@ -38,7 +39,8 @@ class Drawn:
 
     def play_all(self) -> None:
         """Have the machine draw, and play what it draws. Raises what makes it useless to go on: storage that fails."""
-        machine.draw(self._chunk, self, shared=self._chunk.suite == SHARED)
+        suite = self._chunk.suite
+        machine.draw(self._chunk, self, shared=suite == SHARED, faulty=suite == CRASHES)
         if self._failure is not None:
             raise self._failure
 
@@ -56,19 +58,22 @@ class Drawn:
             features=features_of(shape.properties),
         )
         self._folder = self._work / str(history)
-        tag = f"{self._chunk.name}-{history}"
+        self._desks = self._seated(history, shape, f"{self._chunk.name}-{history}")
+        for desk in self._desks:
+            self._account.take(desk, desk.sit_down())
+
+    def _seated(self, history: int, shape: Shape, tag: str) -> list[Desk]:
+        """The tables of a history."""
         seats = [seat_of(each) for each in self._players(history, shape)]
         if self._chunk.suite == SHARED:
             turn = history % len(seats) if seats else 0
             tables = [seats[turn:] + seats[:turn]] if seats else []
         else:
             tables = [[each] for each in seats]
-        self._desks = [
+        return [
             Desk(self._folder / f"{number}" / "table", each, self._chunk.seed, tag)
             for number, each in enumerate(tables)
         ]
-        for desk in self._desks:
-            self._account.take(desk, desk.sit_down())
 
     def play(self, step: Step) -> None:
         """The next command, at every desk that still plays."""

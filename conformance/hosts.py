@@ -54,7 +54,14 @@ class Engine:
 class Hosts:
     """All engines of one worker."""
 
-    def __init__(self, specs: Sequence[EngineSpec], work: Path, tell: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        specs: Sequence[EngineSpec],
+        work: Path,
+        tell: Callable[[Event], None],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._environment = environment
         self._work = work
         self._tell = tell
         self._engines = {str(each): Engine(each, is_heavy(each)) for each in specs}
@@ -93,7 +100,7 @@ class Hosts:
         engine.began = time.monotonic()
         folder = self._work / re.sub(r"[^\w.@-]+", "_", str(engine.spec))[-60:]
         try:
-            engine.host = Host.start(engine.spec, folder)
+            engine.host = Host.start(engine.spec, folder, environment=self._environment)
         except (EnvironmentProblem, HostError, OSError) as error:
             self._give_up(engine, str(error))
 

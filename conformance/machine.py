@@ -29,6 +29,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.history import Step
 from conformance.plan import Chunk
 from conformance.strategies import SLOTS, Shape, commands, shapes
+from conformance.strategies.faults import faults, prevents
 from delta_models.operations import (
     AdvanceClock,
     Checkpoint,
@@ -72,7 +73,7 @@ class Plain(HypothesisProvider):
 AVAILABLE_PROVIDERS[BACKEND] = f"{__name__}.Plain"
 
 
-def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
+def draw(chunk: Chunk, game: Game, *, shared: bool, faulty: bool = False) -> None:
     """Draw a chunk's histories and hand them to a game, step by step."""
     made = 0
 
@@ -103,8 +104,12 @@ def draw(chunk: Chunk, game: Game, *, shared: bool) -> None:
                 return
             operation = self.next_operation(data)
             slot = data.draw(st.sampled_from(SLOTS)) if shared else None
+            fault = data.draw(faults(self.world, operation)) if faulty else None
+            if fault is not None:
+                game.play(Step(fault))
+                self.world = self.world.after(Reopen())
             game.play(Step(operation, slot))
-            self.world = self.world.after(operation)
+            self.world = self.world.after(Reopen() if prevents(fault) else operation)
             self.cold = isinstance(operation, COOLS)
 
         def next_operation(self, data: st.DataObject) -> Operation:

@@ -37,13 +37,29 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Trouble:
+    """What a storage fault did to the step, or one before it left to it.
+
+    `fault` struck this step's operation; `gone` are the earlier commits that are no longer as they were. `next_write`
+    is the first write after a fault. `left_over` are files that faults left in the table and no commit names, each with
+    whether it is still there after the step.
+    """
+
+    fault: Operation | None = None
+    gone: tuple[str, ...] = ()
+    next_write: bool = False
+    left_over: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One step of one copy.
 
     `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the
     versions that the step added; `branch` is the allowed alternative that fits what happened, None if none
     does; `model` is the table as the model has it afterwards. `wrote` is False for an engine that only read a
-    shared table after another one's step: outcome and log are judged once, in the writer's observation.
+    shared table after another one's step: outcome and log are judged once, in the writer's observation. `trouble` is
+    what only histories with faults have.
     """
 
     engine: str
@@ -62,3 +78,4 @@ class Observation:
     log_error: Exception | None = None
     versions: dict[int, int] = field(default_factory=dict)
     wrote: bool = True
+    trouble: Trouble | None = None

@@ -24,7 +24,8 @@ from conformance.events import Floor, Planned
 
 HISTORIES = 12
 STEPS = 25
-DRAWN = ("lockstep", "shared")
+DRAWN_FOR = {"crashes": "faults"}  # where it is not the run's profile
+DRAWN = ("lockstep", "shared", "crashes")
 
 
 class PlanError(ValueError):
@@ -96,7 +97,7 @@ class Chunk:
     @property
     def drawn_for(self) -> str:
         """The table profile of its histories."""
-        return self.table or self.profile
+        return self.table or DRAWN_FOR.get(self.suite, self.profile)
 
     def to_json(self) -> dict[str, Any]:
         """The form in which a worker is told."""

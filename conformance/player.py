@@ -26,7 +26,7 @@ from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
 from conformance.strategies import SLOTS
 from conformance.translation import translated, version_of
 from delta_adapters.contract import Look as Asked
-from delta_adapters.supervisor import ReadReply
+from delta_adapters.supervisor import ReadReply, Reply
 from delta_models.log import Commit, LogError, LogReader, NoTable, Snapshot
 from delta_models.operations import (
     LOOKS,
@@ -146,14 +146,18 @@ class Desk:
                     return
         if isinstance(operation, ConvertFromParquet) and not self.world.table.exists:
             lay_out(operation, self.folder)
-        expectation, before = self.world.expect(operation), self.snapshot
         self._latest = {}
         answer = seat.execute(asked, f"{self._tag}-{number}")
         yield None
         reply = answer()
         if isinstance(reply, Lost):
             yield self._lost(seat, reply, operation)
-            return
+        else:
+            yield from self._performed(seat, operation, reply)
+
+    def _performed(self, seat: Seat, operation: Operation, reply: Reply) -> Iterator[Judged | None]:
+        """What a step that an engine has answered did to the table."""
+        number, expectation, before = self.world.step, self.world.expect(operation), self.snapshot
         reads = self._ask(Read())
         yield None
         commits, error = self._advance()

@@ -17,6 +17,7 @@ import signal
 import sys
 import time
 import traceback
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -108,18 +109,21 @@ def _work(campaign: Campaign) -> None:
     from conformance.hosts import Hosts  # noqa: PLC0415
     from conformance.keeper import Keeper  # noqa: PLC0415
     from conformance.plan import Chunk  # noqa: PLC0415
+    from conformance.turnstile.arena import Arena  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
 
     settings = campaign.settings()
     work = Path(settings.work)
-    with Hosts([parse_engine(each) for each in settings.engines], work / "hosts", campaign.tell) as hosts:
+    specs = [parse_engine(each) for each in settings.engines]
+    with Hosts(specs, work / "hosts", campaign.tell) as hosts:
         hosts.begin(heavy=False)
         if settings.heavy:
             hosts.begin(heavy=True)
         keeper = Keeper(Path(settings.folder), frozenset(settings.known))
-        dealer = Dealer(hosts, keeper, campaign.tell, _Clock(settings.deadline))
-        while (job := campaign.next_job()) is not None:
-            play_chunk(dealer, Chunk.from_json(job["chunk"]), work)
+        with closing(Arena({str(each): each for each in specs}, work, campaign.tell)) as arena:
+            dealer = Dealer(hosts, keeper, campaign.tell, _Clock(settings.deadline), arena)
+            while (job := campaign.next_job()) is not None:
+                play_chunk(dealer, Chunk.from_json(job["chunk"]), work)
 
 
 class _NoPandas(MetaPathFinder):

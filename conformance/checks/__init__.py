@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from conformance.checks import (
     checkpoint,
     contents,
+    crashes,
     log,
     metamorphic,
     metrics,
@@ -36,8 +37,11 @@ CHECKS: tuple[Check, ...] = (
     reads.CHECK,
     metamorphic.CHECK,
     told.CHECK,
+    crashes.CHECK,
     metrics.CHECK,  # last: it trusts what the others found right
 )
+# What an operation that met a fault should have come to is for `crashes` to say.
+STRUCK: tuple[Check, ...] = (log.CHECK, statistics.CHECK, checkpoint.CHECK, reads.CHECK, crashes.CHECK)
 
 __all__ = ["CHECKS", "Check", "Judgement", "judge"]
 
@@ -55,10 +59,13 @@ class Judgement:
     faults: tuple[str, ...] = ()
 
 
-def judge(observation: Observation, checks: Sequence[Check] = CHECKS) -> Judgement:
+def judge(observation: Observation, checks: Sequence[Check] | None = None) -> Judgement:
     """Ask every check. None of them raises: what goes wrong inside one is a fault of the harness, not of the engine."""
     ledger = Ledger()
     faults = []
+    if checks is None:
+        struck = observation.trouble is not None and observation.trouble.fault is not None
+        checks = STRUCK if struck else CHECKS
     for each in checks:
         try:
             each.look(observation, ledger)

@@ -67,7 +67,7 @@ def key_of(seen: Observation, breach: Breach) -> Key:
         requirement=breach.requirement,
         engine=engine_name(seen.engine),
         operation=type(operation).__name__,
-        options=options_of(operation),
+        options=tuple(sorted((*options_of(operation), *_fault_options(seen)))),
         features=features_of(seen),
         types=types_of(named, schema, partition_by),
         outcome=outcome_class(seen.outcome) if breach.read is None else _answer_class(breach),
@@ -101,6 +101,12 @@ def options_of(operation: Operation) -> tuple[str, ...]:
         if getattr(operation, name, None):
             found.add(f"{name}={getattr(operation, name)}")
     return tuple(sorted(found))
+
+
+def _fault_options(seen: Observation) -> list[str]:
+    """What the storage did; which of several alike events it hit says nothing."""
+    fault = seen.trouble.fault if seen.trouble is not None else None
+    return [] if fault is None else [f"fault={type(fault).__name__}", *options_of(fault)]
 
 
 def columns_named(operation: Operation) -> set[str]:

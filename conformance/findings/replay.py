@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.crashes.desk import CrashDesk
 from conformance.findings.fingerprint import engine_name, key_of
 from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
 from conformance.hosts import call_timeout, is_heavy
 from conformance.player import Desk, Judged, play
 from conformance.seats import Seat
 from conformance.strategies import SLOTS
+from conformance.turnstile.actor import Actor
+from conformance.turnstile.building import TurnstileProblem
+from conformance.turnstile.controller import Turnstile
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.registry import EngineSpec, UnknownEngine, parse_engine, prepare
 from delta_adapters.supervisor import Host, HostError
 
 FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
+CRASHES = "crashes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +76,29 @@ def _play(finding: Finding, specs: Mapping[str, EngineSpec]) -> tuple[list[Judge
     """What was judged until the finding's engine broke a rule, and how many steps were played."""
     with tempfile.TemporaryDirectory(prefix="conformance-replay-") as work:
         hosts: list[Host] = []
-        try:
+        with ExitStack() as stack:
+            stack.callback(lambda: [each.kill() for each in hosts])
+            actors = _actors(finding, specs, Path(work), stack)
             for number, spec in enumerate(specs.values()):
-                hosts.append(Host.start(spec, Path(work) / f"host-{number}"))
+                environment = actors[number].environment() if actors else None
+                hosts.append(Host.start(spec, Path(work) / f"host-{number}", environment=environment))
             seats = [_seat(each, spec) for each, spec in zip(hosts, specs.values(), strict=True)]
-            desk = Desk(Path(work) / "table", seats, finding.history.seed, f"replay-{finding.fingerprint}")
-            return _until_it_fails(finding, desk)
-        finally:
-            for each in hosts:
-                each.kill()
+            folder, seed = Path(work) / "table", finding.history.seed
+            tag = f"replay-{finding.fingerprint}"
+            if actors:
+                return _until_it_fails(finding, CrashDesk(folder, seats, actors[0], seed, tag))
+            return _until_it_fails(finding, Desk(folder, seats, seed, tag))
+
+
+def _actors(finding: Finding, specs: Mapping[str, EngineSpec], work: Path, stack: ExitStack) -> list[Actor]:
+    """The engines as actors of a turnstile, for a history in which storage fails; none for any other."""
+    if finding.suite != CRASHES:
+        return []
+    try:
+        turnstile = stack.enter_context(Turnstile(work / "turnstile"))
+    except TurnstileProblem as problem:
+        raise CannotRun(str(problem)) from problem
+    return [turnstile.actor(str(number)) for number in range(len(specs))]
 
 
 def _seat(host: Host, spec: EngineSpec) -> Seat:

@@ -19,6 +19,7 @@ from conformance.options import RunOptions
 from conformance.plan import Chunk
 from conformance.report.recorder import Recorder
 from conformance.report.results import Results
+from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine, prepare
 
 
@@ -72,7 +73,8 @@ class Session:
         self._hosts = Hosts(able, work / "hosts", self._recorder.bus.emit)
         self._hosts.begin(heavy=False)
         keeper = Keeper(options.folder, options.known)
-        self._dealer = Dealer(self._hosts, keeper, self._recorder.bus.emit, lambda: False)
+        self._arena = Arena({str(each): each for each in able}, work, self._recorder.bus.emit)
+        self._dealer = Dealer(self._hosts, keeper, self._recorder.bus.emit, lambda: False, self._arena)
 
     def play(self, chunk: Chunk) -> Shown:
         """Play a chunk with all engines of the session."""
@@ -86,6 +88,7 @@ class Session:
 
     def close(self) -> Results:
         """Stop the engines, judge the run, write its reports."""
+        self._arena.close()
         self._hosts.__exit__(None, None, None)
         self._work.cleanup()
         return self._recorder.finish()

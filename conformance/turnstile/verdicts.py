@@ -91,8 +91,8 @@ def rule_of(fault: Operation) -> Rule:
             return Rule(role, Kill(moment), ordinal)
         case FailAt(role=role, errno=errno, ordinal=ordinal):
             return Rule(role, Fail(errno), ordinal)
-        case LoseReplyAt(role=role, ordinal=ordinal):
-            return Rule(role, LoseReply(), ordinal)
+        case LoseReplyAt(role=role, errno=errno, ordinal=ordinal):
+            return Rule(role, LoseReply(errno), ordinal)
         case TearAt(role=role, length=length, ordinal=ordinal):
             return Rule(role, Tear(length), ordinal)
         case DeadTableAt(role=role, moment=moment, ordinal=ordinal):

@@ -462,10 +462,11 @@ class FailAt:
 
 @dataclass(frozen=True, slots=True)
 class LoseReplyAt:
-    """The next operation's event in a storage role is done, and reported as failed."""
+    """The next operation's event in a storage role is done, and reported as failed with an errno."""
 
     role: str
     ordinal: int = 0
+    errno: str = "EIO"
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,4 +509,5 @@ Operation = (
 
 ALPHABET: dict[str, type[Operation]] = {each.__name__: each for each in Operation.__args__}
 LOOKS = (Read, ReadChanges, History, Detail, Tail)
+STORAGE_FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt)
 FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt, DamageFile)

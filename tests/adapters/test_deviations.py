@@ -55,8 +55,13 @@ BESIDE_DELTA_SPARK = (
     "delta-rs-stats-of-removes",
     "delta-rs-vacuum-of-deletion-vectors",
 )
+UNDER_FAULTS = ("crashes", "races")  # tests/crashes and tests/races replay these
 WITHOUT_JVM = [
-    each for each in all_deviations() if each.engine == "delta-rs" and each.name not in BESIDE_DELTA_SPARK
+    each
+    for each in all_deviations()
+    if each.engine == "delta-rs"
+    and each.name not in BESIDE_DELTA_SPARK
+    and each.history["suite"] not in UNDER_FAULTS
 ]
 
 

@@ -58,6 +58,10 @@ def trippers(requirement: str) -> list[str]:
     from tests.liars import liars  # noqa: F401, PLC0415 - registers them, and imports this module itself
 
     found = [each.lie for each in TRIPS if each.requirement == requirement]
+    from tests.crashes.liars import CAUGHT_AT, LIARS  # noqa: PLC0415 - for whoever asks for all
+
+    caught = [LIARS[name] for name, rule in CAUGHT_AT.items() if rule == requirement]
+    found += [(each.__doc__ or "").strip().splitlines()[0] for each in caught]
     from tests.liars.tampered import TAMPERED  # noqa: PLC0415 - imports this module itself
 
     if requirement in TAMPERED:

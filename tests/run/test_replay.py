@@ -14,6 +14,7 @@ from conformance.drawn import Drawn
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
+from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 from tests.run.conftest import ENGINES
 
@@ -24,7 +25,9 @@ def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("found")
     shutil.copy(ENGINES, folder / "engines.py")
     with Hosts([parse_engine(f"{folder / 'engines.py'}:Lies")], folder / "hosts", lambda _: None) as hosts:
-        dealer = Dealer(hosts, Keeper(folder), lambda _: None, lambda: False)
+        dealer = Dealer(
+            hosts, Keeper(folder), lambda _: None, lambda: False, Arena({}, folder, lambda _: None)
+        )
         Drawn(dealer, Chunk("lockstep", "dev", 0, 6, 1, 12), folder / "work").play_all()
     kept = list((folder / "findings").iterdir())
     assert len(kept) == 1

@@ -78,7 +78,7 @@ class DeltaRs:
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         """Perform, and tell by the version before and after whether something was committed."""
-        acting = False
+        acting = isinstance(operation, ops.Create | ops.Replace | ops.CreateAs | ops.ConvertFromParquet)
         try:
             properties = _commit_properties(operation, tag)
             match operation:

@@ -16,6 +16,7 @@ from delta_models.expressions import Between, Column, Compare, Expression, In, L
 from delta_models.operations import (
     AddConstraint,
     Delete,
+    LoseReplyAt,
     Merge,
     Operation,
     Overwrite,
@@ -131,6 +132,12 @@ def _fraction_in_a_constraint(_: TableLike, operation: Operation) -> bool:
     return any(isinstance(each, DecimalType) and each.scale > 0 for each in types)
 
 
+def _commit_found_taken(_: TableLike, operation: Operation) -> bool:
+    if not isinstance(operation, LoseReplyAt):
+        return False
+    return (operation.role, operation.errno) == ("commit", "EEXIST")
+
+
 def _may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
     """Comparisons with null, and of a column with itself, for which an optimizer has a null of its own."""
     operands = _compared(expression)
@@ -203,6 +210,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     "more-than-files-written": Trigger(
         "change data and a grown schema are counted as files",
         operation=_writes_more_than_files,
+        everywhere=True,
+    ),
+    "commit-found-taken": Trigger(
+        "the storage has made the commit, and says that its name is taken",
+        operation=_commit_found_taken,
         everywhere=True,
     ),
 }

@@ -48,7 +48,7 @@ from delta_models.log import (
 from delta_models.log.changes import NoChangeData, changes
 from delta_models.log.clock import version_at
 from delta_models.log.reader import live_adds
-from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unsupported
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
 from delta_models.schema import Struct
 from delta_models.table import NotModelled, Table, World
 from delta_models.table.changes import is_recorded
@@ -134,6 +134,8 @@ class Reference:
             return Unsupported(str(error))
         except LogError as error:
             return rejection(error)
+        except OSError as error:  # the commit may be there: whoever can't tell, says so
+            return Unknown(str(error))
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on a table as it is now."""

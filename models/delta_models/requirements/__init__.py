@@ -6,13 +6,14 @@ A check never asserts; it reports a `Breach` of a requirement. One module here a
 
 from __future__ import annotations
 
-from delta_models.requirements import contents, definition, engine, log, rules, told
+from delta_models.requirements import contents, definition, engine, faults, log, rules, told
 from delta_models.requirements.base import Breach, Requirement, Strength
 
 CATALOGUE: tuple[Requirement, ...] = (
     *contents.REQUIREMENTS,
     *definition.REQUIREMENTS,
     *engine.REQUIREMENTS,
+    *faults.REQUIREMENTS,
     *log.REQUIREMENTS,
     *rules.REQUIREMENTS,
     *told.REQUIREMENTS,

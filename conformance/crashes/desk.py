@@ -1,0 +1,238 @@
+"""A table at which one engine plays behind the turnstile: its storage fails where the history says so.
+
+After a fault the table is moved, and addressed by its new name: nothing that an engine remembers passes for the truth,
+and what its threads still do to the old place is nobody's. What became of the operation is found by our own reading of
+the log; the history goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from conformance.crashes.left_overs import left_overs
+from conformance.crashes.narrowing import AFTER, BEFORE, narrow
+from conformance.history import Step
+from conformance.observation import Look, Observation, Trouble
+from conformance.player import Answer, Desk, Judged
+from conformance.seats import Lost, Seat
+from conformance.turnstile.actor import Actor
+from conformance.turnstile.events import Record
+from conformance.turnstile.verdicts import rule_of
+from delta_adapters.contract import Look as Asked
+from delta_adapters.supervisor import HostError
+from delta_models.log import LogReader
+from delta_models.operations import (
+    LOOKS,
+    STORAGE_FAULTS,
+    CleanLog,
+    KillAt,
+    Operation,
+    Read,
+    Reopen,
+    SetZone,
+    SwitchActor,
+    TearAt,
+)  # fmt: skip
+from delta_models.outcomes import NoChange, Outcome, Unknown
+from delta_models.table import Branch, NotModelled
+
+CHANGES_NOTHING = (*LOOKS, Reopen, SwitchActor, SetZone)
+READERS_EVERY = 10  # faults after which the other engines look at the table too
+
+
+class CrashDesk(Desk):
+    """A table, the engine that writes to it, first of its seats, and others that only read.
+
+    `struck` counts the faults that took place, `missed` those whose event never came.
+    """
+
+    def __init__(self, folder: Path, seats: Sequence[Seat], actor: Actor, seed: int, tag: str) -> None:
+        super().__init__(folder, seats, seed, tag, looks_around=False)
+        self.actor = actor
+        self.struck = 0
+        self.missed = 0
+        self._moves = 0
+        self._fault: Operation | None = None
+        self._owes = False
+        self._left_over: set[str] = set()
+        self._readers_look = False
+
+    def copy(self, folder: Path) -> Self:
+        """The same table elsewhere, at the same point of its history."""
+        writer = replace(self.seats[0], operations=0, seconds=0.0)
+        other = type(self)(folder, [writer, *self.seats[1:]], self.actor, 0, self._tag)
+        if self.folder.exists():
+            shutil.copytree(self.folder, folder)
+        other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
+        return other
+
+    def record(self, operation: Operation) -> tuple[Outcome, Record]:
+        """What an operation does at the storage boundary when nothing is in its way."""
+        asked = self._translated(operation)
+        seat = self.seats[0]
+        self.actor.watch(self.folder)
+        self.actor.begin()
+        reply = seat.execute(asked or operation, self._tag)()
+        told = self.actor.end()
+        return (Unknown(str(reply.error)) if isinstance(reply, Lost) else reply.outcome), told
+
+    def play(self, step: Step) -> Iterator[Judged | None]:
+        """One step; a fault waits for the next operation."""
+        operation = step.operation
+        if isinstance(operation, STORAGE_FAULTS):
+            self._fault = operation
+            self._pass_over()
+        elif isinstance(operation, CHANGES_NOTHING):
+            yield from super().play(step)
+        elif self._fault is None:
+            yield from super().play(step)
+            self._owes = False
+        else:
+            fault, self._fault = self._fault, None
+            yield from self._meet(fault, operation)
+
+    # The fault
+
+    def _meet(self, fault: Operation, operation: Operation) -> Iterator[Judged | None]:
+        seat, asked = self.seats[0], self._translated(operation)
+        if not seat.plays or asked is None or self._cannot(seat, operation) is not None:
+            self._pass_over()
+            return
+        try:
+            self.world.expect(operation)
+        except NotModelled:
+            self._pass_over()
+            return
+        commits = self._commits()
+        self._latest = {}
+        self.actor.watch(self.folder)
+        self.actor.begin([rule_of(fault)])
+        reply = seat.execute(asked, f"{self._tag}-{self.world.step}")()
+        record = self.actor.end()
+        if record.faults:
+            yield from self._struck(fault, operation, reply, record, commits)
+            return
+        self.missed += 1
+        if isinstance(reply, Lost):
+            yield self._lost(seat, reply, operation)
+        else:
+            yield from self._performed(seat, operation, reply)
+
+    def _struck(
+        self,
+        fault: Operation,
+        operation: Operation,
+        reply: object,
+        record: Record,
+        commits: Mapping[str, str],
+    ) -> Iterator[Judged | None]:
+        seat, number, expectation, before = (
+            self.seats[0],
+            self.world.step,
+            self.world.expect(operation),
+            self.snapshot,
+        )
+        outcome: Outcome
+        if isinstance(reply, Lost):
+            if not isinstance(fault, KillAt | TearAt):
+                yield self._lost(seat, reply, operation)
+                return
+            outcome = Unknown("killed")
+        else:
+            outcome = reply.outcome  # type: ignore[attr-defined]  # a Reply
+        self._move()
+        for each in self.seats:
+            if (lost := self._revive(each)) is not None:
+                yield self._lost(each, lost, operation)
+                return
+        added, error = self._advance()
+        found = None if error else narrow(expectation, before, self.snapshot, added, self.reader)
+        known = found is not None and found.state in {BEFORE, AFTER}
+        branch = found.branch if found is not None else None
+        if not known:
+            self.left = f"{type(operation).__name__} left a table that is neither as before nor as after it"
+        elif branch is None:
+            branch = Branch(NoChange(), (0, 0), self.world.table, "crash.all-or-nothing")
+        counts = record.followed
+        self.struck += counts
+        self.missed += not counts
+        self._readers_look = self.struck % READERS_EVERY == 0
+        reads = self._ask(Read())
+        self.world = self.world.after(operation, branch or expectation.ordinary)
+        self._remember(number)
+        now = self._commits()
+        gone = () if isinstance(operation, CleanLog) else tuple(
+            sorted(name for name, digest in commits.items() if now.get(name) != digest)
+        )  # fmt: skip
+        self._left_over |= left_overs(self.folder)
+        seen = Observation(
+            seat.engine, number, operation, self.folder, expectation, outcome, branch, self.world.table,
+            self.reader, before, self.snapshot, added, (), error, self.versions, trouble=Trouble(fault, gone),
+        )  # fmt: skip
+        looks: dict[str, list[Look]] = {}
+        yield from self._gather(looks, seen, reads, "reopen", Read())
+        yield from self._judge_looks(looks, seen, seat)
+        self._readers_look = False
+        self._owes = True
+
+    def _move(self) -> None:
+        """The table elsewhere, and alive there."""
+        self._moves += 1
+        folder = self.folder.with_name(f"{self.folder.name.partition('@')[0]}@{self._moves}")
+        if self.folder.exists():
+            self.folder.rename(folder)
+        self.folder, self.reader = folder, LogReader(folder)
+        self.actor.watch(folder)
+
+    def _revive(self, seat: Seat) -> Lost | None:
+        """A host that was killed starts again."""
+        if not seat.host.alive and seat is self.seats[0]:
+            try:
+                seat.host.restart().ready()
+            except HostError as error:
+                return Lost("host.lives", error)
+            seat.left = None
+        return seat.open(self.folder) if seat.plays else None
+
+    # What base desks do, with what faults have left
+
+    def _performer(self, step: Step) -> Seat | None:
+        """Only the engine behind the turnstile writes."""
+        seat = self.seats[0]
+        return seat if seat.plays and self._cannot(seat, step.operation) is None else None
+
+    def _pass(self, operation: Operation) -> None:  # noqa: ARG002 - whatever it is, the next one may go on
+        self._pass_over()
+
+    def _pass_over(self) -> None:
+        """A step that is not for this table, or a fault: the state stays, with a number of its own."""
+        number = self.world.step
+        self.world = self.world.after(Reopen())
+        self._remember(number)
+
+    def _ask(self, read: Asked, but: Sequence[str] = ()) -> dict[str, Answer]:  # type: ignore[override]
+        """The other engines are dear: they look after some faults only."""
+        others = () if self._readers_look else tuple(each.engine for each in self.seats[1:])
+        return super()._ask(read, (*but, *others))
+
+    def _judge_looks(
+        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
+    ) -> Iterator[Judged]:
+        if writer is not None and seen.trouble is None and (self._owes or self._left_over):
+            left = tuple((path, (self.folder / path).exists()) for path in sorted(self._left_over))
+            seen = replace(seen, trouble=Trouble(next_write=self._owes, left_over=left))
+            self._left_over = {path for path, still in left if still}
+        yield from super()._judge_looks(found, seen, writer)
+
+    def _commits(self) -> dict[str, str]:
+        """The commits of the log, each with a digest of its bytes."""
+        log = self.folder / "_delta_log"
+        return {
+            each.name: hashlib.blake2b(each.read_bytes(), digest_size=16).hexdigest()
+            for each in sorted(log.glob("*.json"))
+        }

@@ -1,0 +1,157 @@
+"""Plays histories with faults: those that a machine draws, and the committed small ones at each of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.accounts import Account, features_of
+from conformance.crashes.desk import CrashDesk
+from conformance.crashes.stories import KILLED, Story, faults_of, stories
+from conformance.dealer import Dealer, seat_of
+from conformance.drawn import Drawn
+from conformance.findings import FindingError
+from conformance.history import Step
+from conformance.hosts import Engine, clear
+from conformance.plan import Chunk
+from conformance.player import Desk, play
+from conformance.seats import Seat
+from conformance.strategies import Shape
+from conformance.turnstile.arena import Player
+from delta_models.operations import Create, Operation
+from delta_models.outcomes import Committed, NoChange
+
+
+class DrawnCrashes(Drawn):
+    """Histories that a machine draws, with a fault before some of their operations."""
+
+    def _seated(self, history: int, shape: Shape, tag: str) -> list[Desk]:
+        desks: list[Desk] = []
+        for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, history)):
+            reason = player.engine.capabilities.covers_table(
+                shape.schema, shape.partition_by, dict(shape.properties)
+            )
+            if reason is None:
+                folder = self._folder / f"{at}" / "table"
+                desks.append(_desk(folder, player, readers, self._chunk, tag))
+            else:
+                self._dealer.note(f"{player.engine.name} {reason}: not asked in such histories")
+        return desks
+
+
+class EachPoint:
+    """Committed histories: whatever may happen to an operation happens to it, each on a copy of one table."""
+
+    def __init__(self, dealer: Dealer, chunk: Chunk, work: Path) -> None:
+        self._dealer = dealer
+        self._chunk = chunk
+        self._work = work
+        self._ended = 0
+        self._stories = stories(chunk.table)[: chunk.histories]
+        self._kill = chunk.table.startswith(KILLED)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every story was played to its end."""
+        return self._ended == len(self._stories)
+
+    def play_all(self) -> None:
+        """One story after the other."""
+        for number, story in enumerate(self._stories):
+            if self._dealer.is_over():
+                return
+            self._play(number, story)
+            self._ended += not self._dealer.is_over()
+
+    def _play(self, number: int, story: Story) -> None:
+        create = next(each for each in (*story.before, story.operation) if isinstance(each, Create))
+        account = Account(
+            self._chunk,
+            number,
+            self._dealer.keeper,
+            self._dealer.tell,
+            features=features_of(create.properties),
+        )
+        told: list[Desk] = []
+        for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, number)):
+            missing = next(
+                filter(None, map(player.engine.capabilities.covers, (*story.before, story.operation))), None
+            )
+            missing = missing or player.engine.capabilities.covers_table(
+                create.schema, create.partition_by, dict(create.properties)
+            )
+            if missing is not None:
+                self._dealer.note(f"{player.engine.name} {missing}: not asked in such histories")
+                continue
+            folder = self._work / str(number) / str(at)
+            stand = _desk(folder / "table", player, readers, self._chunk, self._chunk.name)
+            told.append(stand)
+            self._cut(account, stand, story)
+        account.close(told)
+        clear(self._work / str(number))
+
+    def _cut(self, account: Account, stand: CrashDesk, story: Story) -> None:
+        """All that may happen to the story's operation at one engine."""
+        account.take(stand, stand.sit_down())
+        for each in story.before:
+            self._step(account, stand, each)
+        if not stand.plays:
+            return
+        whole = stand.copy(stand.folder.parent / "whole" / "table")
+        account.take(whole, whole.sit_down())
+        outcome, record = whole.record(story.operation)
+        if not isinstance(outcome, Committed | NoChange):
+            self._dealer.note(
+                f"{stand.seats[0].engine}: {type(story.operation).__name__} fails by itself, {outcome}"
+            )
+            return
+        prelude = list(account.steps)
+        for at, fault in enumerate(faults_of(record, kill=self._kill)):
+            if self._dealer.is_over():
+                return
+            account.steps = list(prelude)
+            desk = stand.copy(stand.folder.parent / f"point-{at}" / "table")
+            account.take(desk, desk.sit_down())
+            for each in (fault, story.operation, *story.afterwards):
+                if desk.plays:
+                    self._step(account, desk, each)
+            stand.struck += desk.struck
+            stand.seats[0].operations += desk.seats[0].operations
+            stand.seats[0].seconds += desk.seats[0].seconds
+            clear(desk.folder.parent)
+        account.steps = prelude
+
+    @staticmethod
+    def _step(account: Account, desk: Desk, operation: Operation) -> None:
+        step = Step(operation)
+        account.begin_step(step)
+        try:
+            for _, judged in play([desk], step):
+                account.take(desk, (judged,))
+            account.played([desk.seats[0].engine])
+        except (FindingError, OSError):
+            raise
+        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
+            account.harness_failed([desk])
+
+
+def _desk(folder: Path, player: Player, readers: list[Seat], chunk: Chunk, tag: str) -> CrashDesk:
+    return CrashDesk(folder, [seat_of(player.engine), *readers], player.actor, chunk.seed, tag)
+
+
+def _players(dealer: Dealer, chunk: Chunk, history: int) -> Iterator[tuple[Player, list[Seat]]]:
+    """The engines that take part in a history, each with the others, which read."""
+    names = [
+        name for name, engine in dealer.hosts.specs.items() if not engine.heavy or history in chunk.heavy
+    ]
+    for name in names:
+        player = dealer.arena.player(name)
+        if player is not None:
+            yield player, [seat_of(each) for each in _others(dealer, names, name)]
+
+
+def _others(dealer: Dealer, names: list[str], name: str) -> Iterator[Engine]:
+    for other in names:
+        player = dealer.arena.player(other) if other != name else None
+        if player is not None:
+            yield player.engine

@@ -1,0 +1,132 @@
+"""The committed small histories: an operation of each kind on a small table, to be cut at each storage event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from conformance.turnstile import roles
+from conformance.turnstile.events import Record
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import (
+    AddColumn,
+    AddConstraint,
+    Append,
+    AtState,
+    Checkpoint,
+    Create,
+    DeadTableAt,
+    Delete,
+    FailAt,
+    KillAt,
+    LoseReplyAt,
+    Merge,
+    MergeClause,
+    Operation,
+    Optimize,
+    Overwrite,
+    Properties,
+    Restore,
+    SetProperties,
+    TearAt,
+    Update,
+    Vacuum,
+)
+from delta_models.schema import LONG, Field, struct
+from delta_models.values import Rows
+
+SCHEMA = struct(("id", LONG), ("part", LONG))
+HIDDEN: Properties = (("delta.enableDeletionVectors", "true"),)
+TOLD: Properties = (("delta.enableChangeDataFeed", "true"),)
+
+
+def rows(*ids: int) -> Rows:
+    """Rows with these ids, spread over four partitions."""
+    return Rows(SCHEMA, tuple((each, each % 4) for each in ids))
+
+
+def where(operator: str, number: int) -> Compare:
+    """A condition on the id."""
+    return Compare(operator, Column(("id",)), Literal(LONG, number))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What comes before, the operation that meets the fault, and what is written then."""
+
+    operation: Operation
+    before: tuple[Operation, ...]
+    afterwards: tuple[Operation, ...] = (Append(rows(1000)),)
+
+
+def _table(properties: Properties = (), *more: Operation) -> tuple[Operation, ...]:
+    return (
+        Create(SCHEMA, partition_by=("part",), properties=properties),
+        Append(rows(1, 2)),
+        Append(rows(3, 4, 6)),
+        *more,
+    )
+
+
+UPDATE = Update((("part", Literal(LONG, 9)),), where("=", 2))
+MERGE = Merge(
+    rows(2, 99),
+    Compare("=", Column(("target", "id")), Column(("source", "id"))),
+    (MergeClause("matched", "delete"), MergeClause("not-matched", "insert", everything=True)),
+)
+SWEPT = (Append(rows(1000)), Vacuum(), Vacuum(0.0))
+
+CHANGES = (
+    Story(Append(rows(20, 21)), _table(), SWEPT),
+    Story(Overwrite(rows(7)), _table(), SWEPT),
+    Story(Delete(where("<", 3)), _table()),
+    Story(UPDATE, _table()),
+    Story(MERGE, _table()),
+    Story(Restore(AtState(1)), _table()),
+    Story(Create(SCHEMA, partition_by=("part",)), ()),
+    Story(AddColumn(Field("more", LONG)), _table(), ()),
+    Story(SetProperties((("delta.logRetentionDuration", "interval 3 days"),)), _table()),
+    Story(AddConstraint("positive", where(">", 0)), _table()),
+)
+UPKEEP = (
+    Story(Optimize(), _table()),
+    Story(Checkpoint(), _table((), Delete(where("=", 3)))),
+    Story(Vacuum(0.0), _table((), Overwrite(rows(1, 2)))),
+    Story(Append(rows(20)), _table((("delta.checkpointInterval", "3"),)), SWEPT),
+)
+MARKED = (
+    Story(Delete(where("<", 3)), _table(HIDDEN)),
+    Story(UPDATE, _table(HIDDEN)),
+    Story(MERGE, _table(HIDDEN)),
+    Story(Delete(where("<", 3)), _table(TOLD)),
+    Story(UPDATE, _table(TOLD)),
+    Story(MERGE, _table(TOLD)),
+)
+STORIES: Mapping[str, tuple[Story, ...]] = {"changes": CHANGES, "upkeep": UPKEEP, "marked": MARKED}
+KILLED = "killed-"  # before the name of a group: its engines die, rather than their tables
+
+
+def stories(name: str) -> tuple[Story, ...]:
+    """A group by the name that a profile's plan has for it; none if it is none."""
+    return STORIES.get(name.removeprefix(KILLED), ())
+
+
+def faults_of(record: Record, *, kill: bool = False) -> Iterator[Operation]:
+    """All that may happen to an operation: before and after each of its changes, and the replies and bytes it loses.
+
+    An errno is tried once a role: which of several alike files fails says nothing.
+    """
+    seen: set[str] = set()
+    for event in (each.event for each in record.happened if each.event.role != roles.LOOK):
+        for moment in ("before", "after"):
+            cut = KillAt if kill else DeadTableAt
+            yield cut(event.role, moment, event.ordinal)
+        if event.role in seen:
+            continue
+        seen.add(event.role)
+        if event.role == roles.COMMIT:
+            yield from (LoseReplyAt(event.role, errno=errno) for errno in ("EIO", "EEXIST"))
+        elif not kill:
+            yield from (FailAt(event.role, errno) for errno in ("EIO", "ENOSPC"))
+        if kill and event.question.kind == "open":
+            yield TearAt(event.role, 5)

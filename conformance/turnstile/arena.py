@@ -1,0 +1,82 @@
+"""Engines behind one turnstile: each an actor in a process of its own, started when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.events import Event, Note
+from conformance.hosts import Engine, Hosts
+from conformance.turnstile.actor import Actor, NotSeen
+from conformance.turnstile.building import TurnstileProblem
+from conformance.turnstile.controller import Turnstile
+from delta_adapters.registry import EngineSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An engine that runs, and the actor that it is to the turnstile."""
+
+    engine: Engine
+    actor: Actor
+
+
+@dataclass(slots=True)
+class Arena:
+    """All engines of a worker that play with faults and schedules. Nothing is started before it is needed.
+
+    What can't be driven here is told once, as a note, and is no evidence.
+    """
+
+    specs: Mapping[str, EngineSpec]
+    work: Path
+    tell: Callable[[Event], None]
+    _turnstile: Turnstile | None = None
+    _why_not: str | None = None
+    _hosts: dict[str, Hosts] = field(default_factory=dict)
+    _actors: dict[str, Actor] = field(default_factory=dict)
+    _blind: set[str] = field(default_factory=set)
+
+    @property
+    def turnstile(self) -> Turnstile:
+        """The one turnstile of this worker. Raises TurnstileProblem where none can be made."""
+        if self._turnstile is None:
+            self._turnstile = Turnstile(self.work / "turnstile")
+        return self._turnstile
+
+    def player(self, name: str, place: str = "A") -> Player | None:
+        """An engine of the run by what was asked for; `place` tells twins of one apart. None if it can't play."""
+        seat = f"{name}-{place}"
+        if seat in self._blind:
+            return None
+        try:
+            if seat not in self._hosts:
+                self._start(name, place, seat)
+            engine = self._hosts[seat].get(str(self.specs[name]))
+            if engine is None:
+                return None
+            actor = self._actors[seat]
+            actor.check_seen()
+        except TurnstileProblem as problem:
+            self._blind.add(seat)
+            kind = "" if isinstance(problem, NotSeen) else "there are no faults and no schedules: "
+            self.tell(Note(f"{name}: {kind}{problem}"))
+            return None
+        return Player(engine, actor)
+
+    def close(self) -> None:
+        """End all engines, then the turnstile."""
+        for each in self._hosts.values():
+            each.__exit__(None, None, None)
+        self._hosts.clear()
+        if self._turnstile is not None:
+            self._turnstile.close()
+            self._turnstile = None
+
+    def _start(self, name: str, place: str, seat: str) -> None:
+        actor = self.turnstile.actor(f"{len(self._actors)}{place}")
+        self._actors[seat] = actor
+        self._hosts[seat] = Hosts(
+            [self.specs[name]], self.work / f"arena-{len(self._actors)}", self.tell, actor.environment()
+        )

@@ -1,0 +1,158 @@
+"""Engines that are honest until their storage fails. One host plays all: the folder above the table says which."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from delta_adapters.contract import Answer, Identity, Look
+from delta_adapters.reference import Reference, actions
+from delta_adapters.reference.publish import publish_commit
+from delta_models.log import Snapshot, paths
+from delta_models.log.names import commit_name
+from delta_models.operations import Operation, Overwrite
+from delta_models.outcomes import Committed, Outcome, Rejected
+
+
+class Honest(Reference):
+    """The honest twin."""
+
+
+class CommitsBeforeTheData(Reference):
+    """Writes the commit before the data that it names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.later: list[tuple[Path, Path]] = []
+
+    def write(self, *arguments: Any, **options: Any) -> list[actions.Form]:
+        forms = super().write(*arguments, **options)
+        for form in forms:
+            path = paths.resolve(self.folder, form["add"]["path"])
+            aside = self.folder / "_delta_log" / f"_aside-{path.name}"
+            path.rename(aside)
+            self.later.append((aside, path))
+        return forms
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        super().publish(version, forms)
+        for aside, path in self.later:
+            aside.rename(path)
+        self.later = []
+
+
+class CommitsInTwoHalves(Reference):
+    """Overwrites in two commits: first the old rows go, then the new ones come."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        if isinstance(operation, Overwrite):
+            super().execute(Overwrite(type(operation.rows)(operation.rows.schema, ())), tag)
+        return super().execute(operation, tag)
+
+
+class RetriesWithoutLooking(Reference):
+    """Takes a commit whose reply was lost for not made, and commits again."""
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        try:
+            super().publish(version, forms)
+        except OSError:
+            super().publish(version + 1, forms)
+
+
+class SaysItWasRefused(Reference):
+    """Reports every failure of the storage as a refusal, even where the commit is there."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        return outcome if isinstance(outcome, Committed) else Rejected("io", str(outcome))
+
+
+class RollsBackTheNewest(Reference):
+    """Undoes a failed operation by deleting the newest commit, whoever made it."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        newest = self.reader.latest_version()
+        if not isinstance(outcome, Committed) and newest:
+            (self.folder / "_delta_log" / commit_name(newest)).unlink()
+        return outcome
+
+
+class StandsInItsOwnWay(Reference):
+    """Stages every commit under one name, and finds it taken by what a crash left."""
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        log = self.folder / "_delta_log"
+        log.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(log / ".commit.tmp", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        publish_commit(log, version, forms)
+        (log / ".commit.tmp").unlink()
+
+
+class DeletesLeftOversAtOnce(Reference):
+    """Vacuums without regard to the retention."""
+
+    def unreferenced(self, snapshot: Snapshot, hours: float) -> list[Path]:
+        return super().unreferenced(snapshot, 0.0)
+
+
+class VacuumsByTheLogAlone(Reference):
+    """Vacuums only files that the log once named, in full too."""
+
+    def unreferenced(self, snapshot: Snapshot, hours: float) -> list[Path]:
+        named = {paths.resolve(self.folder, each.path).absolute() for each in snapshot.tombstones.values()}
+        return [each for each in super().unreferenced(snapshot, hours) if each.absolute() in named]
+
+
+LIARS: dict[str, type[Reference]] = {
+    each.__name__: each
+    for each in (
+        Honest, CommitsBeforeTheData, CommitsInTwoHalves, RetriesWithoutLooking, SaysItWasRefused, RollsBackTheNewest,
+        StandsInItsOwnWay, DeletesLeftOversAtOnce, VacuumsByTheLogAlone,
+    )
+}  # fmt: skip
+# Which requirement each is caught at.
+CAUGHT_AT = {
+    "CommitsBeforeTheData": "crash.data-before-commit",
+    "CommitsInTwoHalves": "crash.all-or-nothing",
+    "RetriesWithoutLooking": "crash.once",
+    "SaysItWasRefused": "crash.told-truly",
+    "RollsBackTheNewest": "crash.keeps-committed",
+    "StandsInItsOwnWay": "crash.next-writer",
+    "DeletesLeftOversAtOnce": "crash.left-overs-kept",
+    "VacuumsByTheLogAlone": "crash.left-overs-removed",
+}
+
+
+class OneOfThem:
+    """The adapter: passes everything to the engine that the path names."""
+
+    def __init__(self) -> None:
+        self.engine: Reference = Honest()
+
+    @property
+    def identity(self) -> Identity:
+        return Identity("liar", "1.0", "https://example.org", "https://example.org/issues")
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        return Reference().capabilities
+
+    def start(self, work: Path) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+    def open(self, location: str) -> None:
+        self.engine = next(LIARS[part]() for part in Path(location).parts if part in LIARS)
+        self.engine.open(location)
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        return self.engine.execute(operation, tag)
+
+    def read(self, read: Look) -> Answer | Outcome:
+        return self.engine.read(read)

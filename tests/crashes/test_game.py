@@ -1,0 +1,115 @@
+"""Chunks of the suite of crashes, as a worker plays them: events tell what was done, and findings replay."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
+from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note
+from conformance.findings.replay import FAILS, replay
+from conformance.history import Step
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.machine import draw
+from conformance.plan import Chunk, load_profile, make_plan
+from conformance.strategies import Shape
+from conformance.turnstile import building
+from conformance.turnstile.arena import Arena
+from delta_adapters.registry import parse_engine
+from delta_models.operations import STORAGE_FAULTS, Operation
+
+EACH_POINT = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
+DRAWN = Chunk("crashes", "dev", 0, 5, histories=2, steps=12)
+
+
+def events_of(chunk: Chunk, arena: Arena, folder: Path) -> list[Event]:
+    told: list[Event] = []
+    with Hosts([parse_engine("delta-rs")], folder / "hosts", told.append) as hosts:
+        dealer = Dealer(hosts, Keeper(folder), told.append, lambda: False, arena)
+        play_chunk(dealer, chunk, folder / "work")
+    assert [each for each in told if isinstance(each, HarnessFault)] == []
+    return told
+
+
+@pytest.fixture(scope="module")
+def each_point(arena: Arena, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Event], Path]:
+    folder = tmp_path_factory.mktemp("each-point")
+    return events_of(EACH_POINT, arena, folder), folder
+
+
+def test_each_point_of_a_committed_history_is_counted(each_point):
+    told, _ = each_point
+    (ended,) = [each for each in told if isinstance(each, HistoryEnded)]
+    (evidence,) = [each for each in told if isinstance(each, Evidence) and each.role == "writer"]
+    assert ended.crash_points == evidence.crash_points >= 20
+    assert evidence.checks["crash.keeps-committed"] == ended.crash_points
+    assert evidence.checks["crash.left-overs-kept"] > 0
+    assert evidence.checks["crash.left-overs-removed"] > 0
+
+
+def test_the_only_finding_is_known_and_replays(each_point):
+    told, folder = each_point
+    found = [each for each in told if isinstance(each, FindingFound)]
+    assert {(each.requirement, each.deviation) for each in found} == {
+        ("crash.once", "delta-rs-commit-found-taken")
+    }
+    again = replay(folder / found[0].folder)
+    assert again.exit == FAILS, again.text
+    assert "crash.once" in again.text
+
+
+def test_drawn_histories_with_faults_are_played(arena: Arena, tmp_path: Path):
+    told = events_of(DRAWN, arena, tmp_path)
+    assert [each for each in told if isinstance(each, FindingFound) and not each.known] == []
+    assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) > 0
+
+
+class Listens:
+    """A game that only remembers what was drawn."""
+
+    def __init__(self) -> None:
+        self.steps: list[Operation] = []
+
+    def begin(self, history: int, shape: Shape) -> None:
+        pass
+
+    def play(self, step: Step) -> None:
+        self.steps.append(step.operation)
+
+    def end(self) -> None:
+        pass
+
+    def is_over(self) -> bool:
+        return False
+
+
+def test_no_two_faults_are_drawn_for_one_operation():
+    game = Listens()
+    draw(DRAWN, game, shared=False, faulty=True)
+    faults = [isinstance(each, STORAGE_FAULTS) for each in game.steps]
+    assert any(faults)
+    assert not faults[-1]
+    assert not any(one and other for one, other in pairwise(faults))
+    assert sum(not each for each in faults) == DRAWN.histories * DRAWN.steps
+
+
+def test_examples_and_steps_hold_for_the_suite():
+    plan = make_plan(
+        load_profile("nightly"), 1, engines=("delta-rs",), suites=("crashes",), examples=3, steps=7
+    )
+    assert [(each.histories, each.steps, each.drawn_for) for each in plan.chunks] == [(3, 7, "faults")]
+
+
+def test_without_a_compiler_there_is_a_note_and_no_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(building, "COMPILERS", ("no-such-compiler",))
+    monkeypatch.setattr(building, "cache_folder", lambda: tmp_path / "cache")
+    notes: list[Event] = []
+    arena = Arena({"delta-rs": parse_engine("delta-rs")}, tmp_path / "arena", notes.append)
+    told = events_of(EACH_POINT, arena, tmp_path)
+    arena.close()
+    assert ["no C compiler" in each.message for each in notes if isinstance(each, Note)] == [True]
+    assert not [each for each in told if isinstance(each, Evidence)]

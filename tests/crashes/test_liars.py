@@ -1,0 +1,60 @@
+"""Each rule about faults is broken by an engine that is honest but for this, and its honest twin is not heard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.checks import crashes
+from conformance.crashes.stories import CHANGES, Story
+from delta_models.operations import (
+    Append,
+    Create,
+    DeadTableAt,
+    FailAt,
+    LoseReplyAt,
+    Operation,
+    Overwrite,
+    Vacuum,
+)
+from tests.crashes.conftest import Stage
+from tests.crashes.liars import CAUGHT_AT
+
+APPEND, OVERWRITE = CHANGES[0], CHANGES[1]
+# The fault, the story, and what is done afterwards.
+SCENES: dict[str, tuple[Operation, Story]] = {
+    "CommitsBeforeTheData": (DeadTableAt("commit", "after"), APPEND),
+    "CommitsInTwoHalves": (DeadTableAt("commit", "after"), OVERWRITE),
+    "RetriesWithoutLooking": (LoseReplyAt("commit"), APPEND),
+    "SaysItWasRefused": (LoseReplyAt("commit"), APPEND),
+    "RollsBackTheNewest": (FailAt("data"), APPEND),
+    "StandsInItsOwnWay": (DeadTableAt("commit"), APPEND),
+    "DeletesLeftOversAtOnce": (DeadTableAt("commit"), APPEND),
+    "VacuumsByTheLogAlone": (DeadTableAt("commit"), APPEND),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_liar_is_caught_at_its_own_rule(liars: Stage, name: str, tmp_path: Path):
+    fault, story = SCENES[name]
+    told = liars.play(tmp_path / name, *story.before, fault, story.operation, *story.afterwards)
+    assert CAUGHT_AT[name] in told.broken, str(told) or "nothing was heard"
+    assert {each for each in told.broken if each.startswith("crash.")} == {CAUGHT_AT[name]}, str(told)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_its_honest_twin_is_not(liars: Stage, name: str, tmp_path: Path):
+    fault, story = SCENES[name]
+    told = liars.play(tmp_path / "Honest", *story.before, fault, story.operation, *story.afterwards)
+    assert told.broken == set(), str(told)
+    assert told.desk.struck == 1
+    assert told.evidence[CAUGHT_AT[name]] > 0, str(told)
+
+
+def test_every_rule_has_its_liar():
+    assert set(CAUGHT_AT.values()) == set(crashes.JUDGES)
+    assert set(CAUGHT_AT) == set(SCENES)
+    assert {type(each) for each in APPEND.before} == {Create, Append}
+    assert isinstance(OVERWRITE.operation, Overwrite)
+    assert Vacuum(0.0) in APPEND.afterwards
