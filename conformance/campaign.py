@@ -211,12 +211,14 @@ class Campaign:
         self._heavy.extend(each for each in self._plan.chunks if each.heavy and dear)
         self._light.extend(each for each in self._plan.chunks if not (each.heavy and dear))
         for each in self._workers:
+            heavy = bool(self._heavy) and each.number < max(1, len(self._workers) // 2)
             each.begin(
                 Settings(
                     engines=tuple(map(str, specs)),
                     folder=str(self._options.folder.absolute()),
                     work=str(each.work),
-                    heavy=bool(self._heavy) and each.number < max(1, len(self._workers) // 2),
+                    heavy=heavy,
+                    gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
                     deadline=self._deadline,
                 )

@@ -28,16 +28,22 @@ from conformance.events import Event, HarnessFault, to_line
 
 PR_SET_PDEATHSIG = 1
 STOPPED = 130
+BEHIND = 10  # how much nicer a worker is that the run does not wait for
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a worker must know of its run. `deadline` is in the time of the monotonic clock, which processes share."""
+    """What a worker must know of its run.
+
+    `gives_way` says that another one, with a JVM, is what the run waits for. `deadline` is in the time of the monotonic
+    clock, which processes share.
+    """
 
     engines: tuple[str, ...]
     folder: str
     work: str
     heavy: bool = True
+    gives_way: bool = False
     known: tuple[str, ...] = ()
     deadline: float | None = None
 
@@ -114,6 +120,8 @@ def _work(campaign: Campaign) -> None:
 
     settings = campaign.settings()
     work = Path(settings.work)
+    if settings.gives_way:
+        os.nice(BEHIND)
     specs = [parse_engine(each) for each in settings.engines]
     with Hosts(specs, work / "hosts", campaign.tell) as hosts:
         hosts.begin(heavy=False)

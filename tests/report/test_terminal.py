@@ -107,6 +107,11 @@ def test_the_time_left_is_that_of_the_slower_kind_of_steps():
     for at in range(15):
         progress(Progress("lockstep", 0, 1, at, dear=True))
     assert progress.left == pytest.approx(100 * 180 / 100)
+    progress(HistoryEnded("lockstep", 0, 0, 100))
+    progress(HistoryEnded("lockstep", 0, 2, 5))
+    assert progress.left == pytest.approx(100 * 155 / 105), (
+        "of the second history's 25 steps 20 were not asked"
+    )
 
 
 def test_text_of_an_engine_can_not_drive_the_terminal():

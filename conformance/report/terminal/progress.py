@@ -18,6 +18,7 @@ class Progress:
         self._began = clock()
         self._first_step: float | None = None
         self._done: Counter[bool] = Counter()  # steps by whether they wait for a JVM
+        self._not_asked: Counter[bool] = Counter()  # steps of histories that ended early
         self.header: events.RunStarted | None = None
         self.engines: dict[str, str] = {}
         self.operations: Counter[str] = Counter()
@@ -62,6 +63,7 @@ class Progress:
             spent = self._clock() - self._first_step
             dear = sum(each.dear for each in self.header.plan) if self.header else 0
             planned = {True: dear, False: self.planned - dear}
+            planned = {kind: steps - self._not_asked[kind] for kind, steps in planned.items()}
             paces = [spent * max(planned[kind] - done, 0) / done for kind, done in self._done.items() if done]
             ends += [max(paces)] if paces else []
         return min(ends, default=None)
@@ -103,5 +105,11 @@ class Progress:
         announced = self._steps_by_history.pop((event.suite, event.chunk, event.history), 0)
         self.steps += event.steps - announced
         self._done[event.dear] += event.steps - announced
+        self._not_asked[event.dear] += max(self._length(event.suite) - event.steps, 0)
         self.suite = event.suite
         self.histories += 1
+
+    def _length(self, suite: str) -> int:
+        """The steps of one history of a suite."""
+        plans = [each for each in self.header.plan if each.suite == suite] if self.header else []
+        return max((each.steps // each.histories for each in plans if each.histories), default=0)
