@@ -60,6 +60,8 @@ class Observation:
     does; `model` is the table as the model has it afterwards. `wrote` is False for an engine that only read a
     shared table after another one's step: outcome and log are judged once, in the writer's observation. `trouble` is
     what only histories with faults have.
+    After a vacuum `retained` are the steps whose states must still be there, `recent` those so young that
+    nothing they wrote may be gone.
     """
 
     engine: str
@@ -78,4 +80,6 @@ class Observation:
     log_error: Exception | None = None
     versions: dict[int, int] = field(default_factory=dict)
     wrote: bool = True
+    retained: tuple[int, ...] = ()
+    recent: tuple[int, ...] = ()
     trouble: Trouble | None = None

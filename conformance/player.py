@@ -249,6 +249,9 @@ class Desk:
                 continue
             looks = tuple(found.get(seat.engine, ()))
             mine = replace(seen, engine=seat.engine, looks=looks, wrote=seat is writer)
+            if isinstance(seen.operation, Vacuum):
+                recent = self.world.recent(seen.operation)
+                mine = replace(mine, retained=self.world.readable(), recent=recent)
             said = judge(mine)
             self._leave_if_violated(seat, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}

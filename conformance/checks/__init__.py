@@ -19,6 +19,7 @@ from conformance.checks import (
     rules,
     statistics,
     told,
+    vacuum,
 )
 from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     checkpoint.CHECK,
     protocol.CHECK,
     rules.CHECK,
+    vacuum.CHECK,
     reads.CHECK,
     metamorphic.CHECK,
     told.CHECK,

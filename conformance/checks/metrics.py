@@ -98,8 +98,11 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
         operation, Append | CreateAs | Overwrite | Delete | Update | Merge | Optimize | ZOrder | Restore
     ):
         return
-    fresh, gone = _moved(commit)
-    yield "metrics.files", dict.fromkeys(ADDED, len(fresh)) | dict.fromkeys(REMOVED, gone)
+    fresh, gone, stays = _moved(commit)
+    if (
+        not stays
+    ):  # delta-spark's update counts a file that stays with another vector as removed, its delete does not
+        yield "metrics.files", dict.fromkeys(ADDED, len(fresh)) | dict.fromkeys(REMOVED, gone)
     if isinstance(operation, Optimize | ZOrder | Restore):
         return
     rows = sum(len(seen.reader.file_rows(after, add)) for add in fresh)
@@ -132,11 +135,11 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
         yield "metrics.rows-copied", dict.fromkeys(COPIED, rows - new)
 
 
-def _moved(commit: Commit) -> tuple[list[Any], int]:
-    """The files that are new, and how many went: one that comes back with another deletion vector did neither."""
+def _moved(commit: Commit) -> tuple[list[Any], int, bool]:
+    """The files that are new, how many went, and whether one stays with another deletion vector."""
     added, removed = {each.path for each in commit.adds}, {each.path for each in commit.removes}
     fresh = [each for each in commit.adds if each.path not in removed]
-    return fresh, len(removed - added)
+    return fresh, len(removed - added), bool(added & removed)
 
 
 def _table(rows: Rows, seen: Observation) -> Table:

@@ -42,9 +42,15 @@ def look(seen: Observation, ledger: Ledger) -> None:
 
 def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -> None:
     expected = each.changes
-    if expected is None:
-        return  # across a change of the schema that the model does not follow
     where = f"after step {seen.step}: {translated(read, seen.versions, seen.reader)}"
+    if expected is None:
+        if (
+            _only_grew(seen, read)
+            and (recorded := _recorded(seen, read)) is not None
+            and each.answer is not None
+        ):
+            ledger.judge("changes.across-new-columns", difference(recorded, each.answer), where)
+        return  # what else an engine tells across a change of the schema is its own choice, a refusal as well
     if expected.steps is None:
         wrong = (
             None
@@ -65,6 +71,21 @@ def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -
     if not ledger.judge("changes.columns", each.malformed, where) or each.answer is None:
         return
     ledger.judge("changes.rows", difference(recorded, each.answer), where)
+
+
+def _only_grew(seen: Observation, read: ReadChanges) -> bool:
+    """Whether all columns of the first version asked for are those of the newest still, which is the last."""
+    asked = translated(read, seen.versions, seen.reader)
+    if seen.after is None or not isinstance(asked, ReadChanges) or not isinstance(asked.first, AtVersion):
+        return False
+    if isinstance(asked.last, AtVersion) and asked.last.version != seen.after.version:
+        return False
+    try:
+        first = seen.reader.snapshot(asked.first.version).schema
+    except LogError:
+        return False
+    newest = seen.after.schema
+    return newest.fields[: len(first)] == first.fields and len(newest) > len(first)
 
 
 def _recorded(seen: Observation, read: ReadChanges) -> Rows | None:

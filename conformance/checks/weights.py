@@ -9,6 +9,8 @@ from typing import Any
 
 from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot
 from delta_models.log.names import CheckpointName
+from delta_models.log.row_ids import is_tracked
+from delta_models.log.validity.row_ids import is_update
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Primitive
 
 _EVERY_COMMIT = (
@@ -24,6 +26,10 @@ _EVERY_METADATA = ("log.schema-readable", "log.column-names-unique", "log.format
 _EVERY_MAPPING = (
     "schema.column-mapping-complete", "schema.column-ids-unique", "schema.physical-names-unique",
     "schema.max-column-id",
+)  # fmt: skip
+_STAYS = (
+    "schema.mapping-mode-stays", "schema.column-ids-stay", "schema.physical-names-stay",
+    "schema.max-column-id-never-falls",
 )  # fmt: skip
 _EVERY_VECTOR = (
     "dv.descriptor-well-formed",
@@ -106,6 +112,8 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
             found[rule] = len(commit.adds)
     if commit.metadata is not None and before is not None and before.live:
         found.update(("schema.type-change-allowed", "schema.partitioning-fits-files"))
+        if before.metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
+            found.update(_STAYS)
     found["log.feature-dependencies"] = len(commit.protocols)
     return found
 
@@ -121,6 +129,18 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
             found.update(_EVERY_VECTOR_FILE)
         found.update(_stats_rules(add))
     return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
+
+
+def row_id_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> Weights:
+    """What a commit gives to judge of row ids."""
+    found: Weights = Counter()
+    if is_tracked(after) and (commit.adds or commit.removes):
+        found["rows.ids-unique"] = 1
+        if before is not None and is_tracked(before):
+            moves = bool(commit.adds) and not commit.data_change
+            found.update({"rows.ids-stay": moves, "rows.commit-versions-stay": moves})
+            found["rows.updated-ids-stay"] = is_update(commit)
+    return found
 
 
 def _stats_rules(add: Add) -> list[str]:

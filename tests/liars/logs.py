@@ -68,12 +68,15 @@ class HidesDataChanges(Reference):
         return super().write(layout, rows, files, data_change=False)
 
 
-@trips("write.states-stay", stories.VACUUM_GENTLY)
-class VacuumsTooEarly(Reference):
-    """A vacuum deletes files that the retention protects."""
+@trips("write.states-stay", stories.TIME_TRAVEL)
+class DeletesWhatItReplaces(Reference):
+    """An overwrite deletes the files that it takes out of the table."""
 
-    def unreferenced(self, snapshot, hours):
-        return super().unreferenced(snapshot, 0.0)
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        super().publish(version, forms)
+        for form in forms:
+            if "remove" in form:
+                paths.resolve(self.folder, form["remove"]["path"]).unlink(missing_ok=True)
 
 
 @trips("log.loads", stories.APPEND)

@@ -26,6 +26,10 @@ CHANGED = (
 )  # fmt: skip
 FEED = (*CHANGED, ops.ReadChanges(ops.AtState(1)))
 NOT_RECORDED = (*stories.TWICE, ops.ReadChanges(ops.AtState(1)))
+FEED_THAT_GROWS = (
+    *CHANGED[:3], ops.AddColumn(Field("more", LONG)), ops.Append(stories.rows((9, "i", 9.0))),
+    ops.ReadChanges(ops.AtState(1)),
+)  # fmt: skip
 PAST = (*stories.OVERWRITE, ops.History())
 DETAIL = (*stories.IN_PARTITIONS, ops.Detail())
 WIDER = Struct((*stories.SCHEMA.fields, Field("more", LONG)))
@@ -51,6 +55,14 @@ class HidesItsChanges(BendsWhatIsTold):
 
     def bend(self, answer):
         return Rejected("bad-argument", "no changes here")
+
+
+@trips("changes.across-new-columns", FEED_THAT_GROWS)
+class TellsOldRowsTwice(BendsWhatIsTold):
+    """The change feed tells its first row twice, where a column is new."""
+
+    def bend(self, answer):
+        return Answer(pa.concat_tables([answer.table, answer.table.slice(0, 1)]))
 
 
 @trips("changes.columns", FEED)

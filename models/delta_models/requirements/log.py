@@ -20,6 +20,7 @@ _CHECKS = {
     "cdc": "log",
     "checkpoint": "checkpoint",
     "checksum": "checkpoint",
+    "rows": "log",
 }
 # Seen in the listing and not in a commit, so judged together with the checkpoints.
 _OF_THE_FOLDER = {
@@ -436,6 +437,30 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _rule("schema.max-column-id-never-falls", "maxColumnId never falls.", "Column Mapping"),
     _rule("schema.physical-names-stay", "A column keeps its physical name.", "Column Mapping"),
+    _rule("schema.column-ids-stay", "A column keeps its id.", "Column Mapping"),
+    _rule(
+        "schema.mapping-mode-stays",
+        "Under files that stay the mode of column mapping changes from none to name only.",
+        "delta-spark 4.4.0: column mapping",
+        "reference",
+    ),
+    # Rows
+    _rule("rows.ids-unique", "No two rows of a version have one row id.", "Row Tracking"),
+    _rule(
+        "rows.ids-stay",
+        "A row that a commit without a change of data moves keeps its row id.",
+        "Row Tracking",
+    ),
+    _rule(
+        "rows.updated-ids-stay",
+        "The rows of a table have after an update the row ids that they had before.",
+        "Row Tracking",
+    ),
+    _rule(
+        "rows.commit-versions-stay",
+        "A row that a commit without a change of data moves keeps its row commit version.",
+        "Row Tracking",
+    ),
     # Change data
     _rule("cdc.file-exists", "A change data file is there when its commit is.", "Add CDC File"),
     _rule("cdc.file-size", "A change data file has the size that its action says.", "Add CDC File"),

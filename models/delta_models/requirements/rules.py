@@ -48,4 +48,28 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "writer",
         ("protocol",),
     ),
+    Requirement(
+        "vacuum.keeps-data-files",
+        "A vacuum deletes no data file of a version within the retention.",
+        "Action Reconciliation",
+        "must",
+        "writer",
+        ("vacuum",),
+    ),
+    Requirement(
+        "vacuum.keeps-vectors",
+        "A vacuum deletes no file of deletion vectors of a version within the retention.",
+        "Action Reconciliation",
+        "must",
+        "writer",
+        ("vacuum",),
+    ),
+    Requirement(
+        "vacuum.keeps-change-data",
+        "A vacuum deletes no change data file of a version within the retention.",
+        "Add CDC File",
+        "must",
+        "writer",
+        ("vacuum",),
+    ),
 )

@@ -33,6 +33,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         FEED,
     ),
     _told(
+        "changes.across-new-columns",
+        "The change feed of versions between which columns were added tells nulls in these for the rows from before.",
+        SPARK_FEED,
+        "reference",
+    ),
+    _told(
         "changes.refused-where-not-recorded",
         "The change feed of a version that did not record it is refused.",
         SPARK_FEED,
@@ -70,7 +76,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _counts(
         "files",
-        "Counts of files are those that came and went; one that stays with another deletion vector did neither.",
+        "Counts of files are those that came and went, where no file stays with another deletion vector.",
     ),
     _told("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
     _told(

@@ -106,6 +106,12 @@ class World:
         """The steps after which the table existed and whose state every engine must still be able to read."""
         return tuple(at for at in range(self.fragile, len(self.states)) if self.states[at].table.exists)
 
+    def recent(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
+        """The steps that are younger than what a vacuum keeps, none where it keeps nothing."""
+        hours = vacuum.retention_hours
+        kept = file_retention(self.table) if hours is None else hours
+        return tuple(at for at, each in enumerate(self.states) if self.hours - each.hour < kept)
+
     def expect(self, operation: ops.Operation) -> Expectation:
         """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
         table = self.table

@@ -8,7 +8,13 @@ import pytest
 
 from delta_models.log.canonical import checksum
 from delta_models.requirements.log import REQUIREMENTS
-from tests.models.log import damaged_checkpoints, damaged_commits, damaged_features, damaged_files
+from tests.models.log import (
+    damaged_checkpoints,
+    damaged_commits,
+    damaged_features,
+    damaged_files,
+    damaged_rows,
+)
 from tests.models.log.damages import (
     CHANGE,
     DAMAGES,
@@ -35,6 +41,7 @@ DAMAGED = (
     damaged_commits,
     damaged_features,
     damaged_files,
+    damaged_rows,
 )  # each registers its damages
 
 
@@ -200,6 +207,14 @@ def test_a_rewritten_table_may_change_its_types(table):
     table.write(action)
     fields = [each | {"type": "string"} if each["name"] == "price" else each for each in table.fields]
     table.write(table.metadata(fields=fields, partitionColumns=[]), table.remove(action))
+    assert table.breaches() == []
+
+
+@pytest.mark.parametrize("operation", ("OPTIMIZE", "UPDATE"))
+def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation):
+    damaged_rows.rearranged(
+        table, [0, 1, 2, 3], [1, 1, 1, 1], operation=operation, change=operation == "UPDATE"
+    )
     assert table.breaches() == []
 
 

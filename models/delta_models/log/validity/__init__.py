@@ -19,7 +19,16 @@ from delta_models.log.commits import Commit
 from delta_models.log.errors import LogError
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot, apply, start
-from delta_models.log.validity import actions, changes, data, evolution, features, folder, protocol
+from delta_models.log.validity import (
+    actions,
+    changes,
+    data,
+    evolution,
+    features,
+    folder,
+    protocol,
+    row_ids,
+)
 from delta_models.requirements.base import Breach
 from delta_models.requirements.log import STRENGTHS
 
@@ -62,8 +71,11 @@ def change_breaches(
     commit: Commit,
     strictness: Strictness = "protocol",
 ) -> list[Breach]:
-    """What is wrong with the change data files of a commit between the states before and after it."""
-    return _strict(changes.breaches(reader, before, after, commit), strictness)
+    """What is wrong with the change data files and row ids of a commit between the states before and after it."""
+    found = chain(
+        changes.breaches(reader, before, after, commit), row_ids.breaches(reader, before, after, commit)
+    )
+    return _strict(found, strictness)
 
 
 def state_breaches(

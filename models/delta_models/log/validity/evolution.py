@@ -15,6 +15,7 @@ from delta_models.requirements.base import Breach
 from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
 
 _COLUMN_ID = "delta.columnMapping.id"
+_MODE = "delta.columnMapping.mode"
 _TYPE_CHANGES = "delta.typeChanges"
 _WIDER = {
     "byte": ("short", "integer", "long", "double"),
@@ -39,6 +40,7 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     staying = [key for key in before.live if key not in removed]
     for requirement, detail in (
         *_column_ids(before.metadata, metadata),
+        *(_mapping_mode(before.metadata, metadata) if staying else ()),
         *(_types(before, commit.protocol or before.protocol, metadata, old, new) if staying else ()),
         *(_partitioning(before, metadata, len(staying)) if staying else ()),
     ):
@@ -69,6 +71,19 @@ def _column_ids(old: Metadata, new: Metadata) -> Iterator[tuple[str, str]]:
                 "schema.physical-names-stay",
                 f"column {number} was {known[number]!r} in files, now {name!r}",
             )
+    numbers = {name: number for number, name in known.items()}
+    for number, name in _mapped(new.schema):
+        if number is not None and numbers.get(name, number) != number:
+            yield "schema.column-ids-stay", f"column {name!r} had the id {numbers[name]}, now {number}"
+
+
+def _mapping_mode(old: Metadata, new: Metadata) -> Iterator[tuple[str, str]]:
+    modes = tuple(each.configuration.get(_MODE, "none") for each in (old, new))
+    if modes[0] != modes[1] and modes != ("none", "name"):
+        yield (
+            "schema.mapping-mode-stays",
+            f"the mode goes from {modes[0]} to {modes[1]} under files that stay",
+        )
 
 
 def _mapped(data_type: DataType) -> Iterator[tuple[Any, str]]:

@@ -1,0 +1,51 @@
+"""Does a vacuum leave every file alone that a version within the retention refers to?
+
+Which versions are within it the model says, by the hours that the history let pass. What is not deleted may stay: to
+delete is allowed, not demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.observation import Observation
+from delta_models.log import CorruptFile, LogError, paths
+from delta_models.log.reader import live_adds
+from delta_models.operations import Vacuum
+
+JUDGES = judged_by("vacuum")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge the files of all states that the model says can still be read."""
+    if not seen.wrote or not isinstance(seen.operation, Vacuum) or seen.log_error is not None:
+        return
+    versions = sorted({seen.versions[each] for each in seen.retained if each in seen.versions})
+    recent = {seen.versions[each] for each in seen.recent if each in seen.versions}
+    for version in versions:
+        try:
+            found = list(_files(seen, version, changes=version in recent))
+        except LogError:
+            continue  # told by others
+        for requirement, name, there in found:
+            ledger.judge(
+                requirement, None if there else f"version {version} needs {name}, which is gone", name
+            )
+
+
+def _files(seen: Observation, version: int, *, changes: bool) -> Iterator[tuple[str, str, bool]]:
+    """What a version refers to: the rule that it belongs to, its name, and whether it is there."""
+    for add in live_adds(seen.reader.snapshot(version)):
+        yield "vacuum.keeps-data-files", add.path, paths.resolve(seen.folder, add.path).exists()
+        try:
+            vector = add.deletion_vector.file(seen.folder) if add.deletion_vector is not None else None
+        except CorruptFile:
+            vector = None  # what is wrong with a descriptor is for the rules of the log to say
+        if vector is not None:
+            yield "vacuum.keeps-vectors", vector.name, vector.exists()
+    for each in seen.reader.commit(version).cdcs if changes else ():
+        yield "vacuum.keeps-change-data", each.path, paths.resolve(seen.folder, each.path).exists()
+
+
+CHECK = Check("vacuum", JUDGES, look)

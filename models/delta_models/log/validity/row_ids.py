@@ -1,0 +1,74 @@
+"""Rules for row tracking that need the rows: ids are unique, and rows keep them, and their commit versions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from delta_models.log.commits import Commit
+from delta_models.log.errors import LogError
+from delta_models.log.reader import LogReader, live_adds
+from delta_models.log.row_ids import Tracked, is_tracked, tracked_rows
+from delta_models.log.state import Snapshot
+from delta_models.requirements.base import Breach
+from delta_models.values import Key, Value, row_keyer
+
+
+def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit) -> Iterator[Breach]:
+    """Breaches by a commit that moves files, between the states before and after it."""
+    if not is_tracked(after) or not (commit.adds or commit.removes):
+        return
+    try:
+        now = _rows(reader, after)
+        comparable = before is not None and is_tracked(before) and before.schema == after.schema
+        then = _rows(reader, before) if before is not None and comparable else None
+    except LogError:
+        return  # reported as files that cannot be read
+    for requirement, detail in _found(then, now, after, commit):
+        yield Breach(requirement, detail, commit.name)
+
+
+def is_update(commit: Commit) -> bool:
+    """Whether a commit calls itself an update."""
+    named = commit.info.values.get("operation") if commit.info else None
+    return isinstance(named, str) and named.upper() == "UPDATE"
+
+
+def _rows(reader: LogReader, state: Snapshot) -> list[Tracked]:
+    return [each for add in live_adds(state) for each in tracked_rows(reader, state, add)]
+
+
+def _found(
+    then: list[Tracked] | None, now: list[Tracked], state: Snapshot, commit: Commit
+) -> Iterator[tuple[str, str]]:
+    twice = [number for number, count in Counter(each.id for each in now).items() if count > 1]
+    if twice:
+        yield "rows.ids-unique", f"{len(twice)} row ids stand for several rows, such as {twice[0]}"
+        return
+    if then is None:
+        return
+    if is_update(commit):
+        gone = sorted({each.id for each in then} - {each.id for each in now}, key=str)
+        if gone:
+            yield "rows.updated-ids-stay", f"{len(gone)} of {len(then)} row ids are gone, such as {gone[0]}"
+    if commit.adds and not commit.data_change:
+        yield from _moved(then, now, state)
+
+
+def _moved(then: list[Tracked], now: list[Tracked], state: Snapshot) -> Iterator[tuple[str, str]]:
+    """A commit without a change of data: each row has the id and the version that it had."""
+    key = row_keyer(state.schema)
+    known: dict[Key, set[Value]] = defaultdict(set)
+    for each in then:
+        known[key(each.row)].add(each.id)
+    lost = [each for each in now if each.id not in known[key(each.row)]]
+    if lost:
+        yield "rows.ids-stay", f"{len(lost)} rows have ids that they did not have, such as {lost[0].id}"
+        return
+    versions = {each.id: each.version for each in then}
+    other = [each for each in now if versions[each.id] != each.version]
+    if other:
+        shown = (
+            f"the row {other[0].id} was of version {versions[other[0].id]}, now it is of {other[0].version}"
+        )
+        yield "rows.commit-versions-stay", shown
