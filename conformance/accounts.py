@@ -52,7 +52,14 @@ class Account:
     """One history of a chunk, from its first step to its last."""
 
     def __init__(
-        self, chunk: Chunk, number: int, keeper: Keeper, tell: Tell, *, features: Sequence[str] = ()
+        self,
+        chunk: Chunk,
+        number: int,
+        keeper: Keeper,
+        tell: Tell,
+        *,
+        features: Sequence[str] = (),
+        processes: str = "one",
     ) -> None:
         self.steps: list[Step] = []
         self._chunk = chunk
@@ -64,6 +71,8 @@ class Account:
         self._began = time.monotonic()
         self._played = 0
         self._tallies: dict[str, Tally] = {}
+        self.schedules = 0
+        self._processes = processes
         self._crash_points: Counter[str] = Counter()
 
     def begin_step(self, step: Step) -> None:
@@ -117,6 +126,7 @@ class Account:
                     operations={each.engine: each.operations for _, each in seats},
                     engine_seconds={each.engine: round(each.seconds, 4) for _, each in seats},
                     crash_points=self._crash_points.total(),
+                    schedules=self.schedules,
                     seconds=round(time.monotonic() - self._began, 3),
                     dear=self._dear,
                 )
@@ -139,6 +149,8 @@ class Account:
                     features=self._features,
                     operations=seat.operations,
                     crash_points=self._crash_points[seat.engine],
+                    schedules=self.schedules,
+                    processes=self._processes,
                 )
             )
 
@@ -149,10 +161,11 @@ class Account:
             number=self._number,
             seen=judged.seen,
             breach=breach,
-            slots=_bound(desk) if len(desk.seats) > 1 else {},
-            specs={each.engine: str(each.host.spec) for each in desk.seats},
+            slots=_bound(desk) if len(desk.sitting) > 1 else {},
+            specs={each.engine: str(each.host.spec) for each in desk.sitting},
             with_engines=self._others(desk, judged.seat.engine),
             features=self._features,
+            processes=self._processes,
         )
 
     def _others(self, desk: Desk, engine: str) -> tuple[str, ...]:
@@ -173,4 +186,4 @@ def features_of(properties: Properties) -> tuple[str, ...]:
 
 def _bound(desk: Desk) -> dict[str, str]:
     """Which engine sits in which slot of a shared table."""
-    return {slot: desk.seats[at % len(desk.seats)].engine for at, slot in enumerate(SLOTS)}
+    return {slot: desk.sitting[at % len(desk.sitting)].engine for at, slot in enumerate(SLOTS)}

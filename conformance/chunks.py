@@ -16,6 +16,7 @@ from conformance.drawn import Drawn
 from conformance.events import ChunkEnded, ChunkStarted
 from conformance.hosts import clear
 from conformance.plan import Chunk
+from conformance.races.game import Races
 from conformance.worked import WorkedExamples
 
 
@@ -33,11 +34,13 @@ def play_chunk(dealer: Dealer, chunk: Chunk, work: Path) -> None:
         dealer.tell(ChunkEnded(chunk.suite, chunk.profile, chunk.number, game.complete, seconds))
 
 
-def _game(dealer: Dealer, chunk: Chunk, folder: Path) -> Drawn | EachPoint | WorkedExamples:
+def _game(dealer: Dealer, chunk: Chunk, folder: Path) -> Drawn | EachPoint | Races | WorkedExamples:
     match chunk.suite:
         case "examples":
             return WorkedExamples(dealer, chunk, folder)
         case "crashes":
             kind = EachPoint if stories(chunk.table) else DrawnCrashes
             return kind(dealer, chunk, folder)
+        case "races":
+            return Races(dealer, chunk, folder)
     return Drawn(dealer, chunk, folder)

@@ -183,6 +183,20 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Raced:
+    """Two operations were let loose at once, in so many orders: how often both succeeded, how often one was refused, by
+    kind. `documented` is what Delta Lake's documentation says of the pair."""
+
+    engines: tuple[str, ...]
+    operations: tuple[str, ...]
+    overlap: str
+    documented: str
+    schedules: int = 0
+    both: int = 0
+    conflicts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class FindingFound:
     """A requirement did not hold. Emitted each time; the folder is written the first time only.
 
@@ -261,7 +275,7 @@ class RunEnded:
 
 Event = (
     RunStarted | EngineReady | EngineUnavailable | Declared
-    | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence
+    | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | Raced
     | FindingFound | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip
 

@@ -31,6 +31,7 @@ class Found:
     specs: Mapping[str, str]
     with_engines: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
+    processes: str = "one"
 
 
 class Keeper:
@@ -71,5 +72,5 @@ class Keeper:
             engine=seen.engine, role=requirement.role, suite=found.history.suite, detail=breach.detail,
             steps=len(found.history.steps), step=seen.step, folder=f"findings/{finding.fingerprint}", known=known,
             deviation=deviation, where=breach.where, chunk=found.history.chunk, history=found.number,
-            with_engines=found.with_engines, features=found.features,
+            with_engines=found.with_engines, features=found.features, processes=found.processes,
         )  # fmt: skip

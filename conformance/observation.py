@@ -10,7 +10,7 @@ from typing import Any
 from delta_models.log import Commit, LogReader, Snapshot
 from delta_models.operations import Operation
 from delta_models.outcomes import Outcome
-from delta_models.table import Branch, ChangesExpectation, Expectation, Table
+from delta_models.table import Branch, ChangesExpectation, Expectation, Table, World
 from delta_models.values import Rows
 
 
@@ -52,6 +52,23 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """Operations at once, beginning from one state: what was asked in each slot, and what came back.
+
+    `seen` are the rows that readers among them got, by their place, and `published` who had published its commit by the
+    time that the reader had its answer, while all others stood still. `followed`: it went in the order scheduled.
+    """
+
+    world: World
+    operations: tuple[Operation, ...]
+    outcomes: tuple[Outcome, ...]
+    overlap: str
+    seen: Mapping[int, Rows] = field(default_factory=dict)
+    published: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    followed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """One step of one copy.
 
@@ -59,7 +76,7 @@ class Observation:
     versions that the step added; `branch` is the allowed alternative that fits what happened, None if none
     does; `model` is the table as the model has it afterwards. `wrote` is False for an engine that only read a
     shared table after another one's step: outcome and log are judged once, in the writer's observation. `trouble` is
-    what only histories with faults have.
+    what only histories with faults have, `race` what only those with several writers at once.
     After a vacuum `retained` are the steps whose states must still be there, `recent` those so young that
     nothing they wrote may be gone.
     """
@@ -83,3 +100,4 @@ class Observation:
     retained: tuple[int, ...] = ()
     recent: tuple[int, ...] = ()
     trouble: Trouble | None = None
+    race: Race | None = None

@@ -25,7 +25,7 @@ from conformance.events import Floor, Planned
 HISTORIES = 12
 STEPS = 25
 DRAWN_FOR = {"crashes": "faults"}  # where it is not the run's profile
-DRAWN = ("lockstep", "shared", "crashes")
+DRAWN = ("lockstep", "shared", "crashes", "races")
 
 
 class PlanError(ValueError):

@@ -103,6 +103,11 @@ class Desk:
         """Whether the history still goes on here."""
         return self.left is None and any(each.plays for each in self.seats)
 
+    @property
+    def sitting(self) -> list[Seat]:
+        """Who sits here, by slot."""
+        return self.seats
+
     def sit_down(self) -> Iterator[Judged]:
         """Have every engine address the table."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)

@@ -44,6 +44,7 @@ TITLES = {
     "cdc": "Change data",
     "checkpoint": "Checkpoints",
     "checksum": "Version checksums",
+    "race": "What several writers leave",
     "crash": "What is left when storage fails",
     "host": "The process of an engine",
     "example": "Worked examples",

@@ -15,6 +15,7 @@ from conformance.checks import (
     metrics,
     outcomes,
     protocol,
+    races,
     reads,
     rules,
     statistics,
@@ -40,10 +41,12 @@ CHECKS: tuple[Check, ...] = (
     metamorphic.CHECK,
     told.CHECK,
     crashes.CHECK,
+    races.CHECK,
     metrics.CHECK,  # last: it trusts what the others found right
 )
 # What an operation that met a fault should have come to is for `crashes` to say.
 STRUCK: tuple[Check, ...] = (log.CHECK, statistics.CHECK, checkpoint.CHECK, reads.CHECK, crashes.CHECK)
+AT_ONCE: tuple[Check, ...] = (log.CHECK, statistics.CHECK, checkpoint.CHECK, reads.CHECK, races.CHECK)
 
 __all__ = ["CHECKS", "Check", "Judgement", "judge"]
 
@@ -67,7 +70,7 @@ def judge(observation: Observation, checks: Sequence[Check] | None = None) -> Ju
     faults = []
     if checks is None:
         struck = observation.trouble is not None and observation.trouble.fault is not None
-        checks = STRUCK if struck else CHECKS
+        checks = AT_ONCE if observation.race is not None else STRUCK if struck else CHECKS
     for each in checks:
         try:
             each.look(observation, ledger)

@@ -104,7 +104,11 @@ def options_of(operation: Operation) -> tuple[str, ...]:
 
 
 def _fault_options(seen: Observation) -> list[str]:
-    """What the storage did; which of several alike events it hit says nothing."""
+    """What the storage did, or who wrote at once; which of several alike events was hit says nothing."""
+    if seen.race is not None:
+        return [f"at-once={type(each).__name__}" for each in seen.race.operations] + [
+            f"overlap={seen.race.overlap}"
+        ]
     fault = seen.trouble.fault if seen.trouble is not None else None
     return [] if fault is None else [f"fault={type(fault).__name__}", *options_of(fault)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from conformance.findings.fingerprint import engine_name, key_of
 from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
 from conformance.hosts import call_timeout, is_heavy
 from conformance.player import Desk, Judged, play
+from conformance.races.desk import RaceDesk
 from conformance.seats import Seat
 from conformance.strategies import SLOTS
 from conformance.turnstile.actor import Actor
@@ -23,7 +24,9 @@ from delta_adapters.registry import EngineSpec, UnknownEngine, parse_engine, pre
 from delta_adapters.supervisor import Host, HostError
 
 FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
-CRASHES = "crashes"
+CRASHES, RACES = "crashes", "races"
+WRITERS = 2
+OVERLAP = "overlap="
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def replay(path: Path) -> Replayed:
         return Replayed(COULD_NOT_RUN, f"could not run: {error}")
     name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
     try:
-        specs = {each: _spec(each, finding) for each in _engines(finding)}
+        specs = [_spec(each, finding) for each in _engines(finding)]
         return _told(name, finding, *_play(finding, specs))
     except (CannotRun, EnvironmentProblem) as error:
         return Replayed(COULD_NOT_RUN, f"{name} could not run: {error}")
@@ -57,6 +60,8 @@ def replay(path: Path) -> Replayed:
 def _engines(finding: Finding) -> tuple[str, ...]:
     """The engines at the table, in the order of its slots."""
     bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
+    if finding.suite == RACES:
+        return tuple(bound[:WRITERS])  # twins are two
     seated = [each for each in finding.versions if "@" in each]
     return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
 
@@ -72,33 +77,44 @@ def _spec(engine: str, finding: Finding) -> EngineSpec:
     return spec
 
 
-def _play(finding: Finding, specs: Mapping[str, EngineSpec]) -> tuple[list[Judged], int]:
+def _play(finding: Finding, specs: Sequence[EngineSpec]) -> tuple[list[Judged], int]:
     """What was judged until the finding's engine broke a rule, and how many steps were played."""
     with tempfile.TemporaryDirectory(prefix="conformance-replay-") as work:
         hosts: list[Host] = []
         with ExitStack() as stack:
             stack.callback(lambda: [each.kill() for each in hosts])
-            actors = _actors(finding, specs, Path(work), stack)
-            for number, spec in enumerate(specs.values()):
+            turnstile = _turnstile(finding, Path(work), stack)
+            actors = [turnstile.actor(str(number)) for number in range(len(specs))] if turnstile else []
+            for number, spec in enumerate(specs):
                 environment = actors[number].environment() if actors else None
                 hosts.append(Host.start(spec, Path(work) / f"host-{number}", environment=environment))
-            seats = [_seat(each, spec) for each, spec in zip(hosts, specs.values(), strict=True)]
-            folder, seed = Path(work) / "table", finding.history.seed
-            tag = f"replay-{finding.fingerprint}"
-            if actors:
-                return _until_it_fails(finding, CrashDesk(folder, seats, actors[0], seed, tag))
-            return _until_it_fails(finding, Desk(folder, seats, seed, tag))
+            seats = [_seat(each, spec) for each, spec in zip(hosts, specs, strict=True)]
+            return _until_it_fails(finding, _desk(finding, Path(work) / "table", seats, actors, turnstile))
 
 
-def _actors(finding: Finding, specs: Mapping[str, EngineSpec], work: Path, stack: ExitStack) -> list[Actor]:
-    """The engines as actors of a turnstile, for a history in which storage fails; none for any other."""
-    if finding.suite != CRASHES:
-        return []
+def _desk(
+    finding: Finding, folder: Path, seats: list[Seat], actors: list[Actor], turnstile: Turnstile | None
+) -> Desk:
+    tag = f"replay-{finding.fingerprint}"
+    if turnstile is None:
+        return Desk(folder, seats, finding.history.seed, tag)
+    if finding.suite == RACES:
+        desk = RaceDesk(folder, seats, actors, turnstile, tag)
+        desk.overlap = next(
+            (each.removeprefix(OVERLAP) for each in finding.key.options if each.startswith(OVERLAP)), "table"
+        )
+        return desk
+    return CrashDesk(folder, seats, actors[0], finding.history.seed, tag)
+
+
+def _turnstile(finding: Finding, work: Path, stack: ExitStack) -> Turnstile | None:
+    """For a history in which storage fails or writers race; none for any other."""
+    if finding.suite not in {CRASHES, RACES}:
+        return None
     try:
-        turnstile = stack.enter_context(Turnstile(work / "turnstile"))
+        return stack.enter_context(Turnstile(work / "turnstile"))
     except TurnstileProblem as problem:
         raise CannotRun(str(problem)) from problem
-    return [turnstile.actor(str(number)) for number in range(len(specs))]
 
 
 def _seat(host: Host, spec: EngineSpec) -> Seat:

@@ -113,6 +113,7 @@ class Ledger:
             faults=tuple(self._all(events.HarnessFault)),
             notes=tuple(each.message for each in self._all(events.Note)),
             problems=tuple(self._problems),
+            raced=tuple(self._all(events.Raced)),
         )
 
     # While it listens

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.report.claims import VERDICTS
+from conformance.report.conflicts import CELLS, HEAD, conflicts
 from conformance.report.results import FindingResult, Results
 from conformance.report.terminal.closing import HEADLINES
 from conformance.report.text import one_line, plural, replay_command, seconds
@@ -47,6 +48,7 @@ def text(results: Results) -> str:
         "",
         *_findings(results),
         *_matrix(results),
+        *_conflicts(results),
     ]
     return "\n".join(lines) + "\n"
 
@@ -127,6 +129,15 @@ def _matrix(results: Results) -> list[str]:
     ]
     signs = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
     return [*lines, "", f"{signs}; with checks and histories.", "", "</details>"]
+
+
+def _conflicts(results: Results) -> list[str]:
+    lines = conflicts(results.raced)
+    if not lines:
+        return []
+    rows = ["| " + " | ".join(map(escape, each.cells)) + " |" for each in lines]
+    head = ["| " + " | ".join(HEAD) + " |", "|---|---|---|---|---:|---:|---|"]
+    return ["", "<details><summary>Writers at once</summary>", "", *head, *rows, "", CELLS, "", "</details>"]
 
 
 def _square(square: Square | None) -> str:

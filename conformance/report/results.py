@@ -77,3 +77,4 @@ class Results:
     faults: tuple[events.HarnessFault, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    raced: tuple[events.Raced, ...] = ()

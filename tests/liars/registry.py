@@ -59,8 +59,10 @@ def trippers(requirement: str) -> list[str]:
 
     found = [each.lie for each in TRIPS if each.requirement == requirement]
     from tests.crashes.liars import CAUGHT_AT, LIARS  # noqa: PLC0415 - for whoever asks for all
+    from tests.races import liars as racers  # noqa: PLC0415 - the same
 
-    caught = [LIARS[name] for name, rule in CAUGHT_AT.items() if rule == requirement]
+    caught = [racers.LIARS[name] for name, rule, _ in racers.CAUGHT_AT if rule == requirement]
+    caught += [LIARS[name] for name, rule in CAUGHT_AT.items() if rule == requirement]
     found += [(each.__doc__ or "").strip().splitlines()[0] for each in caught]
     from tests.liars.tampered import TAMPERED  # noqa: PLC0415 - imports this module itself
 

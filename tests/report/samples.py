@@ -24,6 +24,7 @@ from conformance.events import (
     Note,
     Planned,
     Progress,
+    Raced,
     RunEnded,
     RunStarted,
 )  # fmt: skip
@@ -84,6 +85,15 @@ ONE_OF_EACH: tuple[Event, ...] = (
         {"contents.rows": 25},
         features=("deletionVectors",),
         operations=61,
+    ),
+    Raced(
+        ("delta-rs@1.6.6", "delta-rs@1.6.6"),
+        ("Append", "Delete"),
+        "table",
+        "can conflict",
+        70,
+        20,
+        {"conflict.append": 50},
     ),
     FINDING,
     EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", "free(): invalid pointer", restarted=True),

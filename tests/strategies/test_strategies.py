@@ -262,7 +262,8 @@ class TestGuards:
         for number in range(2000):  # some types seldom partition a table
             for kind in draw_shape(RandomDice(number), PROFILES["ci"]).kinds:
                 seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}
-        assert set(TRIGGERS) - {"binary-partition"} <= seen
+        faulty = {"commit-found-taken", "optimizes-at-once"}  # tests/crashes, tests/races
+        assert set(TRIGGERS) - {"binary-partition"} - faulty <= seen
 
     def test_no_partition_value_is_too_long_for_the_name_of_a_folder(self, histories: list[History]) -> None:
         for shape, steps in histories:

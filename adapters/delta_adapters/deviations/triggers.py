@@ -16,9 +16,11 @@ from delta_models.expressions import Between, Column, Compare, Expression, In, L
 from delta_models.operations import (
     AddConstraint,
     Delete,
+    Interleave,
     LoseReplyAt,
     Merge,
     Operation,
+    Optimize,
     Overwrite,
     Properties,
     Update,
@@ -138,6 +140,11 @@ def _commit_found_taken(_: TableLike, operation: Operation) -> bool:
     return (operation.role, operation.errno) == ("commit", "EEXIST")
 
 
+def _optimizes_at_once(_: TableLike, operation: Operation) -> bool:
+    together = operation.operations if isinstance(operation, Interleave) else ()
+    return sum(isinstance(each, Optimize) for each in together) > 1
+
+
 def _may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
     """Comparisons with null, and of a column with itself, for which an optimizer has a null of its own."""
     operands = _compared(expression)
@@ -216,6 +223,9 @@ TRIGGERS: Mapping[str, Trigger] = {
         "the storage has made the commit, and says that its name is taken",
         operation=_commit_found_taken,
         everywhere=True,
+    ),
+    "optimizes-at-once": Trigger(
+        "the second is not told of the first", operation=_optimizes_at_once, everywhere=True
     ),
 }
 

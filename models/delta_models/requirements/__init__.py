@@ -6,7 +6,7 @@ A check never asserts; it reports a `Breach` of a requirement. One module here a
 
 from __future__ import annotations
 
-from delta_models.requirements import contents, definition, engine, faults, log, rules, told
+from delta_models.requirements import contents, definition, engine, faults, log, races, rules, told
 from delta_models.requirements.base import Breach, Requirement, Strength
 
 CATALOGUE: tuple[Requirement, ...] = (
@@ -15,6 +15,7 @@ CATALOGUE: tuple[Requirement, ...] = (
     *engine.REQUIREMENTS,
     *faults.REQUIREMENTS,
     *log.REQUIREMENTS,
+    *races.REQUIREMENTS,
     *rules.REQUIREMENTS,
     *told.REQUIREMENTS,
 )

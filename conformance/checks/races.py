@@ -1,0 +1,101 @@
+"""Does some order explain what writers at once have left, was each told the truth, did readers see whole states?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks.outcomes import describe
+from conformance.observation import Observation, Race
+from delta_models.concurrency import ANOMALIES, CANNOT, anomaly, documented
+from delta_models.log import LogError, paths
+from delta_models.operations import Operation, Read, Vacuum
+from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
+
+JUDGES = judged_by("races")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge what several writers have done at once."""
+    race = seen.race
+    if race is None or not seen.wrote:
+        return
+    _conflicts(race, ledger)
+    if seen.after is None or seen.log_error is not None:
+        return  # told by the rules of the log
+    writers = [
+        (operation, outcome)
+        for operation, outcome in zip(race.operations, race.outcomes, strict=True)
+        if not isinstance(operation, Read)
+    ]
+    if any(isinstance(outcome, Unknown) for _, outcome in writers):
+        return
+    done = [operation for operation, outcome in writers if not isinstance(outcome, Rejected)]
+    if not ledger.judge("race.all-acknowledged", _unacknowledged(seen, race, writers)):
+        return
+    if any(isinstance(each, Vacuum) for each in race.operations):
+        missing = _missing(seen)
+        if not ledger.judge(
+            "race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None
+        ):
+            return
+    try:
+        rows = seen.reader.rows(seen.after)
+    except LogError:
+        return  # told by the rules of the log
+    refused = [operation for operation, outcome in writers if isinstance(outcome, Rejected)]
+    found = anomaly(race.world, done, rows)
+    if refused:
+        left = found is not None and anomaly(race.world, [*done, *refused], rows) is None
+        names = " and ".join(type(each).__name__ for each in refused)
+        if not ledger.judge("race.told-truly", f"{names} was refused, and is there" if left else None):
+            return
+    for name in ANOMALIES:
+        ledger.judge(name, found.detail if found is not None and found.requirement == name else None)
+    _readers(race, ledger)
+
+
+def _conflicts(race: Race, ledger: Ledger) -> None:
+    if len(race.operations) == 2 and documented(*race.operations, race.overlap) == CANNOT:
+        refused = [
+            f"{type(operation).__name__} was {describe(outcome)}"
+            for operation, outcome in zip(race.operations, race.outcomes, strict=True)
+            if isinstance(outcome, Rejected)
+        ]
+        ledger.judge("race.conflicts-as-documented", "; ".join(refused) or None)
+
+
+def _unacknowledged(
+    seen: Observation, race: Race, writers: Sequence[tuple[Operation, Outcome]]
+) -> str | None:
+    """Whether there are fewer commits than were told of: each such operation makes at least one."""
+    told = [
+        operation
+        for operation, outcome in writers
+        if isinstance(outcome, Committed) and race.world.expect(operation).ordinary.commits[0] > 0
+    ]
+    if len(seen.commits) >= len(told):
+        return None
+    names = " and ".join(type(each).__name__ for each in told)
+    return f"{names} were told to have committed, and there are {len(seen.commits)} commits"
+
+
+def _missing(seen: Observation) -> list[str]:
+    live = seen.after.live.values() if seen.after is not None else ()
+    return sorted(each.path for each in live if not paths.resolve(seen.folder, each.path).exists())
+
+
+def _readers(race: Race, ledger: Ledger) -> None:
+    for place, rows in race.seen.items():
+        before = [
+            operation
+            for at, operation in enumerate(race.operations)
+            if at in race.published[place] and not isinstance(race.outcomes[at], Rejected)
+        ]
+        known = anomaly(race.world, before, rows) is None
+        names = " and ".join(type(each).__name__ for each in before) or "nothing"
+        wrong = f"{len(rows)} rows were read when {names} had been committed, which are no such state"
+        ledger.judge("race.no-dirty-read", None if known else wrong)
+
+
+CHECK = Check("races", JUDGES, look)

@@ -1,0 +1,76 @@
+"""The committed pairs: two operations that begin from one small table, and how far they concern the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance.crashes.stories import SCHEMA, UPDATE, rows, where
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import (
+    Append,
+    Create,
+    Delete,
+    Merge,
+    MergeClause,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    SetProperties,
+    Update,
+    Vacuum,
+)
+from delta_models.schema import LONG
+
+BEFORE: tuple[Operation, ...] = (
+    Create(SCHEMA, partition_by=("part",)),
+    Append(rows(1, 2)),
+    Append(rows(3, 4, 6)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two operations, and their overlap: same (rows), table (one might have seen the other's), apart (partitions)."""
+
+    first: Operation
+    second: Operation
+    overlap: str = "table"
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{type(self.first).__name__} and {type(self.second).__name__}, {self.overlap}"
+
+
+def _in(part: int) -> Compare:
+    return Compare("=", Column(("part",)), Literal(LONG, part))
+
+
+def _moved(old: int, new: int) -> Update:
+    return Update((("part", Literal(LONG, new)),), _in(old))
+
+
+INSERT_99 = Merge(
+    rows(99),
+    Compare("=", Column(("target", "id")), Column(("source", "id"))),
+    (MergeClause("not-matched", "insert", everything=True),),
+)
+
+PAIRS = (
+    Pair(Append(rows(20)), Append(rows(21))),
+    Pair(UPDATE, Update((("part", Literal(LONG, 8)),), where("=", 2)), "same"),
+    Pair(_moved(1, 2), _moved(2, 1)),
+    Pair(Append(rows(20)), Read()),
+    Pair(Vacuum(), Append(rows(20))),
+    Pair(Optimize(), Delete(where("=", 6)), "same"),
+    Pair(Delete(where("<", 3)), Delete(where("<", 4)), "same"),
+    Pair(INSERT_99, INSERT_99, "same"),
+    Pair(Append(rows(20)), Delete(where(">", 2))),
+    Pair(Append(rows(20)), Optimize()),
+    Pair(Delete(_in(1)), Delete(_in(3)), "apart"),
+    Pair(Overwrite(rows(7)), Append(rows(20))),
+    Pair(Overwrite(rows(7)), Read()),
+    Pair(Optimize(), Optimize(), "same"),
+    Pair(SetProperties((("delta.logRetentionDuration", "interval 3 days"),)), Append(rows(20))),
+)

@@ -1,0 +1,50 @@
+"""The matrix of conflicts: what became of each pair of operations at once, beside what is documented of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from conformance.events import Raced
+
+HEAD = ("Writers", "At once", "Overlap", "Documented", "Orders", "Both done", "Refused")
+CELLS = (
+    "Two operations that begin from one state, let through their steps in so many orders: how often both were done, and"
+    " how often one was refused, by the kind of conflict. Documented for any level of isolation."
+)
+
+
+@dataclass(slots=True)
+class Conflicts:
+    """One pair on one pair of engines, over all chunks."""
+
+    engines: tuple[str, ...]
+    operations: tuple[str, ...]
+    overlap: str
+    documented: str
+    orders: int = 0
+    both: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """As text, in the order of `HEAD`."""
+        refused = ", ".join(f"{kind} {times}" for kind, times in sorted(self.refused.items())) or "none"
+        names = dict.fromkeys(self.engines)
+        return (
+            " and ".join(names) if len(names) > 1 else f"{self.engines[0]}, twice",
+            " and ".join(self.operations), self.overlap, self.documented, f"{self.orders:,}", f"{self.both:,}", refused,
+        )  # fmt: skip
+
+
+def conflicts(raced: Iterable[Raced]) -> list[Conflicts]:
+    """The lines of the matrix, sorted."""
+    found: dict[tuple[object, ...], Conflicts] = {}
+    for each in raced:
+        key = (each.engines, each.operations, each.overlap)
+        line = found.setdefault(key, Conflicts(each.engines, each.operations, each.overlap, each.documented))
+        line.orders += each.schedules
+        line.both += each.both
+        line.refused.update(each.conflicts)
+    return [found[key] for key in sorted(found, key=str)]

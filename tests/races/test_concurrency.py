@@ -1,0 +1,95 @@
+"""What the model says of writers at once: which states some order explains, and the name of each anomaly."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.crashes.stories import SCHEMA, UPDATE, rows, where
+from conformance.races.pairs import BEFORE, INSERT_99, PAIRS
+from delta_models.concurrency import (
+    CAN,
+    CANNOT,
+    DOUBLED_ROWS,
+    LOST_UPDATE,
+    RESURRECTED_ROWS,
+    WRITE_SKEW,
+    anomaly,
+    documented,
+    serial_states,
+)
+from delta_models.operations import Append, Delete, Optimize, Overwrite, Read, Vacuum
+from delta_models.table import World
+from delta_models.values import Rows
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    at = World()
+    for each in BEFORE:
+        at = at.after(each)
+    return at
+
+
+def table(*pairs: tuple[int, int]) -> Rows:
+    return Rows(SCHEMA, pairs)
+
+
+START = ((1, 1), (2, 2), (3, 3), (4, 0), (6, 2))
+
+
+def test_every_order_is_a_way_to_go(world: World):
+    ways = list(serial_states(world, (Append(rows(20)), Delete(where(">", 5)))))
+    assert [[len(each.rows) for each in way] for way in ways] == [[5, 6, 4], [5, 4, 5]]
+
+
+def test_what_some_order_gives_is_no_anomaly(world: World):
+    both = (Append(rows(20)), Delete(where(">", 5)))
+    assert anomaly(world, both, table(*START[:4], (20, 0))) is None
+    assert anomaly(world, both, table(*START[:4])) is None
+    assert anomaly(world, (), table(*START)) is None
+
+
+def test_a_lost_update_is_named(world: World):
+    both = (Append(rows(20)), Append(rows(21)))
+    found = anomaly(world, both, table(*START, (20, 0)))
+    assert found is not None
+    assert found.requirement == LOST_UPDATE
+    assert "effect of Append" in found.detail
+
+
+def test_doubled_rows_are_named(world: World):
+    found = anomaly(world, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
+    assert found is not None
+    assert found.requirement == DOUBLED_ROWS
+
+
+def test_resurrected_rows_are_named(world: World):
+    both = (Delete(where("=", 6)), UPDATE)
+    found = anomaly(world, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
+    assert found is not None
+    assert found.requirement == DOUBLED_ROWS
+    found = anomaly(world, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0)))
+    assert found is not None
+    found = anomaly(world, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0)))
+    assert found is not None
+    assert found.requirement == RESURRECTED_ROWS
+
+
+def test_write_skew_is_named(world: World):
+    skewed = PAIRS[2]
+    found = anomaly(world, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1)))
+    assert found is not None
+    assert found.requirement == WRITE_SKEW
+
+
+def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
+    operations = (Append(rows(1)), Delete(where("=", 1)), Optimize(), Read(), Vacuum())
+    for one in operations:
+        for other in operations:
+            for overlap in ("table", "apart"):
+                assert documented(one, other, overlap) == documented(other, one, overlap)
+    assert documented(operations[0], operations[0], "table") == CANNOT
+    assert documented(operations[0], operations[2], "table") == CANNOT
+    assert documented(operations[1], operations[2], "table") == CAN
+    assert documented(operations[1], operations[1], "apart") == CANNOT
+    assert documented(operations[2], operations[2], "table") == CAN

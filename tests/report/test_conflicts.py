@@ -1,0 +1,54 @@
+"""The matrix of conflicts: chunks add up, and both reports show it where somebody raced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.events import Raced
+from conformance.report.conflicts import conflicts
+from conformance.report.html.page import page
+from conformance.report.markdown import text
+from tests.report.samples import results_of, small_run
+
+TWINS = ("delta-rs@1.6.6", "delta-rs@1.6.6")
+ONE = Raced(TWINS, ("Append", "Delete"), "table", "can conflict", 70, 20, {"conflict.append": 50})
+MORE = Raced(TWINS, ("Append", "Delete"), "table", "can conflict", 5, 5, {})
+OTHER = Raced(
+    ("delta-rs@1.6.6", "pyspark@0.1.0"), ("Append", "Append"), "table", "cannot conflict", 70, 70, {}
+)
+
+
+def test_the_same_pair_of_several_chunks_is_one_line():
+    lines = conflicts((ONE, OTHER, MORE))
+    assert [each.cells for each in lines] == [
+        (
+            "delta-rs@1.6.6, twice",
+            "Append and Delete",
+            "table",
+            "can conflict",
+            "75",
+            "25",
+            "conflict.append 50",
+        ),
+        (
+            "delta-rs@1.6.6 and pyspark@0.1.0",
+            "Append and Append",
+            "table",
+            "cannot conflict",
+            "70",
+            "70",
+            "none",
+        ),
+    ]
+
+
+def test_both_reports_show_it():
+    results = results_of(*small_run(ONE))
+    assert "Append and Delete" in page(results, Path("run"))
+    assert "Writers at once" in text(results)
+
+
+def test_without_a_race_there_is_none():
+    results = results_of(*small_run())
+    assert "Writers at once" not in page(results, Path("run"))
+    assert "Writers at once" not in text(results)
