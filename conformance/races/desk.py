@@ -86,6 +86,8 @@ class RaceDesk(Desk):
         followed = all(CUT_SHORT in each for each in went.problems)
         self.followed += followed
         outcomes = tuple(self._outcome(each) for each in went.answers)
+        self.seats[0].operations += len(went.answers)
+        self.seats[0].seconds += max((getattr(each, "seconds", 0.0) for each in went.answers), default=0.0)
         added, error = self._advance()
         expectation = Expectation((Branch(Committed(), (0, ANY_NUMBER), world.table, "race.no-lost-update"),))
         seen_by = self._seen(went)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from conformance.accounts import Account
@@ -22,7 +22,7 @@ from conformance.turnstile.schedules import schedules
 from delta_models.concurrency import documented
 from delta_models.operations import Interleave, Operation
 from delta_models.outcomes import Rejected
-from delta_models.requirements import races
+from delta_models.requirements import BY_ID, races
 
 EVERY_ORDER = "orders"
 GUARANTEE = "commits-of-several-processes-on-local-files"
@@ -70,7 +70,8 @@ class Races:
             first = self._dealer.arena.player(one)
             second = self._dealer.arena.player(other, "B" if one == other else "A")
             if first is not None and second is not None:
-                yield first, second
+                # What is found of a pair counts for its first: let that be the one that promises less.
+                yield (first, second) if _promises(second) or not _promises(first) else (second, first)
 
     def _play(self, number: int, pair: Pair, players: tuple[Player, Player], folder: Path) -> None:
         missing = [
@@ -84,12 +85,7 @@ class Races:
                 f"{players[0].engine.name} beside {players[1].engine.name}: {missing[0]}: not asked"
             )
             return
-        for each in players:
-            if not each.engine.capabilities.guarantees.get(GUARANTEE, True):
-                for rule in races.REQUIREMENTS:
-                    self._dealer.tell(
-                        Declared(each.engine.name, rule.id, "not-guaranteed", WHY, rule.role, "several")
-                    )
+        self._declare(players, [rule.id for rule in races.REQUIREMENTS])
         account = Account(self._chunk, number, self._dealer.keeper, self._dealer.tell, processes="several")
         stand = RaceDesk(
             folder / "table", [seat_of(each.engine) for each in players], [each.actor for each in players],
@@ -100,11 +96,21 @@ class Races:
         for operation in BEFORE:
             self._step(account, stand, operation)
         if stand.plays:
-            self._orders(account, stand, pair, folder)
+            self._declare(players, self._orders(account, stand, pair, folder))
         account.close([stand])
         clear(folder)
 
-    def _orders(self, account: Account, stand: RaceDesk, pair: Pair, folder: Path) -> None:
+    def _declare(self, players: Sequence[Player], rules: Iterable[str]) -> None:
+        """Say of the first engine what it says itself: that it does not guarantee this beside other processes."""
+        engine = players[0].engine
+        if not _promises(players[0]):
+            for rule in rules:
+                self._dealer.tell(
+                    Declared(engine.name, rule, "not-guaranteed", WHY, BY_ID[rule].role, "several")
+                )
+
+    def _orders(self, account: Account, stand: RaceDesk, pair: Pair, folder: Path) -> set[str]:
+        """Play the orders; which rules were broken."""
         gates = []
         for place, operation in enumerate((pair.first, pair.second)):
             alone = stand.copy(folder / f"alone-{place}" / "table")
@@ -114,6 +120,7 @@ class Races:
         if not self._every:
             orders = self._dice.some(orders, self._chunk.steps)
         prelude, told, both = list(account.steps), Counter[str](), 0
+        broken: set[str] = set()
         for at, order in enumerate(orders):
             if self._dealer.is_over():
                 break
@@ -121,6 +128,7 @@ class Races:
             desk = stand.copy(folder / f"order-{at}" / "table")
             account.take(desk, desk.sit_down())
             judged = self._step(account, desk, Interleave((pair.first, pair.second), order))
+            broken |= {breach.requirement for each in judged for breach in each.breaches}
             race = next((each.seen.race for each in judged if each.seen.race is not None), None)
             refused = [each.kind for each in race.outcomes if isinstance(each, Rejected)] if race else []
             told.update(refused)
@@ -136,6 +144,7 @@ class Races:
                 documented=documented(pair.first, pair.second, pair.overlap),
             )
         )  # fmt: skip
+        return broken
 
     @staticmethod
     def _step(account: Account, desk: RaceDesk, operation: Operation) -> list[Judged]:
@@ -152,3 +161,7 @@ class Races:
         except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
             account.harness_failed([desk])
         return found
+
+
+def _promises(player: Player) -> bool:
+    return player.engine.capabilities.guarantees.get(GUARANTEE, True)

@@ -172,3 +172,12 @@ class OneOfThem:
 
     def read(self, read: Look) -> Answer | Outcome:
         return self.engine.read(read)
+
+
+class PromisesNothing(OneOfThem):
+    """The same, and says that it guarantees nothing of several processes on local files."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        promised = {"commits-of-several-processes-on-local-files": False}
+        return {**super().capabilities, "guarantees": promised}

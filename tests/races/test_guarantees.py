@@ -1,0 +1,54 @@
+"""What an engine does not promise is no violation: its cells say so, whatever is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
+from conformance.events import Declared, Event, HarnessFault
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.plan import Chunk
+from conformance.report.ledger import Ledger
+from conformance.turnstile.arena import Arena
+from delta_adapters.registry import parse_engine
+from delta_models.requirements import races
+from tests.report.samples import HEADER
+
+LIARS = Path(__file__).with_name("liars.py")
+
+
+def told_by(adapter: str, folder: Path) -> list[Event]:
+    told: list[Event] = []
+    spec = parse_engine(f"{LIARS}:{adapter}")
+    arena = Arena({str(spec): spec}, folder / "arena", told.append)
+    try:
+        dealer = Dealer(
+            Hosts([spec], folder / "hosts", told.append), Keeper(folder), told.append, lambda: False, arena
+        )
+        work = folder / "ChecksNoConflict"  # the engine that is played
+        play_chunk(dealer, Chunk("races", "dev", 0, 1, histories=15, steps=3), work)
+    finally:
+        arena.close()
+    assert [each for each in told if isinstance(each, HarnessFault)] == []
+    return told
+
+
+def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(tmp_path: Path):
+    told = told_by("PromisesNothing", tmp_path)
+    declared = [each for each in told if isinstance(each, Declared)]
+    assert {each.requirement for each in declared} >= {each.id for each in races.REQUIREMENTS}
+    assert {each.processes for each in declared} == {"several"}
+    ledger = Ledger(tmp_path)
+    for each in (HEADER, *told):
+        ledger(each)
+    claims = {
+        each.cell.requirement: each.verdict
+        for each in ledger.results(1.0).claims
+        if each.cell.processes == "several"
+    }
+    assert claims["log.remove-names-live-file"] == "not-guaranteed"
+    assert claims["race.no-write-skew"] == "not-guaranteed"
+    assert claims["race.all-acknowledged"] == "not-guaranteed"
+    assert ledger.results(1.0).outcome.exit != 1
