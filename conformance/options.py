@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROFILES = ("dev", "ci", "nightly")
-SUITES = ("lockstep", "shared", "examples")
+SUITES = ("lockstep", "shared", "crashes", "races", "examples")
 STORAGES = ("local",)
 
 

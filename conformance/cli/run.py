@@ -35,8 +35,8 @@ Plays drawn histories on engines, judges every step, and writes a report.
 What is tested:
   --engine NAME[@VERSION]   an engine; again for more. Default: delta-rs and delta-spark; if
                             one of them can't run here, the run is inconclusive
-  --suite NAME              lockstep, shared or examples; again for more. Default: all of the
-                            profile
+  --suite NAME              lockstep, shared, crashes, races or examples; again for more.
+                            Default: all of the profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
                             judged. Default: ci
   --storage NAME            where the tables are: local
