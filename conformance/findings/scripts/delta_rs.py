@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from conformance.findings.scripts.delta_rs_definition import definition
 from conformance.findings.scripts.parts import NotPrintable, table_literal
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
 from delta_models import operations as ops
 from delta_models.expressions import Expression
-from delta_models.schema import Struct, schema_string, struct
+from delta_models.schema import Struct, struct
 
 NAME = "delta-rs"
 PACKAGES = "deltalake{version} pyarrow"
@@ -28,18 +29,12 @@ print("deltalake", deltalake.__version__)
 DIALECT = DeltaRsDialect()
 
 
-def statements(operation: ops.Operation, schema: Struct) -> list[str]:  # noqa: PLR0912 - one case an operation
+def statements(operation: ops.Operation, schema: Struct) -> list[str]:
     """The lines of a function that performs an operation on a table of this schema."""
+    defined = definition(operation, lambda expression: _sql(expression, schema))
+    if defined is not None:
+        return defined
     match operation:
-        case ops.Create(name=None, managed=False, cluster_by=()):
-            arguments = [f"Schema.from_json({schema_string(operation.schema)!r})"]
-            if operation.partition_by:
-                arguments.append(f"partition_by={list(operation.partition_by)!r}")
-            if operation.properties:
-                arguments.append(f"configuration={dict(operation.properties)!r}")
-            if operation.if_not_exists:
-                arguments.append('mode="ignore"')
-            return [f"DeltaTable.create(path, {', '.join(arguments)})"]
         case ops.Append() | ops.Overwrite():
             return _write(operation, schema)
         case ops.Delete(where=where):
@@ -60,8 +55,6 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:  # noqa: 
             retention = "None" if hours is None else str(int(hours))
             told = f"dry_run={dry_run}, enforce_retention_duration={hours is None}, full={not lite}"
             return [f"DeltaTable(path).vacuum({retention}, {told})"]
-        case ops.SetProperties(properties=pairs):
-            return [f"DeltaTable(path).alter.set_table_properties({dict(pairs)!r})"]
     message = f"no call of deltalake is known for {type(operation).__name__}"
     raise NotPrintable(message)
 
