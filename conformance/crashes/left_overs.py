@@ -17,9 +17,10 @@ TEMPORARY = frozenset({roles.STAGING, *(f"{each}-staging" for each in FILES)})
 def left_overs(table: Path) -> set[str]:
     """Data and change files under their final names that no commit names, as paths below the table.
 
-    Files of deletion vectors are not among them: a descriptor holds their name in another form.
+    Files of deletion vectors are not among them: a descriptor holds their name in another form. Nor is what lies in
+    hidden folders, into which no vacuum of delta-spark looks.
     """
-    return {path for path, role in _files(table, _named(table)) if role in FILES}
+    return {path for path, role in _files(table, _named(table)) if role in FILES and not _hidden(path)}
 
 
 def counted(table: Path) -> dict[str, int]:
@@ -35,6 +36,11 @@ def _files(table: Path, named: str) -> Iterable[tuple[str, str]]:
             role = roles.role_of(path)
             if role in TEMPORARY or (role in FILES and name not in named):
                 yield path, role
+
+
+def _hidden(path: str) -> bool:
+    folders = path.split("/")[:-1]
+    return any(each.startswith(("_", ".")) and "=" not in each and each != "_change_data" for each in folders)
 
 
 def _named(table: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.crashes.desk import CrashDesk
+from conformance.crashes.left_overs import counted, left_overs
 from conformance.crashes.stories import CHANGES, MARKED, UPKEEP, Story, faults_of, stories
 from conformance.dealer import seat_of
 from conformance.findings import key_of
@@ -125,3 +126,14 @@ def test_the_groups_of_stories_have_their_names():
     assert stories("killed-upkeep") is UPKEEP
     assert stories("marked") is MARKED
     assert stories("merges") == ()
+
+
+def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp_path: Path):
+    told = play(delta_rs, tmp_path, Story(APPEND.operation, APPEND.before), DeadTableAt("commit"))
+    table = told.desk.folder
+    (table / "_temporary_1" / "part=0").mkdir(parents=True)
+    (table / "_temporary_1" / "part=0" / "part-1.parquet").touch()
+    found = left_overs(table)
+    assert len(found) == 2
+    assert all(each.endswith(".parquet") and each.startswith("part=") for each in found)
+    assert counted(table) == {"data": 3, "staging": 1}
