@@ -3,8 +3,8 @@
 python tools/confirm_deviations.py [ENTRY...]     all of delta-rs, or those named; writes reports/deviations.md
 
 A script ends with 1 where the deviation shows, and with 2 where a person has to judge from what it prints.
-Histories that need two engines, a fault, a race or a word that scripts do not have, have none; tests replay them with the
-harness. Exit 1 if a script says that its deviation does not show.
+Histories that need two engines, a fault, a race or a word that scripts do not have, have none; tests replay them with
+the harness. Exit 1 if a script says that its deviation does not show.
 """
 
 from __future__ import annotations
