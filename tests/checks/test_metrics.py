@@ -39,7 +39,13 @@ def test_counts_are_found_under_any_spelling_and_other_values_are_left_out():
 
 
 def test_what_deltalake_counts_is_right_where_it_writes_data_files_alone(tmp_path):
-    for at, story in enumerate((stories.DELETE, stories.UPDATE, stories.MERGE, stories.MERGE_DELETES_ONCE)):
+    told: tuple[tuple[ops.Operation, ...], ...] = (
+        stories.DELETE,
+        stories.UPDATE,
+        stories.MERGE,
+        stories.MERGE_DELETES_ONCE,
+    )
+    for at, story in enumerate(told):
         played = play(DeltaRs(), tmp_path / f"{at}" / "table", story)
         assert played.broken == set(), played.told()
         assert played.evidence["metrics.files"] > 0

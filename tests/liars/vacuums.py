@@ -6,7 +6,7 @@ import uuid
 
 from delta_adapters.reference import Reference, actions
 from delta_models import operations as ops
-from delta_models.log import deletion_vectors
+from delta_models.log import Add, deletion_vectors
 from delta_models.log.actions import parse_action
 from delta_models.log.reader import live_adds
 from tests.liars import stories
@@ -43,6 +43,8 @@ class KeepsVectorsInFiles(Reference):
     def filed(self, form: actions.Form) -> actions.Form:
         """The same vector in a file."""
         add = parse_action("add", form["add"], "", [])
+        assert isinstance(add, Add)
+        assert add.deletion_vector is not None
         rows = deletion_vectors.read(add.deletion_vector, self.folder)
         bitmap = deletion_vectors.encode_bitmap(rows)
         data, (offset,) = deletion_vectors.encode_file([bitmap])
