@@ -12,17 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType, VarcharType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from pyspark_delta import sql_text
+from pyspark_delta import lengths, sql_text
 from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
 from pyspark_delta.schema import path_text
 
-__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "fitted", "violation"]
+__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "violation"]
 
 CONSTRAINT_PREFIX = "delta.constraints."
 INVARIANTS = "delta.invariants"
-LENGTHS = "__CHAR_VARCHAR_TYPE_STRING"
 
 _MARK = "pyspark_delta refuses a row: "
 _END = " :pyspark_delta"
@@ -62,23 +61,6 @@ def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
     # its place could be pushed below a join and refuse rows that are never written.
     guarded = f"case {conditions} else {first} end as {first}"
     return frame.selectExpr(guarded, *columns[1:])
-
-
-def fitted(frame: DataFrame, schema: StructType) -> DataFrame:
-    """The frame with texts of CHAR columns filled up to their length, and those of VARCHAR columns cut to it."""
-    lengths = {field.name: found for field in schema.fields if (found := _declared(field)) is not None}
-    if not lengths:
-        return frame
-    return frame.selectExpr(*(_fitted(name, lengths.get(name)) for name in frame.columns))
-
-
-def _fitted(name: str, declared: CharType | VarcharType | None) -> str:
-    reference = sql_text.name(name)
-    if declared is None:
-        return reference
-    if isinstance(declared, CharType):
-        return f"rpad({reference}, {declared.length}, ' ') as {reference}"
-    return f"substring({reference}, 1, {declared.length}) as {reference}"
 
 
 def violation(error: BaseException) -> ConstraintViolated | None:
@@ -200,23 +182,11 @@ def _constraints(configuration: Mapping[str, str], schema: StructType) -> Iterat
 def _lengths(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
     for field in schema.fields:
         place = (*prefix, field.name)
-        declared = _declared(field)
-        if declared is not None:
-            # Spaces at the end are no part of such a text: they are cut off where there are too many.
-            yield Check(
-                f"coalesce(char_length(rtrim({sql_text.path(place)})) <= {declared.length}, true)",
-                f"{path_text(place)} is {declared.simpleString()}, and the row has a longer text there;",
-            )
-        if isinstance(field.dataType, StructType):
+        kind = lengths.declared(field)
+        if isinstance(field.dataType, StructType) and kind is field.dataType:
             yield from _lengths(field.dataType, place)
-
-
-def _declared(field: StructField) -> CharType | VarcharType | None:
-    if isinstance(field.dataType, CharType | VarcharType):
-        return field.dataType
-    found = re.fullmatch(
-        r"(char|varchar)\((\d+)\)", str((field.metadata or {}).get(LENGTHS, "")).strip().lower()
-    )
-    if found is None:
-        return None
-    return (CharType if found[1] == "char" else VarcharType)(int(found[2]))
+        elif kind is not None:
+            yield Check(
+                f"not coalesce({lengths.too_long(sql_text.path(place), kind)}, false)",
+                f"{path_text(place)} is {kind.simpleString()}, and the row has a longer text there;",
+            )

@@ -33,8 +33,9 @@ from pyspark.sql.types import (
 
 from pyspark_delta import jobs, sql_text, statistics
 from pyspark_delta import schema as schemas
-from pyspark_delta.constraints import Check, checked, checks_of, fitted, violation
+from pyspark_delta.constraints import Check, checked, checks_of, violation
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
+from pyspark_delta.lengths import fitted
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal

@@ -27,6 +27,9 @@ from pyspark_delta.schema import find, physical_name
 __all__ = ["Candidates", "find_candidates", "known_live_rows", "whole_files"]
 
 
+AT_ONCE_BYTES = 16 << 20
+
+
 class Adds(Sequence[Add]):
     """The actions of files, made only where they are asked for if there are many."""
 
@@ -87,6 +90,10 @@ class Candidates:
         """How many rows these files have, deleted ones too; None if that is not known of all."""
         counts = self.files.num_records
         return None if counts.null_count else int(pc.sum(counts).as_py() or 0)
+
+    def are_one_small_file(self) -> bool:
+        """Whether to rewrite at once: that there are such rows shows in what comes out, and a job is saved."""
+        return len(self.adds) == 1 and self.adds[0].size <= AT_ONCE_BYTES
 
     def only(self, ordinals: Sequence[int]) -> Candidates:
         """Some of them, with new ordinals."""

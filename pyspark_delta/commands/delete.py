@@ -15,9 +15,6 @@ from pyspark_delta.scan import FILE, ROW
 
 __all__ = ["delete"]
 
-# One small file is rewritten at once: whether it has such rows shows in what comes out, and that saves a job.
-AT_ONCE_BYTES = 16 << 20
-
 
 def delete(
     spark: SparkSession, log: DeltaLog, condition: str | Column | None = None, alias: str | None = None
@@ -40,7 +37,7 @@ def delete(
             return deletion.of_files(whole)
         if change.deletion_vectors_wanted():
             return deletion.by_vectors(candidates)
-        if len(candidates.adds) == 1 and candidates.adds[0].size <= AT_ONCE_BYTES:
+        if candidates.are_one_small_file():
             return deletion.at_once(candidates)
         return deletion.by_rewriting(candidates)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
@@ -64,6 +64,8 @@ class _Update:
             )
         if self._change.deletion_vectors_wanted():
             return self._mark(candidates)
+        if candidates.are_one_small_file():
+            return self._at_once(candidates)
         return self._rewrite(candidates, candidates.count(self._picked(candidates.frame())))
 
     def nothing(self) -> dict[str, int]:
@@ -71,8 +73,13 @@ class _Update:
         self.updated(empty_frame(self._change.spark, self._change.snapshot.schema))
         return {}
 
-    def updated(self, frame: DataFrame, *, picked_only: bool = False) -> DataFrame:
-        """The rows of a frame with their new values; the others unchanged, or not at all."""
+    def updated(
+        self, frame: DataFrame, *, picked_only: bool = False, counting: Observation | None = None
+    ) -> DataFrame:
+        """The rows of a frame with their new values; the others unchanged, or not at all.
+
+        `counting` learns how many rows were picked, as `rows`, from the job that computes the frame.
+        """
         change, condition = self._change, self._condition
         schema = change.snapshot.schema
         assigned = [field for field in schema.fields if field.name in self._tree]
@@ -92,6 +99,8 @@ class _Update:
             for name, field in zip(fresh, assigned, strict=True)
         ]
         frame = frame.select(*columns_of(schema), picked.alias(flag), *values)
+        if counting is not None:
+            frame = frame.observe(counting, F.count_if(F.col(flag)).alias("rows"))
         types = {field.name: field.dataType for field in frame.schema.fields}
         differences: list[str] = []
         new = {
@@ -131,6 +140,16 @@ class _Update:
             frame = frame.alias(self._alias)
         return frame.where(self._condition.column)
 
+    def _at_once(self, candidates: Candidates) -> dict[str, int]:
+        """One small file is written anew at once; how many rows it was for shows then, which saves a job."""
+        counting = Observation()
+        added = self._change.write(self.updated(candidates.frame(), counting=counting))
+        updated = int(counting.get["rows"])
+        if not updated:
+            self._change.undo()
+            return {}
+        return self._replace(candidates, added, updated, 0)
+
     def _mark(self, candidates: Candidates) -> dict[str, int]:
         rows = candidates.pick(self._picked(candidates.frame()))
         if not rows:
@@ -147,8 +166,11 @@ class _Update:
             return self.nothing()
         scanned = self._timer.ms()
         touched = candidates.only(sorted(ordinal for ordinal, count in counts.items() if count))
-        live = sum(map(self._change.live_rows, touched.adds))
         added = self._change.write(self.updated(touched.frame()))
+        return self._replace(touched, added, updated, scanned)
+
+    def _replace(self, touched: Candidates, added: list[Add], updated: int, scanned: int) -> dict[str, int]:
+        live = sum(map(self._change.live_rows, touched.adds))
         now = now_ms()
         removed = Marked(
             removes=tuple(add.remove(now) for add in touched.adds),

@@ -12,9 +12,13 @@ import pyarrow.parquet as pq
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.features import flag
 from pyspark_delta.log import columns
+from pyspark_delta.log.files import Tombstones
 from pyspark_delta.log.last_checkpoint import Hint, read_hint, write_hint
 from pyspark_delta.log.names import LOG, classic_checkpoint_name
 from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.log.spark_checkpoint import write_parts
+from pyspark_delta.log.spark_state import SparkBase
+from pyspark_delta.log.state import Base, State
 
 __all__ = ["write_checkpoint"]
 
@@ -49,8 +53,12 @@ def write_checkpoint(snapshot: Snapshot, now_ms: int) -> int:
     """Write the checkpoint of a version and, if it is the newest, the hint; returns its number of actions."""
     if snapshot.version < 0:
         raise InvalidArgument("a table without a commit has no checkpoint")
-    adds = snapshot.state.adds
-    removes = snapshot.tombstones().newer_than(snapshot.tombstone_cutoff(now_ms)).arrow()
+    base, cutoff = snapshot.state.base, snapshot.tombstone_cutoff(now_ms)
+    far = isinstance(base, SparkBase) and snapshot.store.local_path(LOG) is not None
+    # What is with Spark goes its own way; then only the overlay is to be written here.
+    state = State(Base(), snapshot.state.overlay) if far else snapshot.state
+    adds = state.adds
+    removes = Tombstones(state.removes, snapshot.path).newer_than(cutoff).arrow()
     configuration = snapshot.properties
     with_text = flag(configuration, "delta.checkpoint.writeStatsAsJson", default=True)
     add_fields = [field for field in columns.ADD if with_text or field.name != "stats"]
@@ -75,12 +83,17 @@ def write_checkpoint(snapshot: Snapshot, now_ms: int) -> int:
                 writer.write_batch(batch, row_group_size=_ROWS)
                 size += len(batch)
 
-    written = snapshot.store.put_with(f"{LOG}/{classic_checkpoint_name(snapshot.version)}", fill)
+    parts = None
+    if far:
+        assert isinstance(base, SparkBase)  # noqa: S101 - as was seen above
+        parts, size, written = write_parts(snapshot, base, schema, cutoff, fill)
+    else:
+        written = snapshot.store.put_with(f"{LOG}/{classic_checkpoint_name(snapshot.version)}", fill)
     hint = read_hint(snapshot.store)
     if hint is None or hint.version <= snapshot.version:
         write_hint(
             snapshot.store,
-            Hint(snapshot.version, size, size_in_bytes=written, num_of_add_files=len(adds)),
+            Hint(snapshot.version, size, parts, size_in_bytes=written, num_of_add_files=snapshot.num_files),
         )
     return size
 

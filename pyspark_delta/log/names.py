@@ -13,6 +13,7 @@ __all__ = [
     "SIDECARS",
     "CheckpointFile",
     "checkpoint_file",
+    "checkpoint_part_name",
     "checksum_name",
     "classic_checkpoint_name",
     "commit_name",
@@ -65,6 +66,11 @@ def checksum_name(version: int) -> str:
 def classic_checkpoint_name(version: int) -> str:
     """The file of a checkpoint that is one file."""
     return f"{version:020d}.checkpoint.parquet"
+
+
+def checkpoint_part_name(version: int, part: int, parts: int) -> str:
+    """One of the files of a checkpoint that is several."""
+    return f"{version:020d}.checkpoint.{part:010d}.{parts:010d}.parquet"
 
 
 def uuid_checkpoint_name(version: int, format_: Literal["json", "parquet"]) -> str:

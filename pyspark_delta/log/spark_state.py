@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark_delta.predicates import Predicate
     from pyspark_delta.skipping import Pruner
 
-__all__ = ["SparkBase", "driver_limit", "is_too_large"]
+__all__ = ["SparkBase", "driver_limit", "is_too_large", "keys_of_actions"]
 
 _log = logging.getLogger("pyspark_delta")
 
@@ -75,8 +75,8 @@ class SparkBase(Base):
         self, spark: SparkSession, store: LogStore, checkpoint: Sequence[str], commits: Sequence[str] = ()
     ) -> None:
         super().__init__()
-        self._spark = spark
-        self._frame = _reconciled(spark, store, checkpoint, commits)
+        self.spark = spark
+        self.frame = _reconciled(spark, store, checkpoint, commits)
         _log.info("%s: the state is read by Spark", store.root)
 
     @property
@@ -103,7 +103,7 @@ class SparkBase(Base):
         """Those of the keys that are live, with the sizes of their files."""
         if not keys:
             return {}
-        paths = self._spark.createDataFrame(pa.table({"key": pa.array(sorted({path for path, _ in keys}))}))
+        paths = self.spark.createDataFrame(pa.table({"key": pa.array(sorted({path for path, _ in keys}))}))
         near = self._live.join(paths, _path("path") == paths["key"], "left_semi")
         found = _collected(near.select("path", "deletionVector", "size"), _KEYED)
         sizes = zip(columns.keys(found), found["size"].to_pylist(), strict=True)
@@ -125,7 +125,7 @@ class SparkBase(Base):
         ]
         if all(stay):
             return self.adds
-        kept = self._spark.createDataFrame(tuples.filter(pa.array(stay)))
+        kept = self.spark.createDataFrame(tuples.filter(pa.array(stay)))
         same = [
             sf.col("partitionValues")[name].eqNullSafe(kept[f"v{n}"]) for n, name in enumerate(partitions)
         ]
@@ -133,7 +133,7 @@ class SparkBase(Base):
 
     @property
     def _live(self) -> DataFrame:
-        return self._frame.where("add.path is not null").select("add.*")
+        return self.frame.where("add.path is not null").select("add.*")
 
     @cached_property
     def _all_adds(self) -> pa.Table:
@@ -141,13 +141,24 @@ class SparkBase(Base):
 
     @cached_property
     def _all_removes(self) -> pa.Table:
-        return _collected(self._frame.where("remove.path is not null").select("remove.*"), columns.REMOVE)
+        return _collected(self.frame.where("remove.path is not null").select("remove.*"), columns.REMOVE)
 
     @cached_property
     def _totals(self) -> tuple[int, int]:
         row = self._live.selectExpr("count(*)", "coalesce(sum(size), 0)").first()
         assert row is not None  # noqa: S101 - an aggregate has one row
         return int(row[0]), int(row[1])
+
+
+def keys_of_actions() -> Column:
+    """The key of each action of a frame as one text: its path, NUL, and its deletion vector if it has one."""
+    from pyspark.sql import functions as sf  # noqa: PLC0415 - only where there is a session
+
+    vector = sf.coalesce("add.deletionVector", "remove.deletionVector")
+    offset = sf.coalesce(sf.concat(sf.lit("@"), vector["offset"].cast("string")), sf.lit(""))
+    unique = sf.concat(vector["storageType"], vector["pathOrInlineDv"], offset)
+    path = _path(sf.coalesce("add.path", "remove.path"))
+    return sf.concat(path, sf.lit("\x00"), sf.coalesce(unique, sf.lit("")))
 
 
 _KEYED = pa.schema([columns.ADD.field(name) for name in ("path", "deletionVector", "size")])

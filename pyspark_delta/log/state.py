@@ -215,7 +215,7 @@ class State:
     @cached_property
     def adds(self) -> pa.Table:
         """The live files."""
-        table = columns.without(self.base.adds, columns.positions(self.base.adds, self._changed))
+        table = columns.without(self.base.adds, columns.positions(self.base.adds, self.changed))
         if self.overlay.added:
             fresh = columns.from_bodies(list(self.overlay.added.values()), columns.ADD)
             table = pa.concat_tables([table, fresh]) if len(table) else fresh
@@ -224,7 +224,7 @@ class State:
     @cached_property
     def removes(self) -> pa.Table:
         """The tombstones, however old."""
-        table = columns.without(self.base.removes, columns.positions(self.base.removes, self._changed))
+        table = columns.without(self.base.removes, columns.positions(self.base.removes, self.changed))
         if self.overlay.removed:
             fresh = columns.from_bodies(list(self.overlay.removed.values()), columns.REMOVE)
             table = pa.concat_tables([table, fresh]) if len(table) else fresh
@@ -248,7 +248,7 @@ class State:
         if not self.base.is_remote:
             return self.adds
         near = self.base.selected(pruner, predicate)
-        table = columns.without(near, columns.positions(near, self._changed))
+        table = columns.without(near, columns.positions(near, self.changed))
         if not self.overlay.added:
             return table
         return pa.concat_tables([table, columns.from_bodies(list(self.overlay.added.values()), columns.ADD)])
@@ -269,20 +269,21 @@ class State:
         return State(state.base, overlay)
 
     def _ready_to_grow(self) -> State:
-        if len(self._changed) <= _SMALLEST_FOLD or len(self._changed) <= self.base.count // 8:
+        if len(self.changed) <= _SMALLEST_FOLD or len(self.changed) <= self.base.count // 8:
             return self
         overlay = self.overlay.copy()
         overlay.added, overlay.removed = {}, {}
         return State(Base(source=self), overlay)
 
     @cached_property
-    def _changed(self) -> set[FileKey]:
+    def changed(self) -> set[FileKey]:
+        """The files that the overlay says something about."""
         return self.overlay.added.keys() | self.overlay.removed.keys()
 
     @cached_property
     def _replaced(self) -> dict[FileKey, int]:
         """Files of the base that the overlay replaces or takes away, with their sizes."""
-        return self.base.live_sizes(self._changed)
+        return self.base.live_sizes(self.changed)
 
 
 def lines(version: object, content: bytes) -> list[Body]:

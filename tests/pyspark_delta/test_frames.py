@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable as Deltalake
 from deltalake import write_deltalake
@@ -25,6 +26,7 @@ from pyspark_delta.exceptions import (
     SchemaMismatch,
 )
 from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta import logs
 
 pytestmark = pytest.mark.slow
 
@@ -252,14 +254,28 @@ def test_checks_of_the_table_are_kept_by_the_write_itself(spark, delta_spark, ta
     assert delta_spark.run("result = spark.read.format('delta').load(table).count()", table=table) == 2
 
 
-def test_char_and_varchar_keep_their_lengths(spark, delta_spark, table):
+def test_char_and_varchar_keep_their_lengths_at_any_depth(spark, delta_spark, table):
     delta_spark.run(
-        "spark.sql(f'create table delta.`{table}` (c char(3), v varchar(3)) using delta')", table=table
+        "spark.sql(f'create table delta.`{table}` (c char(3), v varchar(3), l array<varchar(3)>, "
+        "m map<string, char(2)>, s struct<x: varchar(2), n: int>) using delta')",
+        table=table,
     )
-    write(spark.sql("select 'a' as c, 'b' as v union all select 'abc  ', 'abc  '"), table, "append")
-    assert rows(read(spark, table)) == [("a  ", "b"), ("abc", "abc")]
-    with pytest.raises(ConstraintViolated, match=r"v is varchar\(3\)"):
-        write(spark.sql("select 'a' as c, 'abcd' as v"), table, "append")
+    data = spark.sql(
+        "select 'a' as c, 'b' as v, array('abc ', null) as l, map('k', 'x') as m, "
+        "named_struct('x', 'yz ', 'n', 1) as s "
+        "union all select 'abc  ', 'abc  ', null, null, null"
+    )
+    write(data, table, "append")
+    found = rows(read(spark, table))
+    assert found == [("a  ", "b", ["abc", None], {"k": "x "}, ("yz", 1)), ("abc", "abc", None, None, None)]
+    for name, value in (
+        ("v", "'abcd'"),
+        ("l", "array('a', 'abcd')"),
+        ("m", "map('k', 'xyz')"),
+        ("s", "named_struct('x', 'xyz', 'n', 1)"),
+    ):
+        with pytest.raises(ConstraintViolated, match=rf"{name} is .*char\([23]\)"):
+            write(data.limit(1).withColumn(name, F.expr(value)), table, "append")
 
 
 def test_a_missing_file_is_named_with_the_version_that_added_it(spark, table):
@@ -294,6 +310,39 @@ def test_deletion_vectors_of_delta_spark_and_column_mapping_are_read(spark, delt
         ((n, n, str(n % 2), None) for n in range(20) if n not in {3, 4}), key=repr
     )
     assert frame.where("p = '1' and number > 10").count() == 5
+
+
+def test_columns_are_found_by_their_ids_where_the_table_says_so(spark, table):
+    def column(name: str, number: int, kind: pa.DataType) -> pa.Field:
+        return pa.field(name, kind, metadata={"PARQUET:field_id": str(number)})
+
+    inner = pa.struct([column("p", 4, pa.string()), column("q", 3, pa.string())])
+    schema = pa.schema([column("b", 1, pa.int64()), column("a", 2, inner)])
+    Path(table).mkdir()
+    data = [{"b": 7, "a": {"p": "four", "q": "three"}}, {"b": 8, "a": None}]
+    pq.write_table(pa.Table.from_pylist(data, schema), f"{table}/f.parquet")
+
+    def field(name: str, number: int, kind: Any, physical: str) -> dict[str, Any]:
+        told = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical}
+        return {"name": name, "type": kind, "nullable": True, "metadata": told}
+
+    # The names in the file are others: of the table's columns (crosswise), and of its physical names.
+    nested = {"type": "struct", "fields": [field("q", 4, "string", "z"), field("p", 3, "string", "p")]}
+    fields = [field("a", 1, "long", "x"), field("b", 2, nested, "y"), field("new", 5, "string", "w")]
+    size = Path(table, "f.parquet").stat().st_size
+    logs.commit(
+        Path(table),
+        0,
+        {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}},
+        logs.metadata(
+            json.dumps({"type": "struct", "fields": fields}),
+            **{"delta.columnMapping.mode": "id", "delta.columnMapping.maxColumnId": "5"},
+        ),
+        logs.add("f.parquet", size=size),
+    )
+    frame = read(spark, table)
+    assert rows(frame.select("a", "b.q", "b.p", "new")) == [(7, "four", "three", None), (8, None, None, None)]
+    assert rows(frame.where("b.p = 'three' and a = 7").select("b.q")) == [("four",)]
 
 
 def test_only_files_that_can_match_are_read(spark, table):

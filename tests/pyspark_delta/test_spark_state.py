@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import deltalake
 import pytest
 
 from pyspark_delta.expressions import predicate_of
@@ -116,6 +119,32 @@ def test_a_table_whose_state_is_with_spark_is_written_and_refreshed(spark, tmp_p
     log.checkpoint()
     monkeypatch.delenv(spark_state.LIMIT_VARIABLE)
     assert sorted(load(open_store(tmp_path)).files().raw_paths()) == ["f1", "f3", "f5", "f6"]
+
+
+def test_a_state_that_is_with_spark_is_checkpointed_by_it(spark, tmp_path, monkeypatch):
+    table_with_checkpoint(tmp_path, "classic")
+    now = int(time.time() * 1000)
+    recent = logs.remove(
+        "f8", deletionTimestamp=now, extendedFileMetadata=True, partitionValues={"p": "z"}, size=3
+    )
+    logs.commit(tmp_path, 2, recent, logs.add("f9", partitionValues={"p": None}, stats='{"numRecords":1}'))
+    monkeypatch.setenv(spark_state.LIMIT_VARIABLE, "0")
+    far = load(open_store(tmp_path), spark=spark)
+    DeltaLog.for_path(tmp_path, spark).checkpoint(far)
+    assert isinstance(far.state.base, SparkBase)
+    assert "_all_adds" not in vars(far.state.base)
+    same = {add.path: replace(add, data_change=False) for add in far.files().adds()}
+    monkeypatch.delenv(spark_state.LIMIT_VARIABLE)
+    folder = tmp_path / "_delta_log"
+    for old in (*folder.glob("*.json"), folder / f"{0:020d}.checkpoint.parquet"):
+        old.unlink()
+    assert json.loads((folder / "_last_checkpoint").read_text())["parts"] > 1
+    near = load(open_store(tmp_path))
+    assert sorted(near.files().raw_paths()) == ["f1", "f3", "f5", "f9"]
+    assert {add.path: add for add in near.files().adds()} == same
+    assert near.tombstones().raw_paths() == ["f8"]  # the others' retention is over
+    assert (near.txns, near.metadata, near.protocol) == (far.txns, far.metadata, far.protocol)
+    assert deltalake.DeltaTable(tmp_path).version() == 2
 
 
 def test_checkpoint_and_commits_are_reconciled_by_path_and_vector(spark, tmp_path):

@@ -1,0 +1,158 @@
+"""CHAR and VARCHAR, also inside of arrays, maps and structs: texts that are too long are refused, the others fitted.
+
+To readers such columns are texts; the declared type stands in the metadata of the column, as Spark writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, CharType, DataType, MapType, StructField, StructType, VarcharType
+
+from pyspark_delta import sql_text
+
+__all__ = ["declared", "fitted", "too_long"]
+
+DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+
+_LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
+
+
+def declared(field: StructField) -> DataType | None:
+    """The column's type with CHAR and VARCHAR in it; None if there is none, or what stands there is not its type."""
+    if isinstance(field.dataType, CharType | VarcharType):
+        return field.dataType
+    text = (field.metadata or {}).get(DECLARED)
+    if text is not None:
+        found = _parsed(str(text).strip(), field.dataType)
+        return None if found is None or found[1] else found[0]
+    return field.dataType if _has_lengths(field.dataType) else None
+
+
+def too_long(reference: str, data_type: DataType, depth: int = 0) -> str | None:
+    """A condition that is true if a value holds a text that is too long, None if its type limits none."""
+    if isinstance(data_type, CharType | VarcharType):
+        # Spaces at the end are no part of such a text: they are cut off where there are too many.
+        return f"char_length(rtrim({reference})) > {data_type.length}"
+    if isinstance(data_type, ArrayType):
+        element = f"e{depth}"
+        inside = too_long(element, data_type.elementType, depth + 1)
+        return None if inside is None else f"exists({reference}, {element} -> coalesce({inside}, false))"
+    if isinstance(data_type, MapType):
+        entry = f"m{depth}"
+        sides = (
+            ("map_keys", too_long(entry, data_type.keyType, depth + 1)),
+            ("map_values", too_long(entry, data_type.valueType, depth + 1)),
+        )
+        parts = [
+            f"exists({of}({reference}), {entry} -> coalesce({inside}, false))"
+            for of, inside in sides
+            if inside
+        ]
+    elif isinstance(data_type, StructType):
+        found = (too_long(*_part(reference, field), depth) for field in data_type.fields)
+        parts = [f"coalesce({inside}, false)" for inside in found if inside]
+    else:
+        return None
+    return f"({' or '.join(parts)})" if parts else None
+
+
+def fitted(frame: DataFrame, schema: StructType) -> DataFrame:
+    """The frame with texts of CHAR filled up to their length, and those of VARCHAR cut to it."""
+    types = {field.name: found for field in schema.fields if (found := declared(field)) is not None}
+    if not types:
+        return frame
+    return frame.selectExpr(
+        *(
+            f"{_fitted(sql_text.name(name), types[name], 0)} as {sql_text.name(name)}"
+            if name in types
+            else sql_text.name(name)
+            for name in frame.columns
+        )
+    )
+
+
+def _fitted(reference: str, data_type: DataType, depth: int) -> str:
+    if not _has_lengths(data_type):
+        return reference
+    if isinstance(data_type, CharType):
+        return f"rpad({reference}, {data_type.length}, ' ')"
+    if isinstance(data_type, VarcharType):
+        return f"substring({reference}, 1, {data_type.length})"
+    if isinstance(data_type, ArrayType):
+        element = f"e{depth}"
+        return f"transform({reference}, {element} -> {_fitted(element, data_type.elementType, depth + 1)})"
+    if isinstance(data_type, MapType):
+        key, value = f"k{depth}", f"v{depth}"
+        found = reference
+        if _has_lengths(data_type.keyType):
+            new = _fitted(key, data_type.keyType, depth + 1)
+            found = f"transform_keys({found}, ({key}, {value}) -> {new})"
+        if _has_lengths(data_type.valueType):
+            new = _fitted(value, data_type.valueType, depth + 1)
+            found = f"transform_values({found}, ({key}, {value}) -> {new})"
+        return found
+    assert isinstance(data_type, StructType)  # noqa: S101 - nothing else has types inside
+    parts = ", ".join(
+        f"{sql_text.literal(field.name)}, {_fitted(*_part(reference, field), depth)}"
+        for field in data_type.fields
+    )
+    return f"if({reference} is null, null, named_struct({parts}))"
+
+
+def _part(reference: str, field: StructField) -> tuple[str, DataType]:
+    return f"{reference}.{sql_text.name(field.name)}", declared(field) or field.dataType
+
+
+def _has_lengths(data_type: DataType) -> bool:
+    if isinstance(data_type, ArrayType):
+        return _has_lengths(data_type.elementType)
+    if isinstance(data_type, MapType):
+        return _has_lengths(data_type.keyType) or _has_lengths(data_type.valueType)
+    if isinstance(data_type, StructType):
+        return any(declared(field) is not None for field in data_type.fields)
+    return isinstance(data_type, CharType | VarcharType)
+
+
+def _parsed(text: str, like: DataType) -> tuple[DataType, str] | None:
+    """The type at the beginning of a text, which is that of a column but for lengths, and what stands after it."""
+    if found := _LENGTH.match(text):
+        kind: Callable[[int], DataType] = CharType if found[1].lower() == "char" else VarcharType
+        return kind(int(found[2])), text[found.end() :]
+    if isinstance(like, ArrayType):
+        inside = _parsed(text[6:], like.elementType) if text.lower().startswith("array<") else None
+        return None if inside is None else _closed(ArrayType(inside[0], like.containsNull), inside[1])
+    if isinstance(like, MapType):
+        key = _parsed(text[4:], like.keyType) if text.lower().startswith("map<") else None
+        value = _parsed(key[1][1:], like.valueType) if key and key[1].startswith(",") else None
+        if key is None or value is None:
+            return None
+        return _closed(MapType(key[0], value[0], like.valueContainsNull), value[1])
+    if isinstance(like, StructType):
+        return _parsed_struct(text, like)
+    plain = like.simpleString()
+    return (like, text[len(plain) :]) if text.lower().startswith(plain.lower()) else None
+
+
+def _parsed_struct(text: str, like: StructType) -> tuple[DataType, str] | None:
+    if not text.lower().startswith("struct<"):
+        return None
+    rest = text[6:]
+    fields = []
+    for field in like.fields:
+        spelled = next(
+            (each for each in (field.name, sql_text.name(field.name)) if rest[1:].startswith(f"{each}:")),
+            None,
+        )
+        found = None if spelled is None else _parsed(rest[len(spelled) + 2 :], field.dataType)
+        if found is None:
+            return None
+        fields.append(StructField(field.name, found[0], field.nullable))
+        rest = found[1]
+    return _closed(StructType(fields), rest)
+
+
+def _closed(found: DataType, rest: str) -> tuple[DataType, str] | None:
+    return (found, rest[1:]) if rest.startswith(">") else None

@@ -1,0 +1,95 @@
+"""The checkpoint of a state that is with Spark: executors write the parts, the driver one for what it holds itself.
+
+The parts get their names when all of them are written. A checkpoint with a part missing is none to readers.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyspark_delta import jobs
+from pyspark_delta.log.names import LOG, checkpoint_part_name
+from pyspark_delta.log.spark_state import SparkBase, keys_of_actions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from pyspark_delta.log.snapshot import Snapshot
+
+__all__ = ["Written", "write_parts"]
+
+
+class Written(NamedTuple):
+    """What was written."""
+
+    parts: int
+    actions: int
+    size: int
+
+
+def write_parts(
+    snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int, fill: Callable[[str], None]
+) -> Written:
+    """Write the checkpoint; `fill` writes the driver's own part to a path."""
+    local = snapshot.store.local_path(LOG)
+    assert local is not None  # noqa: S101 - whoever calls has looked
+    folder = Path(local)
+    staging = folder / f".checkpoint_{uuid.uuid4().hex}"
+    try:
+        writer = _frame(snapshot, base, schema, cutoff_ms).write.option("compression", "snappy")
+        writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
+        fill(str(staging / "part-last.parquet"))
+        files = sorted(staging.glob("part-*.parquet"))
+        written = Written(
+            len(files),
+            sum(int(pq.read_metadata(file).num_rows) for file in files),
+            sum(file.stat().st_size for file in files),
+        )
+        for part, file in enumerate(files, 1):
+            file.replace(folder / checkpoint_part_name(snapshot.version, part, len(files)))
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return written
+
+
+def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int) -> DataFrame:
+    """What of the base still holds, in the checkpoint's columns."""
+    from pyspark.sql import functions as sf  # noqa: PLC0415 - only where there is a session
+    from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415
+
+    wanted = from_arrow_schema(schema)
+    frame = base.frame
+    changed = snapshot.state.changed
+    if changed:
+        texts = pa.array([f"{path}\x00{vector or ''}" for path, vector in changed], pa.string())
+        gone = base.spark.createDataFrame(pa.table({"gone": texts}))
+        frame = frame.join(sf.broadcast(gone), keys_of_actions() == gone["gone"], "left_anti")
+    recent = sf.coalesce("remove.deletionTimestamp", sf.lit(0)) > cutoff_ms
+    frame = frame.where(sf.col("add.path").isNotNull() | recent)
+
+    def body(kind: str) -> Column:
+        fields: list[Any] = []
+        for field in wanted[kind].dataType.fields:
+            value = sf.col(f"{kind}.{field.name}")
+            if field.name == "dataChange":  # what the state brings is not new
+                value = sf.lit(False)
+            elif field.name == "partitionValues" and kind == "add":
+                value = sf.coalesce(value, sf.create_map().cast(field.dataType))
+            fields.append(value.cast(field.dataType).alias(field.name))
+        return sf.when(sf.col(f"{kind}.path").isNotNull(), sf.struct(*fields)).alias(kind)
+
+    columns = [
+        body(field.name)
+        if field.name in {"add", "remove"}
+        else sf.lit(None).cast(field.dataType).alias(field.name)
+        for field in wanted.fields
+    ]
+    return frame.select(*columns)
