@@ -12,7 +12,7 @@ from conformance.events import Declared, Raced
 from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import clear
-from conformance.plan import Chunk
+from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
 from conformance.races.desk import RaceDesk
 from conformance.races.pairs import BEFORE, PAIRS, Pair
@@ -24,7 +24,10 @@ from delta_models.operations import Interleave, Operation
 from delta_models.outcomes import Rejected
 from delta_models.requirements import BY_ID, races
 
-EVERY_ORDER = "orders"
+EVERY_ORDER = {
+    "orders": PAIRS[:HISTORIES],
+    "more-orders": PAIRS[HISTORIES:],
+}  # by the name in a profile's plan
 GUARANTEE = "commits-of-several-processes-on-local-files"
 WHY = "it promises commits of one process only on local files"
 
@@ -38,10 +41,9 @@ class Races:
         self._work = work
         self._ended = 0
         self._dice = RandomDice(chunk.seed)
-        every = chunk.table == EVERY_ORDER
-        some = PAIRS if every else self._dice.some(PAIRS, chunk.histories)
+        self._every = chunk.table in EVERY_ORDER
+        some = EVERY_ORDER.get(chunk.table) or self._dice.some(PAIRS, chunk.histories)
         self._pairs = tuple(some)[: chunk.histories]
-        self._every = every
 
     @property
     def complete(self) -> bool:

@@ -58,3 +58,13 @@ def test_every_rule_has_its_liar():
     assert {type(each) for each in APPEND.before} == {Create, Append}
     assert isinstance(OVERWRITE.operation, Overwrite)
     assert Vacuum(0.0) in APPEND.afterwards
+
+
+def test_the_honest_engine_knows_its_own_commit_where_the_reply_was_lost(liars: Stage, tmp_path: Path):
+    for errno in ("EEXIST", "EIO"):
+        fault = LoseReplyAt("commit", errno=errno)
+        told = liars.play(
+            tmp_path / errno / "Honest", *APPEND.before, fault, APPEND.operation, *APPEND.afterwards
+        )
+        assert told.broken == set(), str(told)
+        assert told.evidence["crash.once"] == 1

@@ -54,14 +54,18 @@ class Taken(Exception):
 
 
 def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> None:
-    """Put a commit in place, or raise Taken: a link to a complete file never replaces another."""
+    """Put a commit in place, or raise Taken: a link to a complete file never replaces another.
+
+    Where a storage repeats the call it finds its own link, and says that the name is taken.
+    """
     log.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in forms)
     staged = _staged(log, text.encode())
     try:
         os.link(staged, log / commit_name(version))
     except FileExistsError as error:
-        raise Taken(str(version)) from error
+        if not staged.samefile(log / commit_name(version)):  # else it is ours: only the reply was lost
+            raise Taken(str(version)) from error
     finally:
         staged.unlink()
 
