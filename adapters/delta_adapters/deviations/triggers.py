@@ -209,6 +209,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
     ),
+    "tilde-partition-text": Trigger(
+        "one place escapes a tilde in a path, another does not",
+        lambda of, value, partition: _text(of, partition) and "~" in value,
+        everywhere=True,
+    ),
     "vectors-asked-for": Trigger(
         "with deletion vectors the protocol names variants as well",
         operation=_asks_for_vectors,
