@@ -56,9 +56,20 @@ def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answ
         "| " + " | ".join((*row, *(str(counts[*row, each]) for each in RESULTS))) + " |"
         for row in sorted({key[:3] for key in counts})
     ]
+    lines += ["", _asked(found)]
     failures = [each for each in found if each["result"] == "failed"]
     lines += ["", "## Failures", *_failures(failures, rulings)]
     return "\n".join(lines) + "\n", [each for each in failures if ruling_of(each, rulings) is None]
+
+
+def _asked(found: list[Answer]) -> str:
+    """How many questions each engine was asked, since a run may have been cut."""
+    asked = Counter(each["engine"] for each in found)
+    most = max(asked.values(), default=0)
+    told = (
+        f"{name} {count}" + ("" if count == most else f" of {most}") for name, count in sorted(asked.items())
+    )
+    return f"Questions asked: {', '.join(told)}."
 
 
 def _failures(failures: list[Answer], rulings: list[Ruling]) -> Iterator[str]:
