@@ -102,7 +102,10 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
     if (
         not stays
     ):  # delta-spark's update counts a file that stays with another vector as removed, its delete does not
-        yield "metrics.files", dict.fromkeys(ADDED, len(fresh)) | dict.fromkeys(REMOVED, gone)
+        came = (
+            dict.fromkeys(ADDED, len(fresh)) if fresh else {}
+        )  # it counts a file without rows, which it adds not
+        yield "metrics.files", came | dict.fromkeys(REMOVED, gone)
     if isinstance(operation, Optimize | ZOrder | Restore):
         return
     rows = sum(len(seen.reader.file_rows(after, add)) for add in fresh)

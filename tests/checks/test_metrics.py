@@ -8,6 +8,7 @@ from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.log.actions import CommitInfo
 from delta_models.log.commits import Commit
+from delta_models.values import Rows
 from tests.liars import stories
 from tests.liars.counters import Miscounts
 from tests.liars.stage import play
@@ -55,6 +56,22 @@ def test_counts_of_files_are_not_judged_where_one_stays_with_another_vector(tmp_
     played = play(MiscountsRemovedFiles(), tmp_path / "table", (VECTORS, stories.FILL, ONE_GOES))
     assert played.broken == set(), played.told()
     played = play(MiscountsRemovedFiles(), tmp_path / "other" / "table", (*stories.PLAIN, ONE_GOES))
+    assert played.broken == {"metrics.files"}
+
+
+def test_a_file_without_rows_may_be_counted_though_it_is_not_added(tmp_path):
+    class MiscountsOverwrites(Reference):
+        def counted(self, operation, before, after, draft):
+            more = isinstance(operation, ops.Overwrite)
+            return {
+                name: n + more * (name == "numFiles")
+                for name, n in super().counted(operation, before, after, draft).items()
+            }
+
+    nothing, something = ops.Overwrite(Rows(stories.SCHEMA, ())), ops.Overwrite(stories.FILL.rows)
+    played = play(MiscountsOverwrites(), tmp_path / "table", (*stories.PLAIN, nothing))
+    assert played.broken == set(), played.told()
+    played = play(MiscountsOverwrites(), tmp_path / "other" / "table", (*stories.PLAIN, something))
     assert played.broken == {"metrics.files"}
 
 
