@@ -81,10 +81,14 @@ def _session(jars: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
+        # tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0005)
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.session.timeZone": "UTC",
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:MetaspaceSize=300m",
         "spark.sql.warehouse.dir": str(Path.cwd() / "warehouse"),
     }
     builder = SparkSession.builder.master("local[2]").appName("delta-spark beside the engine")
