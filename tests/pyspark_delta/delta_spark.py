@@ -81,7 +81,7 @@ def _session(jars: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
-        # tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0005)
+        # tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0013)
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
