@@ -89,9 +89,9 @@ class TestIndependence:
 
     @pytest.mark.parametrize("name", VOCABULARY)
     def test_the_vocabulary_imports_nothing_of_the_model_but_itself(self, name: str) -> None:
-        ours = [
-            each for each in imports_of(PACKAGES["delta_models"] / f"{name}.py") if "delta_models" in each
-        ]
+        models = PACKAGES["delta_models"]
+        files = (models / name).glob("*.py") if (models / name).is_dir() else [models / f"{name}.py"]
+        ours = [each for file in files for each in imports_of(file) if "delta_models" in each]
         assert {each.split(".")[1] for each in ours} <= set(VOCABULARY)
 
 

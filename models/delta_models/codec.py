@@ -39,7 +39,9 @@ def _classes(module: Any) -> dict[str, type[Any]]:
     return {
         name: each
         for name, each in vars(module).items()
-        if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__module__ == module.__name__
+        if isinstance(each, type)
+        and dataclasses.is_dataclass(each)
+        and (each.__module__ + ".").startswith(module.__name__ + ".")
     }
 
 

@@ -1,0 +1,167 @@
+"""The alphabet: everything that a history can ask of a table, as frozen values with a JSON form (see
+`codec`).
+
+Nothing here holds what an engine makes up: no version numbers, file names or clocks. An earlier table is
+named by a *state*, "after step k" of the history (`AtState`), which each copy maps to its own version from
+its own log before it asks its engine (`AtVersion`, which therefore never stands in a history). `ALPHABET`
+maps the names to the classes.
+
+Columns are named by their display names. `properties` are pairs, sorted by key. An expression of an
+assignment or an insert names target columns plainly; in a `Merge`, `Column(("source", name))` and
+`Column(("target", name))` tell the two sides apart, everywhere in its condition, its clauses' conditions and
+its assignments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from delta_models.operations.definition import (
+    AddColumn,
+    AddConstraint,
+    DropColumn,
+    DropConstraint,
+    DropFeature,
+    EnableFeature,
+    RenameColumn,
+    ReorderColumn,
+    SetDefault,
+    SetNullable,
+    SetProperties,
+    UnsetProperties,
+    WidenColumn,
+)
+from delta_models.operations.faults import DamageFile, DeadTableAt, FailAt, KillAt, LoseReplyAt, TearAt
+from delta_models.operations.looks import (
+    Detail,
+    History,
+    Read,
+    ReadChanges,
+    Reopen,
+    SetZone,
+    SwitchActor,
+    Tail,
+)
+from delta_models.operations.rows import (
+    Append,
+    Assignments,
+    Delete,
+    Merge,
+    MergeClause,
+    Overwrite,
+    Update,
+)
+from delta_models.operations.tables import (
+    CloneTo,
+    ConvertFromParquet,
+    Create,
+    CreateAs,
+    Drop,
+    Properties,
+    Replace,
+    Restore,
+)
+from delta_models.operations.upkeep import (
+    AdvanceClock,
+    Checkpoint,
+    CleanLog,
+    Cluster,
+    CompactLog,
+    Optimize,
+    Purge,
+    Vacuum,
+    ZOrder,
+)
+from delta_models.operations.when import AtState, AtTime, AtTimestamp, AtVersion, Latest, When
+
+
+@dataclass(frozen=True, slots=True)
+class Interleave:
+    """Operations of several writers at once; `schedule` says who goes next at each gate."""
+
+    operations: tuple[Operation, ...]
+    schedule: tuple[int, ...]
+
+
+Operation = (
+    Create | Replace | CreateAs | Drop | CloneTo | ConvertFromParquet | Restore
+    | Append | Overwrite
+    | Delete | Update | Merge
+    | AddColumn | DropColumn | RenameColumn | ReorderColumn | WidenColumn | SetNullable | SetDefault
+    | SetProperties | UnsetProperties | AddConstraint | DropConstraint | EnableFeature | DropFeature
+    | Optimize | ZOrder | Cluster | Purge | Vacuum | Checkpoint | CompactLog | CleanLog | AdvanceClock
+    | Read | ReadChanges | History | Detail | Tail
+    | Reopen | SwitchActor | SetZone | Interleave
+    | KillAt | FailAt | LoseReplyAt | TearAt | DeadTableAt | DamageFile
+)  # fmt: skip
+
+ALPHABET: dict[str, type[Operation]] = {each.__name__: each for each in Operation.__args__}
+LOOKS = (Read, ReadChanges, History, Detail, Tail)
+STORAGE_FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt)
+FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt, DamageFile)
+
+__all__ = [
+    "ALPHABET",
+    "FAULTS",
+    "LOOKS",
+    "STORAGE_FAULTS",
+    "AddColumn",
+    "AddConstraint",
+    "AdvanceClock",
+    "Append",
+    "Assignments",
+    "AtState",
+    "AtTime",
+    "AtTimestamp",
+    "AtVersion",
+    "Checkpoint",
+    "CleanLog",
+    "CloneTo",
+    "Cluster",
+    "CompactLog",
+    "ConvertFromParquet",
+    "Create",
+    "CreateAs",
+    "DamageFile",
+    "DeadTableAt",
+    "Delete",
+    "Detail",
+    "Drop",
+    "DropColumn",
+    "DropConstraint",
+    "DropFeature",
+    "EnableFeature",
+    "FailAt",
+    "History",
+    "Interleave",
+    "KillAt",
+    "Latest",
+    "LoseReplyAt",
+    "Merge",
+    "MergeClause",
+    "Operation",
+    "Optimize",
+    "Overwrite",
+    "Properties",
+    "Purge",
+    "Read",
+    "ReadChanges",
+    "RenameColumn",
+    "Reopen",
+    "ReorderColumn",
+    "Replace",
+    "Restore",
+    "SetDefault",
+    "SetNullable",
+    "SetProperties",
+    "SetZone",
+    "SwitchActor",
+    "Tail",
+    "TearAt",
+    "UnsetProperties",
+    "Update",
+    "Vacuum",
+    "When",
+    "WidenColumn",
+    "ZOrder",
+]
