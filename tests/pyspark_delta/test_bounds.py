@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from pyspark_delta.bounds import certainly_none
 from pyspark_delta.log.actions import Add
 from pyspark_delta.log.files import Files
 from pyspark_delta.partition_values import internal
-from pyspark_delta.predicates import FALSE, NULL, TRUE, And, Comparison, In, Or
+from pyspark_delta.predicates import FALSE, NULL, TRUE, And, Comparison, In, Or, Predicate, columns
 from pyspark_delta.skipping import Pruner
 from tests.pyspark_delta import test_skipping as single
 
@@ -28,8 +29,7 @@ def none_of(predicate, *texts: str | None) -> list[bool]:
 
 @given(st.lists(single.rows(), min_size=1, max_size=4), single.predicates())
 def test_no_file_is_ruled_out_that_has_a_row_for_the_predicate(files, predicate):
-    columns = {name: kind[0] for name, kind in single._COLUMNS.items()}
-    pruner = Pruner(StructType([StructField(name, kind) for name, kind in columns.items()]), [])
+    pruner = drawn_pruner()
     texts = pa.array([single.written_statistics(found) for found in files], pa.string())
     for found, none in zip(files, certainly_none(texts, predicate, pruner._bounds_of), strict=True):
         for row in found:
@@ -37,6 +37,39 @@ def test_no_file_is_ruled_out_that_has_a_row_for_the_predicate(files, predicate)
                 name: None if value is None else single.plain(name, value) for name, value in row.items()
             }
             assert not none or single.evaluate(predicate, values) is not True
+
+
+def drawn_pruner() -> Pruner:
+    return Pruner(StructType([StructField(name, kind[0]) for name, kind in single._COLUMNS.items()]), [])
+
+
+def is_plain(predicate: Predicate) -> bool:
+    """Whether only comparisons of columns with values decide it, so that bounds tell all that one can know."""
+    if isinstance(predicate, And | Or):
+        return all(is_plain(part) for part in predicate.parts)
+    if isinstance(predicate, In):
+        return any(value is not None for value in predicate.values)
+    return isinstance(predicate, Comparison) and predicate.value is not None
+
+
+def has_bounds(stats: str, predicate: Predicate) -> bool:
+    told = json.loads(stats)
+    return all(
+        column[0] in told["minValues"] and column[0] in told["maxValues"] for column in columns(predicate)
+    )
+
+
+@given(st.lists(single.rows().map(single.written_statistics), min_size=1, max_size=4), single.predicates())
+def test_both_judges_of_files_rule_out_the_same_where_bounds_decide_and_the_fast_one_never_more(
+    texts, predicate
+):
+    pruner = drawn_pruner()
+    fast = certainly_none(pa.array(texts, pa.string()), predicate, pruner._bounds_of)
+    for text, none in zip(texts, fast, strict=True):
+        slow = not pruner.may_match(predicate, {}, text)
+        assert slow or not none
+        if is_plain(predicate) and has_bounds(text, predicate):
+            assert slow == none
 
 
 def test_what_one_file_alone_would_rule_out_is_ruled_out_of_many():
