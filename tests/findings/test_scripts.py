@@ -92,6 +92,13 @@ def test_a_checkpoint_is_compared_with_the_commits(tmp_path):
     assert "0 files are not the same in checkpoint 3" in done.stdout
 
 
+def test_counts_of_files_are_compared_with_the_commit(tmp_path):
+    told = script(finding("metrics.files", history=history(*stories.TWICE)), DELTA_RS)
+    done = run(told, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "as it should be: the counts of files are right" in done.stdout
+
+
 def test_an_earlier_step_that_fails_is_no_answer(tmp_path):
     told = script(finding("contents.append", history=history(*stories.TWICE)), DELTA_RS)
     done = run(told.replace('mode="append"', 'mode="nonsense"', 1), tmp_path)

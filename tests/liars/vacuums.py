@@ -7,7 +7,7 @@ import uuid
 from delta_adapters.reference import Reference, actions
 from delta_models import operations as ops
 from delta_models.log import Add, deletion_vectors
-from delta_models.log.actions import parse_action
+from delta_models.log.parsing import parse_action
 from delta_models.log.reader import live_adds
 from tests.liars import stories
 from tests.liars.registry import trips

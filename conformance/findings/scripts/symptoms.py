@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textwrap import dedent
 
+from conformance.checks.metrics import ADDED, REMOVED
+
 LIVE = dedent('''
     def commits():
         """The actions of each version, by kind."""
@@ -149,15 +151,17 @@ COUNTS = dedent("""
     counts = {name.replace("_", "").lower(): count for name, count in (info.get("operationMetrics") or {}).items()}
     added = {form["add"]["path"] for form in actions if "add" in form}
     removed = {form["remove"]["path"] for form in actions if "remove" in form}
-    facts = dict.fromkeys(["numfiles", "numaddedfiles", "numfilesadded", "numtargetfilesadded"], len(added - removed))
-    facts |= dict.fromkeys(["numremovedfiles", "numfilesremoved", "numtargetfilesremoved"], len(removed - added))
+    if added & removed:
+        ended(False, "a file stays with another deletion vector: nothing is said of its counts")
+    facts = dict.fromkeys(%s, len(added)) if added else {}
+    facts |= dict.fromkeys(%s, len(removed))
     wrong = [
         f"{name} is said to be {counts[name]}, it is {fact}"
         for name, fact in facts.items()
         if name in counts and int(counts[name]) != fact
     ]
     ended(bool(wrong), "; ".join(wrong) or "the counts of files are right")
-""").strip()
+""").strip() % (list(ADDED), list(REMOVED))
 
 LAST_COMMIT = dedent("""
     for version, actions in commits():

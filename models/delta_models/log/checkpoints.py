@@ -25,12 +25,12 @@ from delta_models.log.actions import (
     Remove,
     Sidecar,
     Transaction,
-    parse_action,
 )
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.names import SIDECARS, CheckpointName
 from delta_models.log.parquet import CheckpointPart, read_checkpoint_file
 from delta_models.log.parquet.checkpoint_files import FileActions
+from delta_models.log.parsing import parse_action
 from delta_models.log.state import Layered, Snapshot
 
 

@@ -16,10 +16,10 @@ from delta_models.log.actions import (
     Problem,
     Protocol,
     Transaction,
-    parse_action,
 )
 from delta_models.log.errors import CorruptLog
 from delta_models.log.names import checksum_name
+from delta_models.log.parsing import parse_action
 
 A = TypeVar("A", Transaction, Domain, Add)
 

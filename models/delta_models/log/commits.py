@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from delta_models.log.actions import (
-    PARSERS,
     Action,
     Add,
     Cdc,
@@ -20,9 +19,9 @@ from delta_models.log.actions import (
     Remove,
     Sidecar,
     Transaction,
-    parse_action,
 )
 from delta_models.log.errors import CorruptLog
+from delta_models.log.parsing import PARSERS, parse_action
 
 
 @dataclass(frozen=True, slots=True)

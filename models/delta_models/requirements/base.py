@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from delta_models.operations import Read
 
@@ -41,3 +41,21 @@ class Breach:
     where: str = ""
     columns: tuple[str, ...] = ()
     read: Read | None = None
+
+
+class Rule(Protocol):
+    """Makes a requirement of what differs among those of one check."""
+
+    def __call__(
+        self, identity: str, sentence: str, section: str, strength: Strength = "must", /
+    ) -> Requirement:
+        """The requirement."""
+
+
+def rules_of(check: str, role: Role = "writer") -> Rule:
+    """Requirements that one check judges, all of one side."""
+
+    def rule(identity: str, sentence: str, section: str, strength: Strength = "must", /) -> Requirement:
+        return Requirement(identity, sentence, section, strength, role, (check,))
+
+    return rule

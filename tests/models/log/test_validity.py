@@ -7,7 +7,7 @@ import json
 import pytest
 
 from delta_models.log.canonical import checksum
-from delta_models.requirements.log import REQUIREMENTS
+from delta_models.requirements import OF_THE_LOG
 from tests.models.log import (
     damaged_checkpoints,
     damaged_commits,
@@ -223,11 +223,11 @@ def test_honest_change_data_breaks_nothing(table):
     assert table.breaches() == []
 
 
-@pytest.mark.parametrize("requirement", [each.id for each in REQUIREMENTS if each.unobservable is None])
+@pytest.mark.parametrize("requirement", [each.id for each in OF_THE_LOG if each.unobservable is None])
 def test_a_damaged_table_breaks_the_rule_and_no_other(table, requirement):
     DAMAGES[requirement](table)
     assert table.breaches() == [requirement]
 
 
 def test_every_damage_belongs_to_a_requirement():
-    assert sorted(DAMAGES) == sorted(each.id for each in REQUIREMENTS if each.unobservable is None)
+    assert sorted(DAMAGES) == sorted(each.id for each in OF_THE_LOG if each.unobservable is None)

@@ -29,8 +29,7 @@ from delta_models.log.validity import (
     protocol,
     row_ids,
 )
-from delta_models.requirements.base import Breach
-from delta_models.requirements.log import STRENGTHS
+from delta_models.requirements import BY_ID, Breach
 
 Strictness = Literal["protocol", "reference"]
 
@@ -133,4 +132,4 @@ def _is_whole(reader: LogReader, first: int) -> bool:
 def _strict(found: Iterable[Breach], strictness: Strictness) -> list[Breach]:
     if strictness == "reference":
         return list(found)
-    return [each for each in found if STRENGTHS[each.requirement] in {"must", "should"}]
+    return [each for each in found if BY_ID[each.requirement].strength in {"must", "should"}]

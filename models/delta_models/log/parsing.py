@@ -1,0 +1,300 @@
+"""Actions from JSON objects.
+
+Unknown fields are ignored, as readers must. What is missing or of a wrong type becomes a `Problem`, and the field its
+default, so that one bad field does not hide the rest. A problem is `fatal` if the state can't be told without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from delta_models.log.actions import (
+    Action,
+    Add,
+    Cdc,
+    CheckpointMetadata,
+    CommitInfo,
+    Domain,
+    Form,
+    Metadata,
+    Problem,
+    Protocol,
+    Remove,
+    Sidecar,
+    Transaction,
+)
+from delta_models.log.deletion_vectors import DeletionVector
+
+
+def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> Action | None:
+    """The action called `name` from its object; None for an action that is not known, or no object."""
+    parser = PARSERS.get(name)
+    if parser is None:
+        return None
+    if type(form) is not dict:
+        problems.append(
+            Problem("log.field-type", f"{name} is {_kind(form)}, not an object", where, fatal=True)
+        )
+        return None
+    return parser(_Fields(name, form, where, problems))
+
+
+class _Fields:
+    """Reads the fields of one action and collects what is wrong with them."""
+
+    __slots__ = ("action", "form", "problems", "where")
+
+    def __init__(self, action: str, form: Form, where: str, problems: list[Problem]) -> None:
+        self.action = action
+        self.form = form
+        self.where = where
+        self.problems = problems
+
+    def report(self, requirement: str, detail: str, *, fatal: bool = False) -> None:
+        """Add a problem."""
+        self.problems.append(Problem(requirement, f"{self.action}: {detail}", self.where, fatal))
+
+    def text(self, name: str, *, fatal: bool = False) -> str:
+        """A required string."""
+        value = self.form.get(name)
+        if type(value) is str:
+            return value
+        self._missing(name, value, "a string", fatal)
+        return ""
+
+    def number(self, name: str, *, fatal: bool = False) -> int:
+        """A required long."""
+        value = self.form.get(name)
+        if type(value) is int:
+            return value
+        self._missing(name, value, "a whole number", fatal)
+        return 0
+
+    def flag(self, name: str) -> bool:
+        """A required boolean."""
+        value = self.form.get(name)
+        if type(value) is bool:
+            return value
+        self._missing(name, value, "a boolean", fatal=False)
+        return False
+
+    def optional_text(self, name: str) -> str | None:
+        """A string or nothing."""
+        value = self.form.get(name)
+        if value is None or type(value) is str:
+            return value
+        self._wrong(name, value, "a string")
+        return None
+
+    def optional_number(self, name: str) -> int | None:
+        """A long or nothing."""
+        value = self.form.get(name)
+        if value is None or type(value) is int:
+            return value
+        self._wrong(name, value, "a whole number")
+        return None
+
+    def optional_flag(self, name: str) -> bool | None:
+        """A boolean or nothing."""
+        value = self.form.get(name)
+        if value is None or type(value) is bool:
+            return value
+        self._wrong(name, value, "a boolean")
+        return None
+
+    def strings(self, name: str) -> Mapping[str, str | None] | None:
+        """A map of strings, or nothing."""
+        value = self.form.get(name)
+        if value is None:
+            return None
+        if type(value) is dict:
+            for each in value.values():
+                if each is not None and type(each) is not str:
+                    break
+            else:
+                return value
+        self._wrong(name, value, "a map of strings")
+        return None
+
+    def required_strings(self, name: str) -> Mapping[str, str | None]:
+        """A map of strings that must be there."""
+        value = self.form.get(name)
+        if value is None:
+            self._missing(name, value, "a map of strings", fatal=False)
+            return {}
+        return self.strings(name) or {}
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """A list of strings, or nothing."""
+        value = self.form.get(name)
+        if value is None:
+            return None
+        if type(value) is list and all(type(each) is str for each in value):
+            return tuple(value)
+        self._wrong(name, value, "a list of strings")
+        return None
+
+    def vector(self) -> DeletionVector | None:
+        """The deletion vector, if there is one."""
+        value = self.form.get("deletionVector")
+        if value is None:
+            return None
+        if type(value) is not dict:
+            self._wrong("deletionVector", value, "an object")
+            return None
+        inner = _Fields(f"{self.action}.deletionVector", value, self.where, self.problems)
+        found = DeletionVector(
+            inner.text("storageType", fatal=True),
+            inner.text("pathOrInlineDv", fatal=True),
+            inner.number("sizeInBytes"),
+            inner.number("cardinality"),
+            inner.optional_number("offset"),
+        )
+        if found.storage_type not in {"u", "i", "p"}:
+            inner.report("dv.descriptor-well-formed", f"unknown storage type {found.storage_type!r}")
+        elif found.storage_type == "i" and found.offset is not None:
+            inner.report("dv.descriptor-well-formed", "an inline vector has no offset")
+        elif found.cardinality < 0 or found.size_in_bytes < 0 or (found.offset or 0) < 0:
+            inner.report("dv.descriptor-well-formed", "a negative size, offset or cardinality")
+        return found
+
+    def _missing(self, name: str, value: Any, wanted: str, fatal: bool) -> None:
+        if value is None:
+            self.report("log.required-field", f"{name} is missing", fatal=fatal)
+        else:
+            self.report("log.field-type", f"{name} is {_kind(value)}, not {wanted}", fatal=fatal)
+
+    def _wrong(self, name: str, value: Any, wanted: str) -> None:
+        self.report("log.field-type", f"{name} is {_kind(value)}, not {wanted}")
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {json.dumps(value, default=str)[:60]}"
+
+
+def _add(fields: _Fields) -> Add:
+    found = Add(
+        fields.text("path", fatal=True),
+        fields.required_strings("partitionValues"),
+        fields.number("size"),
+        fields.number("modificationTime"),
+        fields.flag("dataChange"),
+        fields.optional_text("stats"),
+        fields.strings("tags"),
+        fields.vector(),
+        fields.optional_number("baseRowId"),
+        fields.optional_number("defaultRowCommitVersion"),
+        fields.optional_text("clusteringProvider"),
+        fields.form.get("stats_parsed"),
+    )
+    if found.size < 0:
+        fields.report("log.field-type", f"size is {found.size}")
+    return found
+
+
+def _remove(fields: _Fields) -> Remove:
+    found = Remove(
+        fields.text("path", fatal=True),
+        fields.flag("dataChange"),
+        fields.optional_number("deletionTimestamp"),
+        fields.optional_flag("extendedFileMetadata"),
+        fields.strings("partitionValues"),
+        fields.optional_number("size"),
+        fields.optional_text("stats"),
+        fields.strings("tags"),
+        fields.vector(),
+        fields.optional_number("baseRowId"),
+        fields.optional_number("defaultRowCommitVersion"),
+    )
+    if found.extended_file_metadata and (found.partition_values is None or found.size is None):
+        fields.report("log.remove-extended-metadata", "extendedFileMetadata without partitionValues and size")
+    return found
+
+
+def _cdc(fields: _Fields) -> Cdc:
+    found = Cdc(
+        fields.text("path"),
+        fields.required_strings("partitionValues"),
+        fields.number("size"),
+        fields.flag("dataChange"),
+        fields.strings("tags"),
+    )
+    if found.data_change:
+        fields.report("log.cdc-no-data-change", f"dataChange is true for {found.path}")
+    return found
+
+
+def _metadata(fields: _Fields) -> Metadata:
+    described = fields.form.get("format")
+    provider: str | None = None
+    options: Mapping[str, str | None] = {}
+    if type(described) is dict:
+        inner = _Fields("metaData.format", described, fields.where, fields.problems)
+        provider = inner.text("provider")
+        options = inner.strings("options") or {}
+    else:
+        fields.report("log.required-field", "format is missing or no object")
+    columns = fields.names("partitionColumns")
+    if columns is None and fields.form.get("partitionColumns") is None:
+        fields.report("log.required-field", "partitionColumns is missing")
+    return Metadata(
+        fields.text("id"),
+        fields.text("schemaString"),
+        columns or (),
+        {key: value for key, value in fields.required_strings("configuration").items() if value is not None},
+        fields.optional_text("name"),
+        fields.optional_text("description"),
+        provider,
+        {key: value for key, value in options.items() if value is not None},
+        fields.optional_number("createdTime"),
+    )
+
+
+def _protocol(fields: _Fields) -> Protocol:
+    return Protocol(
+        fields.number("minReaderVersion", fatal=True),
+        fields.number("minWriterVersion", fatal=True),
+        fields.names("readerFeatures"),
+        fields.names("writerFeatures"),
+    )
+
+
+def _transaction(fields: _Fields) -> Transaction:
+    return Transaction(fields.text("appId"), fields.number("version"), fields.optional_number("lastUpdated"))
+
+
+def _domain(fields: _Fields) -> Domain:
+    return Domain(fields.text("domain"), fields.text("configuration"), fields.flag("removed"))
+
+
+def _info(fields: _Fields) -> CommitInfo:
+    return CommitInfo(fields.form)
+
+
+def _checkpoint_metadata(fields: _Fields) -> CheckpointMetadata:
+    return CheckpointMetadata(fields.number("version"), fields.strings("tags"))
+
+
+def _sidecar(fields: _Fields) -> Sidecar:
+    return Sidecar(
+        fields.text("path", fatal=True),
+        fields.number("sizeInBytes"),
+        fields.number("modificationTime"),
+        fields.strings("tags"),
+    )
+
+
+PARSERS: dict[str, Callable[[_Fields], Action]] = {
+    "add": _add,
+    "remove": _remove,
+    "cdc": _cdc,
+    "metaData": _metadata,
+    "protocol": _protocol,
+    "txn": _transaction,
+    "domainMetadata": _domain,
+    "commitInfo": _info,
+    "checkpointMetadata": _checkpoint_metadata,
+    "sidecar": _sidecar,
+}

@@ -1,0 +1,44 @@
+"""Rules about the schema in the log and the mapping of columns, and how they may change."""
+
+from __future__ import annotations
+
+from delta_models.requirements.base import Requirement, rules_of
+
+METADATA = "Change Metadata"
+_rule = rules_of("log")
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    _rule(
+        "schema.column-mapping-complete",
+        "With column mapping every field has an id and a physical name.",
+        "Column Mapping",
+    ),
+    _rule("schema.column-ids-unique", "Column ids are unique.", "Column Mapping"),
+    _rule("schema.physical-names-unique", "Physical names are unique.", "Column Mapping"),
+    _rule("schema.max-column-id", "maxColumnId is at least the highest id in the schema.", "Column Mapping"),
+    _rule("schema.not-null-holds", "A column that is not nullable holds no null.", "Struct Field"),
+    _rule(
+        "schema.type-change-allowed",
+        "Under files that stay a column changes its type only as type widening allows.",
+        "Type Widening",
+    ),
+    _rule(
+        "schema.type-change-recorded",
+        "A widened type is recorded in delta.typeChanges of the nearest field.",
+        "Type Change Metadata",
+    ),
+    _rule(
+        "schema.partitioning-fits-files",
+        "The partition columns change only if every file is rewritten.",
+        METADATA,
+    ),
+    _rule("schema.max-column-id-never-falls", "maxColumnId never falls.", "Column Mapping"),
+    _rule("schema.physical-names-stay", "A column keeps its physical name.", "Column Mapping"),
+    _rule("schema.column-ids-stay", "A column keeps its id.", "Column Mapping"),
+    _rule(
+        "schema.mapping-mode-stays",
+        "Under files that stay the mode of column mapping changes from none to name only.",
+        "delta-spark 4.4.0: column mapping",
+        "reference",
+    ),
+)

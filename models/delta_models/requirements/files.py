@@ -1,0 +1,103 @@
+"""Rules about what lies beside the log: deletion vectors, statistics, change data, the ids of rows."""
+
+from __future__ import annotations
+
+from delta_models.requirements.base import Requirement, rules_of
+
+STATS = "Per-file Statistics"
+VECTORS = "Deletion Vectors"
+_log = rules_of("log")
+_stats = rules_of("statistics")
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    _log(
+        "dv.descriptor-well-formed",
+        "A deletion vector's descriptor makes sense.",
+        "Deletion Vector Descriptor Schema",
+    ),
+    _log("dv.needs-feature", "A deletion vector is written only with the feature deletionVectors.", VECTORS),
+    _log(
+        "dv.needs-property",
+        "A new deletion vector is written only if delta.enableDeletionVectors is true.",
+        VECTORS,
+    ),
+    _log("dv.num-records-present", "The statistics of a file with a deletion vector have numRecords.", STATS),
+    _log("dv.file-exists", "The file of a deletion vector is there.", VECTORS),
+    _log(
+        "dv.well-formed",
+        "The bytes of a deletion vector are as specified: framing, checksum, bitmap.",
+        "Deletion Vector Format",
+    ),
+    _log(
+        "dv.cardinality",
+        "A deletion vector holds as many rows as its descriptor says.",
+        "Deletion Vector Descriptor Schema",
+    ),
+    _log("dv.rows-in-file", "A deletion vector names rows that its file has.", VECTORS),
+    _stats(
+        "stats.well-formed",
+        "Statistics are a JSON object whose values have the types of their columns.",
+        STATS,
+    ),
+    _stats("stats.num-records", "numRecords is the number of rows in the file.", STATS),
+    _stats(
+        "stats.null-count", "nullCount is the number of nulls, or with wide bounds not misleading.", STATS
+    ),
+    _stats("stats.min-values", "No value is smaller than the minimum in the statistics.", STATS),
+    _stats(
+        "stats.max-values",
+        "No value is larger than the maximum in the statistics (strings and timestamps may be cut).",
+        STATS,
+    ),
+    _stats("stats.tight-bounds", "Tight bounds are values of the file.", STATS),
+    _stats(
+        "stats.max-string-not-below",
+        "A maximum that was cut is not below the longer strings.",
+        STATS,
+        "reference",
+    ),
+    _stats(
+        "stats.max-covers-nan",
+        "The maximum of a column that holds NaN is NaN, or there is none.",
+        STATS,
+        "reference",
+    ),
+    _stats(
+        "stats.clustering-columns",
+        "Files of a clustered table have statistics of the clustering columns.",
+        "Clustered Table",
+    ),
+    _log("cdc.file-exists", "A change data file is there when its commit is.", "Add CDC File"),
+    _log("cdc.file-size", "A change data file has the size that its action says.", "Add CDC File"),
+    _log(
+        "cdc.readable",
+        "A change data file is a Parquet file that fits the table's schema.",
+        "Change Data Files",
+    ),
+    _log(
+        "cdc.change-types",
+        "Each changed row is an insert, a delete, or an image before or after an update.",
+        "Change Data Files",
+    ),
+    _log(
+        "cdc.equals-difference",
+        "The recorded changes are the difference of the two states.",
+        "Change Data Files",
+    ),
+    _log("rows.ids-unique", "No two rows of a version have one row id.", "Row Tracking"),
+    _log(
+        "rows.ids-stay",
+        "A row that a commit without a change of data moves keeps its row id.",
+        "Row Tracking",
+    ),
+    _log(
+        "rows.updated-ids-stay",
+        "The rows of a table have after an update the row ids that they had before.",
+        "Row Tracking",
+    ),
+    _log(
+        "rows.commit-versions-stay",
+        "A row that a commit without a change of data moves keeps its row commit version.",
+        "Row Tracking",
+    ),
+)
