@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.events import EngineLost, Event, Evidence, HarnessFault, HistoryEnded, Progress
+from conformance.crashes.narrowing import AFTER, BEFORE
+from conformance.events import EngineLost, Event, Evidence, HarnessFault, HistoryEnded, Progress, Struck
 from conformance.history import History, Step
 from conformance.keeper import Found, Keeper
+from conformance.observation import Observation, Trouble
 from conformance.plan import Chunk
 from conformance.player import Desk, Judged
 from conformance.seats import ANSWERS, LIVES, SPEAKS, Seat
@@ -48,6 +50,15 @@ class Tally:
                 self.checks.setdefault(BY_ID[requirement].role, Counter())[requirement] += count
 
 
+@dataclass(slots=True)
+class _Strikes:
+    """What faults of one kind did to one operation of one engine."""
+
+    points: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    left_over: Counter[str] = field(default_factory=Counter)
+
+
 class Account:
     """One history of a chunk, from its first step to its last."""
 
@@ -74,6 +85,7 @@ class Account:
         self.schedules = 0
         self._processes = processes
         self._crash_points: Counter[str] = Counter()
+        self._struck: dict[tuple[str, str, str], _Strikes] = {}
 
     def begin_step(self, step: Step) -> None:
         """A command is about to be played."""
@@ -96,6 +108,7 @@ class Account:
             tally.wrote = tally.wrote or each.seen.wrote
             if each.seen.wrote and each.seen.trouble is not None and each.seen.trouble.fault is not None:
                 self._crash_points[each.seat.engine] += 1
+                self._count(each.seat.engine, each.seen, each.seen.trouble)
             for fault in each.faults:
                 self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
             for breach in each.breaches:
@@ -133,6 +146,17 @@ class Account:
             )
         for desk, seat in seats:
             self._tell_evidence(desk, seat)
+        for (engine, operation, fault), each in sorted(self._struck.items()):
+            states, left = each.states, dict(sorted(each.left_over.items()))
+            self._tell(Struck(engine, operation, fault, each.points, states[BEFORE], states[AFTER], left))
+
+    def _count(self, engine: str, seen: Observation, trouble: Trouble) -> None:
+        """What one fault did to the table."""
+        key = (engine, type(seen.operation).__name__, type(trouble.fault).__name__)
+        strikes = self._struck.setdefault(key, _Strikes())
+        strikes.points += 1
+        strikes.states[trouble.found.state if trouble.found else ""] += 1
+        strikes.left_over.update(trouble.lying)
 
     def _tell_evidence(self, desk: Desk, seat: Seat) -> None:
         tally = self._tallies.get(seat.engine, Tally())

@@ -197,6 +197,20 @@ class Raced:
 
 
 @dataclass(frozen=True, slots=True)
+class Struck:
+    """Faults of one kind struck an operation of an engine so many times in one history: how often the table was then as
+    before the operation, how often as after it, and the files that they left there and no commit names, by role."""
+
+    engine: str
+    operation: str
+    fault: str
+    points: int = 0
+    before: int = 0
+    after: int = 0
+    left_over: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class FindingFound:
     """A requirement did not hold. Emitted each time; the folder is written the first time only.
 
@@ -275,7 +289,7 @@ class RunEnded:
 
 Event = (
     RunStarted | EngineReady | EngineUnavailable | Declared
-    | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | Raced
+    | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | Raced | Struck
     | FindingFound | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conformance.crashes.narrowing import Narrowed
 from delta_models.log import Commit, LogReader, Snapshot
 from delta_models.operations import Operation
 from delta_models.outcomes import Outcome
@@ -40,13 +41,16 @@ class Look:
 class Trouble:
     """What a storage fault did to the step, or one before it left to it.
 
-    `fault` struck this step's operation; `gone` are the earlier commits that are no longer as they were. `next_write`
-    is the first write after a fault. `left_over` are files that faults left in the table and no commit names, each with
-    whether it is still there after the step.
+    `fault` struck this step's operation; `gone` are the earlier commits that are no longer as they were, `found` is the
+    state that the table is in, if it can be read at all, and `lying` counts the files that the fault left there and
+    no commit names, by role. `next_write` is the first write after a fault. `left_over` are the files that faults
+    left in the table and that a vacuum removes, each with whether it is still there after the step.
     """
 
     fault: Operation | None = None
     gone: tuple[str, ...] = ()
+    found: Narrowed | None = None
+    lying: Mapping[str, int] = field(default_factory=dict)
     next_write: bool = False
     left_over: tuple[tuple[str, bool], ...] = ()
 

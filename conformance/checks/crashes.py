@@ -6,7 +6,7 @@ from pathlib import Path
 
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.outcomes import describe, same_outcome
-from conformance.crashes.narrowing import AFTER, BEFORE, BETWEEN, TWICE, Narrowed, narrow
+from conformance.crashes.narrowing import AFTER, BEFORE, BETWEEN, TWICE, Narrowed
 from conformance.observation import Observation, Trouble
 from delta_models.log import paths
 from delta_models.operations import Append, LoseReplyAt, Vacuum
@@ -32,7 +32,8 @@ def _struck(seen: Observation, trouble: Trouble, ledger: Ledger) -> None:
     gone = f"not as they were: {', '.join(trouble.gone)}" if trouble.gone else None
     if not ledger.judge("crash.keeps-committed", gone):
         return
-    if seen.log_error is not None:
+    found = trouble.found
+    if found is None:
         ledger.judge("crash.all-or-nothing", f"the log can't be read: {seen.log_error}")
         return
     if seen.commits:
@@ -42,7 +43,6 @@ def _struck(seen: Observation, trouble: Trouble, ledger: Ledger) -> None:
             f"version {seen.commits[-1].version} names {', '.join(missing)}" if missing else None,
         ):
             return
-    found = narrow(seen.expectation, seen.before, seen.after, seen.commits, seen.reader)
     if found.state == TWICE:
         ledger.judge("crash.once", found.why)
         return

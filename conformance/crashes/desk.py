@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from conformance.crashes.left_overs import left_overs
+from conformance.crashes.left_overs import by_role, lying, swept
 from conformance.crashes.narrowing import AFTER, BEFORE, narrow
 from conformance.history import Step
 from conformance.observation import Look, Observation, Trouble
@@ -59,6 +59,7 @@ class CrashDesk(Desk):
         self._moves = 0
         self._fault: Operation | None = None
         self._owes = False
+        self._lying: dict[str, str] = {}
         self._left_over: set[str] = set()
         self._readers_look = False
 
@@ -169,10 +170,14 @@ class CrashDesk(Desk):
         gone = () if isinstance(operation, CleanLog) else tuple(
             sorted(name for name, digest in commits.items() if now.get(name) != digest)
         )  # fmt: skip
-        self._left_over |= left_overs(self.folder)
+        left = self._lying if error else lying(self.folder)
+        new = {path: role for path, role in left.items() if path not in self._lying}
+        self._lying = left
+        self._left_over |= swept(left)
         seen = Observation(
             seat.engine, number, operation, self.folder, expectation, outcome, branch, self.world.table,
-            self.reader, before, self.snapshot, added, (), error, self.versions, trouble=Trouble(fault, gone),
+            self.reader, before, self.snapshot, added, (), error, self.versions,
+            trouble=Trouble(fault, gone, found, by_role(new)),
         )  # fmt: skip
         looks: dict[str, list[Look]] = {}
         yield from self._gather(looks, seen, reads, "reopen", Read())

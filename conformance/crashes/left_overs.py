@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
 from conformance.turnstile import roles
+from delta_models.log.deletion_vectors import DeletionVector
 
-FILES = frozenset({roles.DATA, roles.CHANGE})
-TEMPORARY = frozenset({roles.STAGING, *(f"{each}-staging" for each in FILES)})
-
-
-def left_overs(table: Path) -> set[str]:
-    """Data and change files under their final names that no commit names, as paths below the table.
-
-    Files of deletion vectors are not among them: a descriptor holds their name in another form. Nor is what lies in
-    hidden folders, into which no vacuum of delta-spark looks.
-    """
-    return {path for path, role in _files(table, _named(table)) if role in FILES and not _hidden(path)}
+NAMED = frozenset({roles.DATA, roles.CHANGE, roles.VECTOR})
+SWEPT = frozenset({roles.DATA, roles.CHANGE})
+STAGED = "-staging"
 
 
-def counted(table: Path) -> dict[str, int]:
-    """All that is left over, temporary files too, by role."""
+def lying(table: Path) -> dict[str, str]:
+    """All that is left over, each path below the table with its role: temporary files of any kind; data files, change
+    files and files of deletion vectors that no commit names; Hadoop's block checksums of either and of nothing."""
     named = _named(table)
-    return dict(sorted(Counter(role for _, role in _files(table, named)).items()))
+    files = dict(_files(table))
+    left = {
+        path: role
+        for path, role in files.items()
+        if role == roles.STAGING
+        or role.endswith(STAGED)
+        or (role in NAMED and path.split("/")[-1] not in named)
+    }
+    return left | {
+        path: role
+        for path, role in files.items()
+        if role == roles.SIDE and ((owner := _owner(path)) not in files or owner in left)
+    }
 
 
-def _files(table: Path, named: str) -> Iterable[tuple[str, str]]:
+def swept(left: Mapping[str, str]) -> set[str]:
+    """Those of them that a full vacuum removes for sure.
+
+    Files of deletion vectors are not among them, nor is what lies in hidden folders: no vacuum of delta-spark looks
+    into those.
+    """
+    return {path for path, role in left.items() if role in SWEPT and not _hidden(path)}
+
+
+def by_role(left: Mapping[str, str]) -> dict[str, int]:
+    """How many there are of each kind."""
+    return dict(sorted(Counter(left.values()).items()))
+
+
+def _files(table: Path) -> Iterator[tuple[str, str]]:
     for folder, _, names in os.walk(table):
         for name in names:
             path = os.path.relpath(os.path.join(folder, name), table)  # noqa: PTH118 - `walk` speaks in texts
-            role = roles.role_of(path)
-            if role in TEMPORARY or (role in FILES and name not in named):
-                yield path, role
+            yield path, roles.role_of(path)
+
+
+def _owner(path: str) -> str:
+    """The file whose block checksum this is."""
+    folder, _, name = path.rpartition("/")
+    owner = name.removeprefix(".").removesuffix(".crc")
+    return f"{folder}/{owner}" if folder else owner
 
 
 def _hidden(path: str) -> bool:
@@ -44,5 +70,17 @@ def _hidden(path: str) -> bool:
 
 
 def _named(table: Path) -> str:
-    """The text of all commits, its paths without escapes."""
-    return unquote("".join(each.read_text("utf-8") for each in sorted((table / "_delta_log").glob("*.json"))))
+    """The text of all commits, its paths without escapes, with the names of the files of their deletion vectors."""
+    texts = [each.read_text("utf-8") for each in sorted((table / "_delta_log").glob("*.json"))]
+    vectors = {name for text in texts if "deletionVector" in text for name in _vectors(text)}
+    return unquote("".join((*texts, *vectors)))
+
+
+def _vectors(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        for action in json.loads(line).values() if line.strip() else ():
+            form = action.get("deletionVector") if isinstance(action, dict) else None
+            if form:
+                vector = DeletionVector(form["storageType"], form["pathOrInlineDv"], 0, 0)
+                if (file := vector.file(Path())) is not None:
+                    yield file.name

@@ -114,6 +114,7 @@ class Ledger:
             notes=tuple(each.message for each in self._all(events.Note)),
             problems=tuple(self._problems),
             raced=tuple(self._all(events.Raced)),
+            struck=tuple(self._all(events.Struck)),
         )
 
     # While it listens

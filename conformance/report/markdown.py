@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.report import strikes
 from conformance.report.claims import VERDICTS
 from conformance.report.conflicts import CELLS, HEAD, conflicts
 from conformance.report.results import FindingResult, Results
@@ -48,6 +50,7 @@ def text(results: Results) -> str:
         "",
         *_findings(results),
         *_matrix(results),
+        *_faults(results),
         *_conflicts(results),
     ]
     return "\n".join(lines) + "\n"
@@ -131,13 +134,25 @@ def _matrix(results: Results) -> list[str]:
     return [*lines, "", f"{signs}; with checks and histories.", "", "</details>"]
 
 
+def _faults(results: Results) -> list[str]:
+    rows = [each.cells for each in strikes.strikes(results.struck)]
+    return _folded(strikes.TITLE, strikes.HEAD, "|---|---|---|---:|---:|---:|---|", rows, strikes.CELLS)
+
+
 def _conflicts(results: Results) -> list[str]:
-    lines = conflicts(results.raced)
-    if not lines:
+    rows = [each.cells for each in conflicts(results.raced)]
+    return _folded("Writers at once", HEAD, "|---|---|---|---|---:|---:|---|", rows, CELLS)
+
+
+def _folded(
+    title: str, head: Sequence[str], below: str, rows: Sequence[Sequence[str]], hint: str
+) -> list[str]:
+    """A table with its explanation, folded away; nothing where it would be empty."""
+    if not rows:
         return []
-    rows = ["| " + " | ".join(map(escape, each.cells)) + " |" for each in lines]
-    head = ["| " + " | ".join(HEAD) + " |", "|---|---|---|---|---:|---:|---|"]
-    return ["", "<details><summary>Writers at once</summary>", "", *head, *rows, "", CELLS, "", "</details>"]
+    lines = ["| " + " | ".join(map(escape, each)) + " |" for each in rows]
+    top = ["| " + " | ".join(head) + " |", below]
+    return ["", f"<details><summary>{title}</summary>", "", *top, *lines, "", hint, "", "</details>"]
 
 
 def _square(square: Square | None) -> str:

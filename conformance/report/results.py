@@ -78,3 +78,4 @@ class Results:
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     raced: tuple[events.Raced, ...] = ()
+    struck: tuple[events.Struck, ...] = ()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.crashes.desk import CrashDesk
-from conformance.crashes.left_overs import counted, left_overs
+from conformance.crashes.left_overs import by_role, lying, swept
 from conformance.crashes.stories import CHANGES, MARKED, UPKEEP, Story, faults_of, stories
 from conformance.dealer import seat_of
 from conformance.findings import key_of
@@ -133,7 +133,29 @@ def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp
     table = told.desk.folder
     (table / "_temporary_1" / "part=0").mkdir(parents=True)
     (table / "_temporary_1" / "part=0" / "part-1.parquet").touch()
-    found = left_overs(table)
+    found = swept(lying(table))
     assert len(found) == 2
     assert all(each.endswith(".parquet") and each.startswith("part=") for each in found)
-    assert counted(table) == {"data": 3, "staging": 1}
+    assert by_role(lying(table)) == {"data": 3, "staging": 1}
+    (struck,) = [each.seen.trouble for each in told.judged if each.seen.trouble and each.seen.trouble.fault]
+    assert struck.lying == {"data": 2, "staging": 1}
+
+
+def test_what_a_deletion_vector_names_is_not_left_over(tmp_path: Path):
+    log = tmp_path / "_delta_log"
+    log.mkdir()
+    name = "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
+    vector = {
+        "storageType": "u",
+        "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^",
+        "sizeInBytes": 4,
+        "cardinality": 6,
+    }
+    add = {"add": {"path": "part-0.parquet", "deletionVector": vector}}
+    (log / f"{0:020}.json").write_text(json.dumps(add) + "\n", "utf-8")
+    for each in ("part-0.parquet", "part-1.parquet", f"ab/{name}", "deletion_vector_other.bin"):
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).touch()
+        (tmp_path / each).with_name(f".{Path(each).name}.crc").touch()
+    assert by_role(lying(tmp_path)) == {"data": 1, "deletion-vector": 1, "side": 2}
+    assert swept(lying(tmp_path)) == {"part-1.parquet"}

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
-from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note
+from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note, Struck
 from conformance.findings.replay import FAILS, replay
 from conformance.history import Step
 from conformance.hosts import Hosts
@@ -23,6 +23,7 @@ from delta_adapters.registry import parse_engine
 from delta_models.operations import STORAGE_FAULTS, Operation
 
 EACH_POINT = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
+TWICE = 1  # the reply that deltalake does not know again
 DRAWN = Chunk("crashes", "dev", 0, 5, histories=2, steps=12)
 
 
@@ -49,6 +50,11 @@ def test_each_point_of_a_committed_history_is_counted(each_point):
     assert evidence.checks["crash.keeps-committed"] == ended.crash_points
     assert evidence.checks["crash.left-overs-kept"] > 0
     assert evidence.checks["crash.left-overs-removed"] > 0
+    struck = [each for each in told if isinstance(each, Struck)]
+    assert sum(each.points for each in struck) == ended.crash_points
+    assert sum(each.before + each.after for each in struck) == ended.crash_points - TWICE
+    assert struck[0].fault == "DeadTableAt"
+    assert struck[0].left_over["data"] > struck[0].left_over["staging"] > 0
 
 
 def test_the_only_finding_is_known_and_replays(each_point):

@@ -27,6 +27,7 @@ from conformance.events import (
     Raced,
     RunEnded,
     RunStarted,
+    Struck,
 )  # fmt: skip
 from conformance.findings import Finding, Key, write_finding
 from conformance.history import History, Step
@@ -95,6 +96,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
         20,
         {"conflict.append": 50},
     ),
+    Struck("delta-rs@1.6.6", "Append", "DeadTableAt", 20, 12, 8, {"data": 12}),
     FINDING,
     EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", "free(): invalid pointer", restarted=True),
     HarnessFault("our reader refuses a valid log", "KeyError"),

@@ -1,24 +1,21 @@
-"""The matrix of conflicts as a table of the page."""
+"""What faults did to tables, and the matrix of conflicts, as tables of the page."""
 
 from __future__ import annotations
 
+from conformance.report import strikes
 from conformance.report.conflicts import CELLS, HEAD, conflicts
-from conformance.report.html.markup import Markup, element
+from conformance.report.html.markup import Markup
+from conformance.report.html.plain import plain_table
 from conformance.report.results import Results
 
 
 def conflict_matrix(results: Results) -> Markup | None:
     """The section; none where nobody raced."""
-    lines = conflicts(results.raced)
-    if not lines:
-        return None
-    head = element("tr", [element("th", each, scope="col") for each in HEAD])
-    rows = [element("tr", [element("td", cell) for cell in each.cells]) for each in lines]
-    table = element("table", element("thead", head), element("tbody", rows), class_="plain")
-    return element(
-        "section",
-        element("h2", "Writers at once"),
-        element("p", CELLS, class_="hint"),
-        element("div", table, class_="scroll"),
-        id="conflicts",
-    )
+    rows = [each.cells for each in conflicts(results.raced)]
+    return plain_table("conflicts", "Writers at once", CELLS, HEAD, rows)
+
+
+def what_faults_left(results: Results) -> Markup | None:
+    """The section; none where nothing was struck."""
+    rows = [each.cells for each in strikes.strikes(results.struck)]
+    return plain_table("faults", strikes.TITLE, strikes.CELLS, strikes.HEAD, rows)

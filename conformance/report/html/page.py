@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from conformance.report.claims import VERDICTS, Verdict
-from conformance.report.html.conflicts import conflict_matrix
+from conformance.report.html.conflicts import conflict_matrix, what_faults_left
 from conformance.report.html.findings import copyable, findings
 from conformance.report.html.markup import Markup, element, trusted
 from conformance.report.html.matrix import SYMBOLS, WORDS, matrix, verdict_badge
@@ -67,6 +67,7 @@ def page(results: Results, base: Path) -> str:
                 element("p", CELLS, class_="hint"),
                 matrix(results),
             ),
+            what_faults_left(results),
             conflict_matrix(results),
             _notes(results),
             _section("legend", "How to read this", _legend()),
