@@ -16,8 +16,9 @@ from typing import Self
 from conformance.events import EngineReady, EngineUnavailable, Event
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.losses import HostError
 from delta_adapters.registry import KNOWN, EngineSpec
-from delta_adapters.supervisor import Host, HostError
+from delta_adapters.supervisor import Host
 
 LIGHT_TIMEOUT = 60.0
 HEAVY_TIMEOUT = 180.0

@@ -15,16 +15,8 @@ from typing import TypeVar
 
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Look
-from delta_adapters.supervisor import (
-    AdapterBug,
-    Host,
-    HostDied,
-    HostError,
-    HostGarbage,
-    HostHung,
-    ReadReply,
-    Reply,
-)
+from delta_adapters.losses import AdapterBug, HostDied, HostError, HostGarbage, HostHung
+from delta_adapters.supervisor import Host, ReadReply, Reply
 from delta_models.operations import Operation
 from delta_models.requirements import Breach
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.losses import HostError
 from delta_adapters.registry import EngineSpec, UnknownEngine, availability, parse_engine
-from delta_adapters.supervisor import Host, HostError, ReadReply
+from delta_adapters.supervisor import Host, ReadReply
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, AtVersion, Create, Delete, Operation, Read
 from delta_models.outcomes import Committed, Rejected

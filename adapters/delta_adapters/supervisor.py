@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ from delta_adapters import warden
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import CONTRACT_VERSION, Identity, Look
 from delta_adapters.environments import Launch, launch_of
+from delta_adapters.losses import AdapterBug, HostDied, HostError, HostGarbage, HostHung
 from delta_adapters.registry import EngineSpec
 from delta_adapters.wire import PROTOCOL, Channel, Closed, Disturbed, Frame, Garbage, TooLate
 from delta_models.codec import CodecError, decode, encode
@@ -45,61 +45,6 @@ LOG_CAP = 1 << 20
 TAIL = 4000
 
 Answered = TypeVar("Answered")
-
-
-class HostError(Exception):
-    """A host did not do what it was asked. Carries what it was last asked and the last words of its stderr."""
-
-    def __init__(self, engine: str, what: str, cure: str, last_operation: str, stderr_tail: str) -> None:
-        self.engine = engine
-        self.what = what
-        self.last_operation = last_operation
-        self.stderr_tail = stderr_tail
-        asked = f" while it was asked to {last_operation}" if last_operation else ""
-        tail = (
-            f"\nThe end of its stderr:\n{stderr_tail.rstrip()}"
-            if stderr_tail.strip()
-            else "\nIts stderr is empty."
-        )
-        super().__init__(f"The host of {engine} {what}{asked}. {cure}{tail}")
-
-
-class HostDied(HostError):
-    """The host ended unasked. `exit` is its exit code, negative for a signal, None if unknown."""
-
-    def __init__(self, engine: str, exit_code: int | None, last_operation: str, stderr_tail: str) -> None:
-        self.exit = exit_code
-        cure = "A crash of an engine is a finding; `python -m delta_adapters.smoke` tells whether it ever works here."
-        super().__init__(engine, f"died ({_exit_in_words(exit_code)})", cure, last_operation, stderr_tail)
-
-
-class HostHung(HostError):
-    """The host did not answer in time, and has been killed."""
-
-    def __init__(self, engine: str, timeout: float, last_operation: str, stderr_tail: str) -> None:
-        self.timeout = timeout
-        cure = "It has been killed. A hang of an engine is a finding; on a very slow machine raise the time limit."
-        super().__init__(engine, f"did not answer within {timeout:g} s", cure, last_operation, stderr_tail)
-
-
-class HostGarbage(HostError):
-    """What the host sent is no answer, and it has been killed."""
-
-    def __init__(self, engine: str, detail: str, last_operation: str, stderr_tail: str) -> None:
-        cure = "It has been killed. Adapters and engines must leave the inherited descriptors alone."
-        super().__init__(engine, f"sent garbage ({detail})", cure, last_operation, stderr_tail)
-
-
-class AdapterBug(HostError):
-    """The adapter raised, or answered something that the contract does not allow. The host lives on."""
-
-    def __init__(self, engine: str, bug: Mapping[str, str], last_operation: str, stderr_tail: str) -> None:
-        self.type = str(bug.get("type"))
-        self.message = str(bug.get("message"))
-        self.traceback = str(bug.get("traceback"))
-        what = f"reports a bug of its adapter, {self.type}: {self.message},"
-        cure = f"Mend the adapter; this says nothing of the engine.\n{self.traceback.rstrip()}"
-        super().__init__(engine, what, cure, last_operation, stderr_tail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,17 +392,6 @@ class Host:
 
 def _in_words(look: Look) -> str:
     return f"read {look.at}" if isinstance(look, Read) else type(look).__name__
-
-
-def _exit_in_words(exit_code: int | None) -> str:
-    if exit_code is None:
-        return "killed"
-    if exit_code < 0:
-        try:
-            return f"by {signal.Signals(-exit_code).name}"
-        except ValueError:
-            return f"by signal {-exit_code}"
-    return f"exit code {exit_code}"
 
 
 def _tail(path: Path, length: int) -> str:

@@ -156,8 +156,8 @@ def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Finding:
 
 def _smoke(name: str) -> Finding:
     from delta_adapters.environments import EnvironmentProblem  # noqa: PLC0415 - only when asked for
+    from delta_adapters.losses import HostError  # noqa: PLC0415 - the same
     from delta_adapters.smoke import SmokeFailure, smoke_engine  # noqa: PLC0415 - the same
-    from delta_adapters.supervisor import HostError  # noqa: PLC0415 - the same
 
     with tempfile.TemporaryDirectory(prefix="conformance-doctor-") as work:
         try:

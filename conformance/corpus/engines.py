@@ -13,8 +13,9 @@ from conformance.corpus.oracle import projected, session_zone
 from conformance.corpus.verdict import FAILED, Verdict, failed, out_of_scope, passed
 from conformance.hosts import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
 from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.losses import AdapterBug, HostError
 from delta_adapters.registry import EngineSpec
-from delta_adapters.supervisor import AdapterBug, Host, HostError
+from delta_adapters.supervisor import Host
 from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
 from delta_models.log import LogError, LogReader, Snapshot

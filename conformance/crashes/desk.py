@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +25,9 @@ from conformance.turnstile.actor import Actor
 from conformance.turnstile.events import Record
 from conformance.turnstile.verdicts import rule_of
 from delta_adapters.contract import Look as Asked
-from delta_adapters.supervisor import HostError
+from delta_adapters.losses import HostError
 from delta_models.log import LogReader
+from delta_models.log.stored import StoredColumns
 from delta_models.operations import (
     LOOKS,
     STORAGE_FAULTS,
@@ -54,6 +56,7 @@ class CrashDesk(Desk):
     def __init__(self, folder: Path, seats: Sequence[Seat], actor: Actor, seed: int, tag: str) -> None:
         super().__init__(folder, seats, seed, tag, looks_around=False)
         self.actor = actor
+        self.reader = LogReader(folder, stored=StoredColumns())
         self.struck = 0
         self.missed = 0
         self._moves = 0
@@ -70,7 +73,14 @@ class CrashDesk(Desk):
         if self.folder.exists():
             shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
+        other.reader = LogReader(folder, stored=self.reader.stored)
         return other
+
+    def sit_down(self) -> Iterator[Judged]:
+        """Have every engine address the table, which is a part of what it does."""
+        start = time.monotonic()
+        yield from super().sit_down()
+        self.seats[0].seconds += time.monotonic() - start
 
     def record(self, operation: Operation) -> tuple[Outcome, Record]:
         """What an operation does at the storage boundary when nothing is in its way."""
@@ -151,6 +161,11 @@ class CrashDesk(Desk):
             if (lost := self._revive(each)) is not None:
                 yield self._lost(each, lost, operation)
                 return
+        counts = record.followed
+        self.struck += counts
+        self.missed += not counts
+        self._readers_look = self.struck % READERS_EVERY == 0
+        reads = self._ask(Read())
         added, error = self._advance()
         found = None if error else narrow(expectation, before, self.snapshot, added, self.reader)
         known = found is not None and found.state in {BEFORE, AFTER}
@@ -159,11 +174,6 @@ class CrashDesk(Desk):
             self.left = f"{type(operation).__name__} left a table that is neither as before nor as after it"
         elif branch is None:
             branch = Branch(NoChange(), (0, 0), self.world.table, "crash.all-or-nothing")
-        counts = record.followed
-        self.struck += counts
-        self.missed += not counts
-        self._readers_look = self.struck % READERS_EVERY == 0
-        reads = self._ask(Read())
         self.world = self.world.after(operation, branch or expectation.ordinary)
         self._remember(number)
         now = self._commits()
@@ -191,18 +201,21 @@ class CrashDesk(Desk):
         folder = self.folder.with_name(f"{self.folder.name.partition('@')[0]}@{self._moves}")
         if self.folder.exists():
             self.folder.rename(folder)
-        self.folder, self.reader = folder, LogReader(folder)
+        self.folder, self.reader = folder, LogReader(folder, stored=self.reader.stored)
         self.actor.watch(folder)
 
     def _revive(self, seat: Seat) -> Lost | None:
         """A host that was killed starts again."""
+        start = time.monotonic()
         if not seat.host.alive and seat is self.seats[0]:
             try:
                 seat.host.restart().ready()
             except HostError as error:
                 return Lost("host.lives", error)
             seat.left = None
-        return seat.open(self.folder) if seat.plays else None
+        lost = seat.open(self.folder) if seat.plays else None
+        seat.seconds += time.monotonic() - start
+        return lost
 
     # What base desks do, with what faults have left
 

@@ -20,8 +20,9 @@ from conformance.turnstile.actor import Actor
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.controller import Turnstile
 from delta_adapters.environments import EnvironmentProblem
+from delta_adapters.losses import HostError
 from delta_adapters.registry import EngineSpec, UnknownEngine, parse_engine, prepare
-from delta_adapters.supervisor import Host, HostError
+from delta_adapters.supervisor import Host
 
 FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
 CRASHES, RACES = "crashes", "races"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from delta_adapters import warden
+from delta_adapters.losses import AdapterBug, HostDied, HostGarbage, HostHung
 from delta_adapters.registry import parse_engine
-from delta_adapters.supervisor import AdapterBug, Host, HostDied, HostGarbage, HostHung
+from delta_adapters.supervisor import Host
 from delta_adapters.warden import descendants
 from delta_models.operations import Append, Read
 from delta_models.outcomes import Committed

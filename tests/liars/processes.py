@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delta_adapters.supervisor import HostDied, HostGarbage, HostHung
+from delta_adapters.losses import HostDied, HostGarbage, HostHung
 from tests.liars import stories
 from tests.liars.registry import trips
 from tests.liars.wrappers import OnOne

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from conformance.turnstile.verdicts import DeadTable, Fail, Kill, LoseReply, Rule, Tear, Verdict
-from delta_adapters.supervisor import HostDied
+from delta_adapters.losses import HostDied
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.log import LogReader

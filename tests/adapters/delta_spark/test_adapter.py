@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from delta_adapters.registry import parse_engine
+from delta_adapters.losses import HostDied
 from delta_adapters.smoke import smoke
-from delta_adapters.supervisor import Host, HostDied
+from delta_adapters.supervisor import Host
 from delta_models.expressions import Column, Compare, IsNull, Literal
 from delta_models.operations import (
     Append,
@@ -41,6 +41,7 @@ from delta_models.schema import (
     struct,
 )
 from delta_models.values import Decimal, Rows
+from tests.adapters.delta_spark.conftest import javas_under
 
 pytestmark = pytest.mark.slow
 
@@ -77,6 +78,21 @@ def rejection(host: Host, operation: object) -> str:
 def commit(tmp_path: Path, version: int) -> list[dict[str, dict[str, object]]]:
     text = (tmp_path / "table" / "_delta_log" / f"{version:020}.json").read_text()
     return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_host_dies_with_its_jvm_and_lives_again_with_another(delta_spark, delta_spark_folder, tmp_path):
+    """The first of these tests, while there is little to lose: the others go on with the JVM that comes after."""
+    commits(delta_spark, Create(SCHEMA))
+    before = javas_under(delta_spark_folder)
+    assert len(before) == 1
+    os.kill(before[0], signal.SIGKILL)
+    with pytest.raises(HostDied) as died:
+        delta_spark.execute(Append(rows((1, "a", "x"))), "after")
+    assert died.value.exit == 70
+    assert "the JVM of delta-spark is gone" in died.value.stderr_tail
+    assert javas_under(delta_spark_folder) == []
+    delta_spark.restart().open(str(tmp_path / "table"))
+    assert read(delta_spark) == []
 
 
 def test_it_passes_the_smoke_test(delta_spark_host, tmp_path):
@@ -222,33 +238,3 @@ def test_a_new_path_to_the_same_folder_shows_the_same_table(delta_spark, tmp_pat
     commits(delta_spark, Append(rows((2, "b", "x"))), Delete(equal("id", 1)))
     delta_spark.open(str(tmp_path / "table"))
     assert read(delta_spark) == [(2, "b", "x")]
-
-
-def test_a_host_dies_with_its_jvm_and_nothing_is_left(tmp_path):
-    with Host.start(parse_engine("delta-spark"), tmp_path / "host") as host:
-        host.open(str(tmp_path / "table"))
-        commits(host, Create(SCHEMA))
-        before = _java_under(tmp_path)
-        assert len(before) == 1
-        os.kill(before[0], signal.SIGKILL)
-        with pytest.raises(HostDied) as died:
-            host.execute(Append(rows((1, "a", "x"))), "after")
-        assert died.value.exit == 70
-        assert "the JVM of delta-spark is gone" in died.value.stderr_tail
-        host.restart().open(str(tmp_path / "table"))
-        assert read(host) == []
-    assert _java_under(tmp_path) == []
-
-
-def _java_under(folder: Path) -> list[int]:
-    """The JVMs whose command line names the folder."""
-    found = []
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
-            try:
-                words = (each / "cmdline").read_bytes()
-            except OSError:
-                continue  # it ended while we looked
-            if str(folder).encode() in words and b"java" in words.split(b"\0")[0]:
-                found.append(int(each.name))
-    return found
