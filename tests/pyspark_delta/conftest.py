@@ -20,7 +20,9 @@ SETTINGS = {
     "spark.default.parallelism": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dlog4j2.level=ERROR",
+    # the heap and the room for classes are there from the start: less collecting (docs/decisions/0013)
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dlog4j2.level=ERROR -XX:+UseSerialGC -Xms1g -Xmn500m "
+    "-XX:MetaspaceSize=300m",
 }
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pyspark_delta.log.delta_log import DeltaLog
+
 SCHEMA = (
     '{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}},'
     '{"name":"p","type":"string","nullable":true,"metadata":{}}]}'
@@ -44,6 +46,19 @@ def vector(name: str, offset: int = 1) -> dict[str, Any]:
     return {"storageType": "u", "pathOrInlineDv": name, "offset": offset, "sizeInBytes": 40, "cardinality": 2}
 
 
+STATE = [PROTOCOL, metadata(), add("f1"), add("f2"), {"txn": {"appId": "a", "version": 7}}]
+
+
+def paths(table: Path, version: int | None = None) -> list[str]:
+    """The live files of a version, as the log names them."""
+    return sorted(DeltaLog.for_path(table).snapshot(version).files().raw_paths())
+
+
+def name(version: int) -> str:
+    """What the files of a version begin with."""
+    return f"{version:020d}"
+
+
 def log_folder(table: Path) -> Path:
     folder = table / "_delta_log"
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +66,7 @@ def log_folder(table: Path) -> Path:
 
 
 def commit(table: Path, version: int, *actions: dict[str, Any]) -> Path:
-    file = log_folder(table) / f"{version:020d}.json"
+    file = log_folder(table) / f"{name(version)}.json"
     file.write_text("".join(json.dumps(action) + "\n" for action in actions))
     return file
 

@@ -17,27 +17,11 @@ from pyspark_delta.exceptions import (
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.last_checkpoint import canonical_checksum
 from tests.pyspark_delta import logs
-
-
-def paths(table: Path, version: int | None = None) -> list[str]:
-    return sorted(DeltaLog.for_path(table).snapshot(version).files().raw_paths())
+from tests.pyspark_delta.logs import STATE, name, paths
 
 
 def hint(table: Path, **body: object) -> None:
     (logs.log_folder(table) / "_last_checkpoint").write_text(json.dumps(body))
-
-
-def name(version: int) -> str:
-    return f"{version:020d}"
-
-
-STATE = [
-    logs.PROTOCOL,
-    logs.metadata(),
-    logs.add("f1"),
-    logs.add("f2"),
-    {"txn": {"appId": "a", "version": 7}},
-]
 
 
 def test_a_multi_part_checkpoint_is_read_whole_or_not_at_all(tmp_path):

@@ -22,23 +22,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
-
-
-def paths(table: Path, version: int | None = None) -> list[str]:
-    return sorted(DeltaLog.for_path(table).snapshot(version).files().raw_paths())
-
-
-def name(version: int) -> str:
-    return f"{version:020d}"
-
-
-STATE = [
-    logs.PROTOCOL,
-    logs.metadata(),
-    logs.add("f1"),
-    logs.add("f2"),
-    {"txn": {"appId": "a", "version": 7}},
-]
+from tests.pyspark_delta.logs import STATE, name, paths
 
 
 def test_what_deltalake_writes_is_read_as_deltalake_reads_it(tmp_path):

@@ -10,10 +10,17 @@ from delta_adapters.supervisor import Host
 
 
 @pytest.fixture(scope="session")
-def delta_spark_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """One JVM for all tests."""
-    with Host.start(parse_engine("delta-spark"), tmp_path_factory.mktemp("delta-spark")) as host:
+def delta_spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the host keeps what is its own."""
+    return tmp_path_factory.mktemp("delta-spark")
+
+
+@pytest.fixture(scope="session")
+def delta_spark_host(delta_spark_folder: Path) -> Iterator[Host]:
+    """One JVM for all tests; none is left when the host has ended."""
+    with Host.start(parse_engine("delta-spark"), delta_spark_folder) as host:
         yield host
+    assert javas_under(delta_spark_folder) == []
 
 
 @pytest.fixture
@@ -23,3 +30,17 @@ def delta_spark(delta_spark_host: Host, tmp_path: Path) -> Host:
         delta_spark_host.restart()
     delta_spark_host.open(str(tmp_path / "table"))
     return delta_spark_host
+
+
+def javas_under(folder: Path) -> list[int]:
+    """The JVMs whose command line names the folder."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            try:
+                words = (each / "cmdline").read_bytes()
+            except OSError:
+                continue  # it ended while we looked
+            if str(folder).encode() in words and b"java" in words.split(b"\0")[0]:
+                found.append(int(each.name))
+    return found
