@@ -84,7 +84,7 @@ def _own_reading(seen: Observation, after: Snapshot) -> tuple[Snapshot, Rows]:
     truth.require_files(seen, after)
     if not isinstance(seen.operation, READ_COLD):
         return after, seen.reader.rows(after)
-    reader = LogReader(seen.folder, zone=seen.reader.zone)
+    reader = LogReader(seen.folder, zone=seen.reader.zone, stored=seen.reader.stored)
     anew = reader.snapshot()
     return anew, reader.rows(anew)
 

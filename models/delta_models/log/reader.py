@@ -28,6 +28,7 @@ from delta_models.log.errors import (
 from delta_models.log.names import CheckpointName, Compaction, Listing, commit_name, sort_names
 from delta_models.log.rows import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
+from delta_models.log.stored import StoredColumns
 from delta_models.requirements.base import Breach
 from delta_models.values import Row, Rows
 
@@ -45,11 +46,20 @@ class LogReader:
     """Reads one table.
 
     `zone` is where timestamps of partition values without an offset are at home. A `copied` table has lost the
-    modification times of its commits; the times that commitInfo gives stand in for them.
+    modification times of its commits; the times that commitInfo gives stand in for them. What the data files hold is
+    kept in `stored`, which readers of the same table may share.
     """
 
-    def __init__(self, folder: Path | str, *, zone: tzinfo = UTC, copied: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        zone: tzinfo = UTC,
+        copied: bool = False,
+        stored: StoredColumns | None = None,
+    ) -> None:
         self.copied = copied
+        self.stored = stored
         self.folder = Path(folder)
         self.log = self.folder / "_delta_log"
         self.zone = zone
@@ -67,7 +77,7 @@ class LogReader:
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
         self._verdicts: dict[str, tuple[Stamp | None, list[Breach]]] = {}
-        self.files = TableFiles(self.folder, self.zone)
+        self.files = TableFiles(self.folder, self.zone, self.stored)
 
     # The log
 

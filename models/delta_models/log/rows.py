@@ -14,6 +14,7 @@ from delta_models.log.columns import log_name, mapping_mode, partition_constants
 from delta_models.log.errors import VectorOutsideFile
 from delta_models.log.parquet import FileColumns, read_data_file
 from delta_models.log.state import Snapshot
+from delta_models.log.stored import StoredColumns
 from delta_models.values import Row, same_key
 
 _KEPT_ROWS = 3_000_000
@@ -31,11 +32,15 @@ class FileRows:
 
 
 class TableFiles:
-    """Reads the data files of one table. `zone` is where timestamps of partition values without an offset belong."""
+    """Reads the data files of one table. `zone` is where timestamps of partition values without an offset belong.
 
-    def __init__(self, folder: Path, zone: tzinfo) -> None:
+    `stored` keeps what is in the files beyond this reader's life.
+    """
+
+    def __init__(self, folder: Path, zone: tzinfo, stored: StoredColumns | None = None) -> None:
         self.folder = folder
         self.zone = zone
+        self._stored = stored
         self._kept: dict[object, FileRows] = {}
         self._count = 0
 
@@ -63,6 +68,8 @@ class TableFiles:
 
     def columns(self, snapshot: Snapshot, add: Add) -> FileColumns:
         """The columns of a data file as they are stored, deleted rows and columns of partitions included."""
+        if self._stored is not None:
+            return self._stored.read(self.folder, snapshot, add)
         return read_data_file(paths.resolve(self.folder, add.path), snapshot.schema, mapping_mode(snapshot))
 
     def _read(self, snapshot: Snapshot, add: Add) -> FileRows:
