@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -81,20 +82,49 @@ class Result:
 
     def write(self, folder: Path) -> Path:
         """Put it into its file."""
+        return self._put(folder, _when(), list(self.notes), [each.to_json() for each in self.rows])
+
+    def _put(
+        self, folder: Path, when: Mapping[str, Any], notes: Sequence[str], rows: Sequence[Mapping[str, Any]]
+    ) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
+        versions = {each: found for each in PACKAGES if (found := _version(each))}
         form = {
             "format": FORMAT,
             "name": self.name,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "commit": _commit(),
-            "machine": machine(),
-            "versions": {each: found for each in PACKAGES if (found := _version(each))},
-            "notes": list(self.notes),
-            "rows": [each.to_json() for each in self.rows],
+            **when,
+            "versions": versions,
+            "notes": notes,
+            "rows": rows,
         }
         path.write_text(json.dumps(form, indent=2) + "\n")
         return path
+
+
+class Measured(Result):
+    """Rows of some of a benchmark's works: they replace theirs in its file, which keeps the others with their dates."""
+
+    def write(self, folder: Path) -> Path:
+        """Put them into the file."""
+        path = folder / f"{self.name}.json"
+        before = json.loads(path.read_text()) if path.exists() else {"rows": [], "notes": []}
+        when = _when()
+        fresh = {_key(each.to_json()): each.to_json() | when for each in self.rows}
+        old = [{key: before.get(key) for key in when} | each for each in before["rows"]]
+        rows = [fresh.pop(_key(each), each) for each in old]
+        notes = list(dict.fromkeys([*before["notes"], *self.notes]))
+        return self._put(folder, when, notes, [*rows, *fresh.values()])
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["work"], row["measure"], row["peer"]
+
+
+def _when() -> dict[str, Any]:
+    """Of which commit and from when a row is, and how busy the machine was."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"at": now, "commit": _commit(), "machine": machine()}
 
 
 def machine() -> dict[str, Any]:
