@@ -185,7 +185,7 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Raced:
     """Two operations were let loose at once, in so many orders: how often both succeeded, how often one was refused, by
-    kind. `documented` is what Delta Lake's documentation says of the pair."""
+    kind. `documented` is what Delta Lake's documentation says of the pair at the table's level of isolation."""
 
     engines: tuple[str, ...]
     operations: tuple[str, ...]
@@ -194,6 +194,7 @@ class Raced:
     schedules: int = 0
     both: int = 0
     conflicts: Mapping[str, int] = field(default_factory=dict)
+    isolation: str = "Serializable"
 
 
 @dataclass(frozen=True, slots=True)

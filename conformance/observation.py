@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.crashes.narrowing import Narrowed
+from delta_models.concurrency import SERIALIZABLE
 from delta_models.log import Commit, LogReader, Snapshot
 from delta_models.operations import Operation
 from delta_models.outcomes import Outcome
@@ -57,19 +58,23 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Operations at once, beginning from one state: what was asked in each slot, and what came back.
+    """Operations at once, beginning from one state: what was asked of each writer, and what came back.
 
-    `seen` are the rows that readers among them got, by their place, and `published` who had published its commit by the
-    time that the reader had its answer, while all others stood still. `followed`: it went in the order scheduled.
+    `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place, and
+    `published` which of the others had published their commit by the time that the reader had its answer, while all
+    writers stood still. `followed`: it went in the order scheduled. `isolation` is the level that the table asks
+    for, as far as all who wrote promise it.
     """
 
     world: World
     operations: tuple[Operation, ...]
+    owners: tuple[int, ...]
     outcomes: tuple[Outcome, ...]
     overlap: str
     seen: Mapping[int, Rows] = field(default_factory=dict)
     published: Mapping[int, frozenset[int]] = field(default_factory=dict)
     followed: bool = True
+    isolation: str = SERIALIZABLE
 
 
 @dataclass(frozen=True, slots=True)

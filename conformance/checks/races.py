@@ -7,10 +7,21 @@ from collections.abc import Sequence
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.outcomes import describe
 from conformance.observation import Observation, Race
-from delta_models.concurrency import ANOMALIES, CANNOT, anomaly, documented
+from delta_models.concurrency import (
+    ANOMALIES,
+    CANNOT,
+    SERIALIZABLE,
+    Done,
+    anomaly,
+    documented,
+    in_words,
+    is_serial,
+    isolation_of,
+)
 from delta_models.log import LogError, paths
-from delta_models.operations import Operation, Read, Vacuum
-from delta_models.outcomes import Committed, Outcome, Rejected, Unknown
+from delta_models.operations import Append, Read, Vacuum
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
+from delta_models.values import Rows
 
 JUDGES = judged_by("races")
 
@@ -24,13 +35,13 @@ def look(seen: Observation, ledger: Ledger) -> None:
     if seen.after is None or seen.log_error is not None:
         return  # told by the rules of the log
     writers = [
-        (operation, outcome)
-        for operation, outcome in zip(race.operations, race.outcomes, strict=True)
+        (Done(operation, owner), outcome)
+        for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
         if not isinstance(operation, Read)
     ]
     if any(isinstance(outcome, Unknown) for _, outcome in writers):
         return
-    done = [operation for operation, outcome in writers if not isinstance(outcome, Rejected)]
+    done = [each for each, outcome in writers if not isinstance(outcome, Rejected)]
     if not ledger.judge("race.all-acknowledged", _unacknowledged(seen, race, writers)):
         return
     if any(isinstance(each, Vacuum) for each in race.operations):
@@ -40,23 +51,31 @@ def look(seen: Observation, ledger: Ledger) -> None:
         ):
             return
     try:
+        versions = [seen.reader.rows(seen.reader.snapshot(each.version)) for each in seen.commits]
         rows = seen.reader.rows(seen.after)
     except LogError:
         return  # told by the rules of the log
-    refused = [operation for operation, outcome in writers if isinstance(outcome, Rejected)]
+    refused = [each for each, outcome in writers if isinstance(outcome, Rejected)]
     found = anomaly(race.world, done, rows)
     if refused:
         left = found is not None and anomaly(race.world, [*done, *refused], rows) is None
-        names = " and ".join(type(each).__name__ for each in refused)
-        if not ledger.judge("race.told-truly", f"{names} was refused, and is there" if left else None):
+        if not ledger.judge(
+            "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
+        ):
             return
     for name in ANOMALIES:
         ledger.judge(name, found.detail if found is not None and found.requirement == name else None)
+    if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
+        start = Rows(race.world.table.schema, tuple(race.world.table.rows))
+        serial = is_serial(race.world, done, [start, *versions])
+        wrong = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
+        ledger.judge("race.serializable", None if serial else wrong)
     _readers(race, ledger)
 
 
 def _conflicts(race: Race, ledger: Ledger) -> None:
-    if len(race.operations) == 2 and documented(*race.operations, race.overlap) == CANNOT:
+    level = isolation_of(race.world.table)
+    if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
         refused = [
             f"{type(operation).__name__} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
@@ -65,19 +84,21 @@ def _conflicts(race: Race, ledger: Ledger) -> None:
         ledger.judge("race.conflicts-as-documented", "; ".join(refused) or None)
 
 
-def _unacknowledged(
-    seen: Observation, race: Race, writers: Sequence[tuple[Operation, Outcome]]
-) -> str | None:
-    """Whether there are fewer commits than were told of: each such operation makes at least one."""
+def _unacknowledged(seen: Observation, race: Race, writers: Sequence[tuple[Done, Outcome]]) -> str | None:
+    """Whether there are fewer commits than were told of: each operation that needs one makes at least one.
+
+    Which do may hang on those before them, so only appends count where there are more than two.
+    """
     told = [
-        operation
-        for operation, outcome in writers
-        if isinstance(outcome, Committed) and race.world.expect(operation).ordinary.commits[0] > 0
+        each
+        for each, outcome in writers
+        if isinstance(outcome, Committed)
+        and race.world.expect(each.operation).ordinary.commits[0] > 0
+        and (len(writers) == 2 or isinstance(each.operation, Append))
     ]
     if len(seen.commits) >= len(told):
         return None
-    names = " and ".join(type(each).__name__ for each in told)
-    return f"{names} were told to have committed, and there are {len(seen.commits)} commits"
+    return f"{in_words(told)} were told to have committed, and there are {len(seen.commits)} commits"
 
 
 def _missing(seen: Observation) -> list[str]:
@@ -88,13 +109,14 @@ def _missing(seen: Observation) -> list[str]:
 def _readers(race: Race, ledger: Ledger) -> None:
     for place, rows in race.seen.items():
         before = [
-            operation
+            Done(operation, race.owners[at])
             for at, operation in enumerate(race.operations)
-            if at in race.published[place] and not isinstance(race.outcomes[at], Rejected)
+            if at in race.published[place] and not isinstance(race.outcomes[at], Rejected | NoChange)
         ]
         known = anomaly(race.world, before, rows) is None
-        names = " and ".join(type(each).__name__ for each in before) or "nothing"
-        wrong = f"{len(rows)} rows were read when {names} had been committed, which are no such state"
+        wrong = (
+            f"{len(rows)} rows were read when {in_words(before)} had been committed, which are no such state"
+        )
         ledger.judge("race.no-dirty-read", None if known else wrong)
 
 

@@ -1,9 +1,11 @@
-"""A table at which two engines write at once, let through their gates in an order that is data."""
+"""A table at which engines write at once, let through their gates in an order that is data."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -17,25 +19,34 @@ from conformance.turnstile.controller import Turnstile
 from conformance.turnstile.schedules import PUBLISH, Gates, Interleaved, Writer, interleave
 from delta_adapters.contract import Look as Asked
 from delta_adapters.supervisor import ReadReply, Reply
+from delta_models.concurrency import WRITE_SERIALIZABLE, Done, explained, isolation_of, overlap_of
+from delta_models.log import LogError
 from delta_models.operations import Interleave, Operation, Read, Reopen
-from delta_models.outcomes import Committed, NoChange, Outcome, Unknown
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.table import Branch, Expectation
 from delta_models.table.expectation import ANY_NUMBER
 from delta_models.values import Rows
 
-CUT_SHORT = "which had ended"  # in what a schedule tells of a writer that had less to do than alone
+GUARANTEE = "commits-of-several-processes-on-local-files"
+SERIALIZES = "serializable"
+LEFT = "the schedule leaves"  # in what is told of a writer that had more to do than alone
 
 
 class RaceDesk(Desk):
-    """A table, and a seat for each slot of a race. Readers and writers are told by what they are asked."""
+    """A table, and a seat for each writer of a race. Readers and writers are told by what they are asked.
+
+    `careful`: an engine that does not promise that its commits and those of other processes keep apart is not held
+    between its look whether a version is free and its taking it.
+    """
 
     def __init__(
         self, folder: Path, seats: Sequence[Seat], actors: Sequence[Actor], turnstile: Turnstile, tag: str
     ) -> None:
         super().__init__(folder, seats[:1], 0, tag, looks_around=False)
         self._all = list(seats)
-        self.overlap = "table"
+        self.overlap = ""  # as the model finds it
         self.followed = 0
+        self.careful = False
         self._actors = actors
         self._turnstile = turnstile
 
@@ -56,12 +67,18 @@ class RaceDesk(Desk):
         other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
         shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
-        other.overlap = self.overlap
+        other.overlap, other.careful = self.overlap, self.careful
         return other
+
+    @property
+    def isolation(self) -> str:
+        """The level that the table asks for, as far as all who write promise it."""
+        promised = all(each.capabilities.guarantees.get(SERIALIZES, False) for each in self._all)
+        return isolation_of(self.world.table) if promised else WRITE_SERIALIZABLE
 
     def gates(self, place: int, operation: Operation) -> int:
         """Through how many gates an operation goes when nothing is in its way."""
-        passed = Gates()
+        passed = Gates(closed=self._closed(place))
         actor = self._actors[place]
         actor.watch(self.folder)
         actor.begin(gate=lambda event: passed(event) and False)
@@ -78,38 +95,72 @@ class RaceDesk(Desk):
 
     def _race(self, race: Interleave) -> Iterator[Judged]:
         number, before, world = self.world.step, self.snapshot, self.world
-        writers: list[Writer[Reply | ReadReply]] = []
-        for place, operation in enumerate(race.operations):
-            self._actors[place].watch(self.folder)
-            writers.append(Writer(self._actors[place], lambda p=place, o=operation: self._submit(p, o)))  # type: ignore[misc]
-        went = interleave(self._turnstile, writers, race.schedule)
-        followed = all(CUT_SHORT in each for each in went.problems)
-        self.followed += followed
-        outcomes = tuple(self._outcome(each) for each in went.answers)
+        went, order = self._interleave(race)
+        told = dict(zip(order, went.answers, strict=True))
+        followed = not went.failures
+        self.followed += followed and (race.writers != () or not any(LEFT in each for each in went.problems))
+        outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
         self.seats[0].operations += len(went.answers)
         self.seats[0].seconds += max((getattr(each, "seconds", 0.0) for each in went.answers), default=0.0)
         added, error = self._advance()
-        expectation = Expectation((Branch(Committed(), (0, ANY_NUMBER), world.table, "race.no-lost-update"),))
-        seen_by = self._seen(went)
-        published = {place: _published(went, place) for place in seen_by}
-        raced = Race(world, race.operations, outcomes, self.overlap, seen_by, published, followed)
-        self.left = "the race is over"
+        seen_by = self._seen(told)
+        timeline = [(order[at], gate) for at, gate in went.timeline]
+        published = {place: _published(timeline, place) for place in seen_by}
+        overlap = self.overlap or overlap_of(world, race.operations)
+        raced = Race(
+            world, race.operations, race.owners, outcomes, overlap, seen_by, published, followed, self.isolation
+        )  # fmt: skip
+        end = self._end(raced, error)
+        expectation = Expectation((end,))
         reader = self.seats[0]
         looks: dict[str, list[Look]] = {}
         seen = Observation(
-            reader.engine, number, race, self.folder, expectation, outcomes[0], expectation.ordinary, world.table,
+            reader.engine, number, race, self.folder, expectation, outcomes[0], end, end.table,
             self.reader, before, self.snapshot, added, (), error, self.versions, race=raced,
         )  # fmt: skip
         for seat in self._all:
             if not seat.host.alive:
                 seat.host.restart().ready()
                 seat.left = None
-        if (lost := reader.open(self.folder)) is not None:
-            yield self._lost(reader, lost, race)
-            return
+            if (lost := seat.open(self.folder)) is not None:
+                yield self._lost(seat, lost, race)
+                return
+        self.world = world.after(race, end)
+        self._remember(number)
         yield from self._gather(looks, seen, self._ask(Read()), "reopen", Read())
         yield from self._judge_looks(looks, seen, reader)
-        self.world = self.world.after(Read())
+
+    def _interleave(self, race: Interleave) -> tuple[Interleaved[Reply | ReadReply], list[int]]:
+        """Let the writers loose; how it went, and the place of each of its operations in the race."""
+        writers: list[Writer[Reply | ReadReply]] = []
+        order: list[int] = []
+        for owner in sorted(set(race.owners)):
+            mine = [place for place, each in enumerate(race.owners) if each == owner]
+            self._actors[owner].watch(self.folder)
+            first, *then = (partial(self._submit, owner, race.operations[place]) for place in mine)
+            writers.append(Writer(self._actors[owner], first, tuple(then), self._closed(owner)))
+            order += mine
+        return interleave(self._turnstile, writers, race.schedule), order
+
+    def _closed(self, owner: int) -> frozenset[str]:
+        """The gates at which an engine is not held: whoever looks whether a version is free, and only then takes it, is
+        held before it looks."""
+        return frozenset({PUBLISH}) if self.careful and not promises(self._all[owner]) else frozenset()
+
+    def _end(self, race: Race, error: Exception | None) -> Branch:
+        """The table after a race, by the order that explains it; where none does the history is over."""
+        done = [
+            Done(operation, owner)
+            for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
+            if not isinstance(outcome, Rejected)
+        ]
+        table = None
+        if error is None and self.snapshot is not None:
+            with contextlib.suppress(LogError):  # the rules of the log tell
+                table = explained(race.world, done, self.reader.rows(self.snapshot))
+        if table is None or any(isinstance(each, Unknown) for each in race.outcomes):
+            self.left = "the writers at once left what no order explains"
+        return Branch(Committed(), (0, ANY_NUMBER), table or race.world.table, "race.no-lost-update")
 
     def _submit(self, place: int, operation: Operation) -> Callable[[], Reply | ReadReply]:
         host, timeout = self._all[place].host, self._all[place].timeout
@@ -126,9 +177,9 @@ class RaceDesk(Desk):
                 return refused or NoChange()
         return Unknown(str(answer).splitlines()[0])
 
-    def _seen(self, went: Interleaved[Reply | ReadReply]) -> dict[int, Rows]:
+    def _seen(self, told: Mapping[int, Reply | ReadReply | Exception]) -> dict[int, Rows]:
         found = {}
-        for place, answer in enumerate(went.answers):
+        for place, answer in told.items():
             if isinstance(answer, ReadReply) and answer.table is not None:
                 rows = rows_of(answer.table, self.world.table.schema)
                 if isinstance(rows, Rows):
@@ -136,7 +187,12 @@ class RaceDesk(Desk):
         return found
 
 
-def _published(went: Interleaved[Reply | ReadReply], reader: int) -> frozenset[int]:
+def promises(seat: Seat) -> bool:
+    """Whether an engine promises that its commits and those of other processes keep apart on local files."""
+    return seat.capabilities.guarantees.get(GUARANTEE, True)
+
+
+def _published(timeline: Sequence[tuple[int, str]], reader: int) -> frozenset[int]:
     """Who had been let through its last gate when a reader was let through its own."""
-    at = max((step for step, (place, _) in enumerate(went.timeline) if place == reader), default=0)
-    return frozenset(place for place, gate in went.timeline[:at] if gate == PUBLISH)
+    at = max((step for step, (place, _) in enumerate(timeline) if place == reader), default=0)
+    return frozenset(place for place, gate in timeline[:at] if gate == PUBLISH)

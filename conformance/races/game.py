@@ -14,12 +14,12 @@ from conformance.history import Step
 from conformance.hosts import clear
 from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
-from conformance.races.desk import RaceDesk
+from conformance.races.desk import RaceDesk, promises
 from conformance.races.pairs import BEFORE, PAIRS, Pair
 from conformance.strategies.dice import RandomDice
 from conformance.turnstile.arena import Player
 from conformance.turnstile.schedules import schedules
-from delta_models.concurrency import documented
+from delta_models.concurrency import documented, isolation_of
 from delta_models.operations import Interleave, Operation
 from delta_models.outcomes import Rejected
 from delta_models.requirements import BY_ID, races
@@ -28,7 +28,6 @@ EVERY_ORDER = {
     "orders": PAIRS[:HISTORIES],
     "more-orders": PAIRS[HISTORIES:],
 }  # by the name in a profile's plan
-GUARANTEE = "commits-of-several-processes-on-local-files"
 WHY = "it promises commits of one process only on local files"
 
 
@@ -143,7 +142,8 @@ class Races:
                 engines=tuple(each.engine for each in stand.sitting),
                 operations=tuple(type(each).__name__ for each in (pair.first, pair.second)),
                 overlap=pair.overlap, schedules=account.schedules, both=both, conflicts=dict(told),
-                documented=documented(pair.first, pair.second, pair.overlap),
+                documented=documented(pair.first, pair.second, pair.overlap, isolation_of(stand.world.table)),
+                isolation=isolation_of(stand.world.table),
             )
         )  # fmt: skip
         return broken
@@ -166,4 +166,4 @@ class Races:
 
 
 def _promises(player: Player) -> bool:
-    return player.engine.capabilities.guarantees.get(GUARANTEE, True)
+    return promises(seat_of(player.engine))

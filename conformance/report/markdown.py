@@ -141,7 +141,7 @@ def _faults(results: Results) -> list[str]:
 
 def _conflicts(results: Results) -> list[str]:
     rows = [each.cells for each in conflicts(results.raced)]
-    return _folded("Writers at once", HEAD, "|---|---|---|---|---:|---:|---|", rows, CELLS)
+    return _folded("Writers at once", HEAD, "|---|---|---|---|---|---:|---:|---|", rows, CELLS)
 
 
 def _folded(

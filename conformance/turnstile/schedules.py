@@ -36,14 +36,20 @@ Answer = TypeVar("Answer")
 
 @dataclass(slots=True)
 class Gates:
-    """The gate of one operation: true where the writer first comes to a gate; a gate left out is not come back to."""
+    """The gate of one operation: true where the writer first comes to a gate; a gate left out is not come back to.
+
+    `closed` are gates at which nobody is held.
+    """
 
     passed: list[str] = field(default_factory=list)
+    closed: frozenset[str] = frozenset()
 
     def __call__(self, event: Event) -> bool:
         """Whether the writer is to be held at this event."""
         gate = _GATE_OF_ROLE.get(event.role)
-        if gate is None or any(GATES.index(each) >= GATES.index(gate) for each in self.passed):
+        if gate is None or gate in self.closed:
+            return False
+        if any(GATES.index(each) >= GATES.index(gate) for each in self.passed):
             return False
         self.passed.append(gate)
         return True
@@ -51,23 +57,32 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class Writer(Generic[Answer]):
-    """Who takes part: `submit` starts its operation, and what it returns waits for the answer."""
+    """Who takes part: `submit` starts its operation, and what it returns waits for the answer; `then` those after it.
+
+    At the gates in `closed` it is not held: it goes through them with the one before.
+    """
 
     actor: Actor
     submit: Callable[[], Callable[[], Answer]]
+    then: tuple[Callable[[], Callable[[], Answer]], ...] = ()
+    closed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Interleaved(Generic[Answer]):
-    """What came of a schedule: who was let through which gate, what each writer answered or raised, and did.
+    """What came of a schedule: which operation was let through which gate, what each answered or raised, and what each
+    writer did. Operations are numbered writer by writer.
 
     If the schedule could not be followed, `problems` says where and why; it is then no evidence for that schedule.
+    `failures` are those that are no matter of too many or too few gates: without any, the same data gives the same
+    timeline again.
     """
 
     timeline: tuple[tuple[int, str], ...]
     answers: tuple[Answer | Exception, ...]
     records: tuple[Record, ...]
     problems: tuple[str, ...]
+    failures: tuple[str, ...] = ()
 
     @property
     def followed(self) -> bool:
@@ -101,15 +116,16 @@ class _Interleaving(Generic[Answer]):
         self._turnstile = turnstile
         self._writers = writers
         self._seconds = seconds
-        self._gates = [Gates() for _ in writers]
-        self._answers: dict[int, Answer | Exception] = {}
+        self._gates = [Gates(closed=each.closed) for each in writers]
+        self._first = [sum(1 + len(each.then) for each in writers[:number]) for number in range(len(writers))]
+        self._answers: list[list[Answer | Exception]] = [[] for _ in writers]
         self._threads: list[threading.Thread] = []
         self._timeline: list[tuple[int, str]] = []
         self._problems: list[str] = []
 
     def run(self, schedule: Sequence[int]) -> Interleaved[Answer]:
         for number, writer in enumerate(self._writers):
-            writer.actor.begin(gate=self._gates[number])
+            writer.actor.begin(gate=lambda event, number=number: self._gates[number](event))  # type: ignore[misc]
             thread = threading.Thread(target=self._perform, args=(number, writer.submit()), daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -130,25 +146,35 @@ class _Interleaving(Generic[Answer]):
         for thread in self._threads:
             thread.join(self._seconds)
         records = tuple(each.actor.end() for each in self._writers)
-        self._problems += [problem for record in records for problem in record.problems]
-        answers = tuple(self._answers[number] for number in range(len(self._writers)))
-        return Interleaved(tuple(self._timeline), answers, records, tuple(self._problems))
+        failures = tuple(problem for record in records for problem in record.problems)
+        answers = tuple(answer for each in self._answers for answer in each)
+        return Interleaved(tuple(self._timeline), answers, records, (*self._problems, *failures), failures)
 
     def _perform(self, number: int, finish: Callable[[], Answer]) -> None:
-        try:
-            answer: Answer | Exception = finish()
-        except Exception as error:  # noqa: BLE001 - a host that died is an answer too
-            answer = error
-        with self._turnstile.changed:
-            self._answers[number] = answer
-            self._turnstile.changed.notify_all()
+        then = self._writers[number].then
+        for at, perform in enumerate((finish, *(lambda submit=each: submit()() for each in then))):
+            try:
+                answer: Answer | Exception = perform()
+            except Exception as error:  # noqa: BLE001 - a host that died is an answer too
+                answer = error
+            with self._turnstile.changed:
+                if len(self._answers[number]) == self._wanted(number):
+                    return  # it was given up
+                self._answers[number].append(answer)
+                if at < len(then):
+                    self._gates[number] = Gates(closed=self._writers[number].closed)
+                self._turnstile.changed.notify_all()
+
+    def _wanted(self, number: int) -> int:
+        return 1 + len(self._writers[number].then)
 
     def _pass_on(self, number: int) -> bool:
         """Let a parked writer through, up to its next gate or its end."""
         actor = self._writers[number].actor
         if actor.parked is None:
             return False
-        self._timeline.append((number, self._gates[number].passed[-1]))
+        operation = self._first[number] + len(self._answers[number])
+        self._timeline.append((operation, self._gates[number].passed[-1]))
         actor.release()
         self._settle(number)
         return True
@@ -158,7 +184,7 @@ class _Interleaving(Generic[Answer]):
         actor = self._writers[number].actor
 
         def stands() -> bool:
-            return actor.parked is not None or number in self._answers
+            return actor.parked is not None or len(self._answers[number]) == self._wanted(number)
 
         if not self._turnstile.wait(stands, self._seconds):
             after = self._gates[number].passed[-1] if self._gates[number].passed else "its start"
@@ -167,6 +193,7 @@ class _Interleaving(Generic[Answer]):
                 " nor ended, and has been ended"
             )
             if not self._turnstile.wait(stands, self._seconds):
-                self._answers[number] = TimeoutError(
-                    f"writer {number} never answered, not even after its end"
-                )
+                error = TimeoutError(f"writer {number} never answered, not even after its end")
+                with self._turnstile.changed:
+                    missing = self._wanted(number) - len(self._answers[number])
+                    self._answers[number] += [error] * missing

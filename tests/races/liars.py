@@ -135,6 +135,7 @@ CAUGHT_AT: tuple[tuple[str, str, int], ...] = (
     ("ChecksNoConflict", "race.no-doubled-rows", 7),
     ("ChecksNoConflict", "race.no-write-skew", 2),
     ("ChecksNoConflict", "race.no-resurrected-rows", 5),
+    ("ChecksNoConflict", "race.serializable", 8),
     ("OverwritesWhatCameBetween", "race.no-lost-update", 0),
     ("RefusesAndCommits", "race.told-truly", 0),
     ("VacuumsWhatItDoesNotKnow", "race.vacuum-spares-new-files", 4),

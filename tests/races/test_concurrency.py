@@ -13,11 +13,13 @@ from delta_models.concurrency import (
     LOST_UPDATE,
     RESURRECTED_ROWS,
     WRITE_SKEW,
+    Anomaly,
+    Done,
     anomaly,
     documented,
     serial_states,
 )
-from delta_models.operations import Append, Delete, Optimize, Overwrite, Read, Vacuum
+from delta_models.operations import Append, Delete, Operation, Optimize, Overwrite, Read, Vacuum
 from delta_models.table import World
 from delta_models.values import Rows
 
@@ -30,6 +32,15 @@ def world() -> World:
     return at
 
 
+def done(*operations: Operation) -> list[Done]:
+    """Each by a writer of its own."""
+    return [Done(each, writer) for writer, each in enumerate(operations)]
+
+
+def found(world: World, operations: tuple[Operation, ...], rows_there: Rows) -> Anomaly | None:
+    return anomaly(world, done(*operations), rows_there)
+
+
 def table(*pairs: tuple[int, int]) -> Rows:
     return Rows(SCHEMA, pairs)
 
@@ -38,48 +49,48 @@ START = ((1, 1), (2, 2), (3, 3), (4, 0), (6, 2))
 
 
 def test_every_order_is_a_way_to_go(world: World):
-    ways = list(serial_states(world, (Append(rows(20)), Delete(where(">", 5)))))
+    ways = list(serial_states(world, done(Append(rows(20)), Delete(where(">", 5)))))
     assert [[len(each.rows) for each in way] for way in ways] == [[5, 6, 4], [5, 4, 5]]
 
 
 def test_what_some_order_gives_is_no_anomaly(world: World):
     both = (Append(rows(20)), Delete(where(">", 5)))
-    assert anomaly(world, both, table(*START[:4], (20, 0))) is None
-    assert anomaly(world, both, table(*START[:4])) is None
-    assert anomaly(world, (), table(*START)) is None
+    assert found(world, both, table(*START[:4], (20, 0))) is None
+    assert found(world, both, table(*START[:4])) is None
+    assert found(world, (), table(*START)) is None
 
 
 def test_a_lost_update_is_named(world: World):
     both = (Append(rows(20)), Append(rows(21)))
-    found = anomaly(world, both, table(*START, (20, 0)))
-    assert found is not None
-    assert found.requirement == LOST_UPDATE
-    assert "effect of Append" in found.detail
+    told = found(world, both, table(*START, (20, 0)))
+    assert told is not None
+    assert told.requirement == LOST_UPDATE
+    assert "effect of Append" in told.detail
 
 
 def test_doubled_rows_are_named(world: World):
-    found = anomaly(world, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
-    assert found is not None
-    assert found.requirement == DOUBLED_ROWS
+    told = found(world, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
+    assert told is not None
+    assert told.requirement == DOUBLED_ROWS
 
 
 def test_resurrected_rows_are_named(world: World):
     both = (Delete(where("=", 6)), UPDATE)
-    found = anomaly(world, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
-    assert found is not None
-    assert found.requirement == DOUBLED_ROWS
-    found = anomaly(world, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0)))
-    assert found is not None
-    found = anomaly(world, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0)))
-    assert found is not None
-    assert found.requirement == RESURRECTED_ROWS
+    told = found(world, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
+    assert told is not None
+    assert told.requirement == DOUBLED_ROWS
+    told = found(world, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0)))
+    assert told is not None
+    told = found(world, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0)))
+    assert told is not None
+    assert told.requirement == RESURRECTED_ROWS
 
 
 def test_write_skew_is_named(world: World):
     skewed = PAIRS[2]
-    found = anomaly(world, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1)))
-    assert found is not None
-    assert found.requirement == WRITE_SKEW
+    told = found(world, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1)))
+    assert told is not None
+    assert told.requirement == WRITE_SKEW
 
 
 def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():

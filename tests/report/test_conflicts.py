@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.events import Raced
@@ -25,6 +26,7 @@ def test_the_same_pair_of_several_chunks_is_one_line():
             "delta-rs@1.6.6, twice",
             "Append and Delete",
             "table",
+            "Serializable",
             "can conflict",
             "75",
             "25",
@@ -34,11 +36,21 @@ def test_the_same_pair_of_several_chunks_is_one_line():
             "delta-rs@1.6.6 and pyspark@0.1.0",
             "Append and Append",
             "table",
+            "Serializable",
             "cannot conflict",
             "70",
             "70",
             "none",
         ),
+    ]
+
+
+def test_each_level_of_isolation_has_its_lines():
+    weaker = replace(ONE, isolation="WriteSerializable", documented="cannot conflict")
+    lines = [each.cells for each in conflicts((ONE, weaker))]
+    assert [each[3:5] for each in lines] == [
+        ("Serializable", "can conflict"),
+        ("WriteSerializable", "cannot conflict, unconfirmed"),
     ]
 
 

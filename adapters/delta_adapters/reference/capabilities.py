@@ -11,8 +11,8 @@ _TYPES = [
 _WRITE = ["files", "schema-merge", "by-position", "transaction"]
 _FEATURES = [
     "allowColumnDefaults", "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "columnMapping",
-    "deletionVectors", "domainMetadata", "generatedColumns", "inCommitTimestamp", "invariants", "timestampNtz",
-    "typeWidening", "v2Checkpoint", "vacuumProtocolCheck",
+    "deletionVectors", "domainMetadata", "generatedColumns", "identityColumns", "inCommitTimestamp", "invariants",
+    "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck",
 ]  # fmt: skip
 _PROPERTIES = [
     "delta.appendOnly", "delta.checkpointInterval", "delta.columnMapping.mode", "delta.deletedFileRetentionDuration",
@@ -78,7 +78,7 @@ CAPABILITIES: dict[str, Any] = {
     "properties": _PROPERTIES,
     "functions": [],
     "storages": ["local"],
-    "guarantees": {"commits-of-several-processes-on-local-files": True},
+    "guarantees": {"commits-of-several-processes-on-local-files": True, "serializable": True},
     "notes": [
         "pure Python over the model, for small tables; its agreement with the model counts as no evidence"
     ],

@@ -77,10 +77,20 @@ from delta_models.operations.when import AtState, AtTime, AtTimestamp, AtVersion
 
 @dataclass(frozen=True, slots=True)
 class Interleave:
-    """Operations of several writers at once; `schedule` says who goes next at each gate."""
+    """Operations of several writers at once; `schedule` says which writer goes next at each gate.
+
+    `writers` says whose each operation is, where one performs several, one after another; else each has a writer of its
+    own. When the schedule is at its end, the writers go on to theirs, the first of them first.
+    """
 
     operations: tuple[Operation, ...]
     schedule: tuple[int, ...]
+    writers: tuple[int, ...] = ()
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """The writer of each operation."""
+        return self.writers or tuple(range(len(self.operations)))
 
 
 Operation = (

@@ -36,6 +36,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The rows are those of some order of the writers, each of which saw what those before it did.",
         GUIDE,
     ),
+    _race(
+        "race.serializable",
+        "The versions of a Serializable table are, one after another, states of some order of the writers.",
+        GUIDE,
+    ),
     _race("race.told-truly", "A writer that was refused has left nothing in the table.", GUIDE),
     _race(
         "race.vacuum-spares-new-files",

@@ -1,0 +1,51 @@
+"""What several writers may do to one table at once: what explains its rows, and who may refuse whom."""
+
+from delta_models.concurrency.matrix import (
+    CAN,
+    CANNOT,
+    LEVELS,
+    SERIALIZABLE,
+    UNCONFIRMED,
+    WRITE_SERIALIZABLE,
+    documented,
+    isolation_of,
+    overlap_of,
+)
+from delta_models.concurrency.serial import (
+    ANOMALIES,
+    DOUBLED_ROWS,
+    LOST_UPDATE,
+    RESURRECTED_ROWS,
+    WRITE_SKEW,
+    Anomaly,
+    Done,
+    anomaly,
+    explained,
+    in_words,
+    is_serial,
+    serial_states,
+)
+
+__all__ = [
+    "ANOMALIES",
+    "CAN",
+    "CANNOT",
+    "DOUBLED_ROWS",
+    "LEVELS",
+    "LOST_UPDATE",
+    "RESURRECTED_ROWS",
+    "SERIALIZABLE",
+    "UNCONFIRMED",
+    "WRITE_SERIALIZABLE",
+    "WRITE_SKEW",
+    "Anomaly",
+    "Done",
+    "anomaly",
+    "documented",
+    "explained",
+    "in_words",
+    "is_serial",
+    "isolation_of",
+    "overlap_of",
+    "serial_states",
+]

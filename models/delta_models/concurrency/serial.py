@@ -1,0 +1,116 @@
+"""What writers at once may do to each other: they leave a table that some order of them, one by one, could have made.
+
+Whoever was told that it had committed counts, whoever was refused does not. What no order explains is an anomaly, and
+has the name by which people know it. What one writer does one after another stays in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from delta_models.operations import Delete, Operation, Optimize, Read, Vacuum, ZOrder
+from delta_models.table.state import Table
+from delta_models.table.world import World
+from delta_models.values import Rows, bag
+
+LOST_UPDATE = "race.no-lost-update"
+DOUBLED_ROWS = "race.no-doubled-rows"
+RESURRECTED_ROWS = "race.no-resurrected-rows"
+WRITE_SKEW = "race.no-write-skew"
+ANOMALIES = (LOST_UPDATE, DOUBLED_ROWS, RESURRECTED_ROWS, WRITE_SKEW)
+
+COMPACTS = (Optimize, ZOrder)
+PASSES_BY = (Read, Vacuum)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An operation that has been done, and by which of the writers."""
+
+    operation: Operation
+    writer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """A state that no order explains: by which name, and what shows it."""
+
+    requirement: str
+    detail: str
+
+
+def serial_states(world: World, done: Sequence[Done]) -> Iterator[tuple[Table, ...]]:
+    """For each order of the operations the states that it goes through, the first of them as it is now."""
+    if not done:
+        yield (world.table,)
+    for at, each in enumerate(done):
+        if any(before.writer == each.writer for before in done[:at]):
+            continue
+        rest = [*done[:at], *done[at + 1 :]]
+        for states in serial_states(world.after(each.operation), rest):
+            yield (world.table, *states)
+
+
+def explained(world: World, done: Sequence[Done], found: Rows) -> Table | None:
+    """The table that some order of the operations leaves with these rows; None if none does."""
+    there = bag(found.schema, found.rows)
+    for *_, end in serial_states(world, done):
+        if end.schema == found.schema and end.bag == there:
+            return end
+    return None
+
+
+def is_serial(world: World, done: Sequence[Done], versions: Sequence[Rows]) -> bool:
+    """Whether the versions of the table, one after another, are the states that some order of the operations goes
+    through; a version or an operation that changes no row is no state of its own."""
+    found = _changes([(each.schema, bag(each.schema, each.rows)) for each in versions])
+    return any(
+        _changes([(each.schema, each.bag) for each in states]) == found
+        for states in serial_states(world, done)
+    )
+
+
+def anomaly(world: World, done: Sequence[Done], found: Rows) -> Anomaly | None:
+    """What is wrong with the rows after operations that have all committed at once; None if an order explains them."""
+    if explained(world, done, found) is not None:
+        return None
+    there = bag(found.schema, found.rows)
+    names = in_words(done)
+    for count in range(len(done)):
+        for some in combinations(done, count):
+            if any(states[-1].bag == there for states in serial_states(world, some)):
+                detail = f"of {names}, all of which committed, there is the effect of {in_words(some)}"
+                undone = [each.operation for each in done if each not in some]
+                only_deletes = bool(undone) and all(
+                    isinstance(each, Delete) for each in undone if _changes_rows(each)
+                )
+                return Anomaly(RESURRECTED_ROWS if only_deletes else LOST_UPDATE, detail)
+    ends = [states[-1] for states in serial_states(world, done)]
+    most = {key: max(end.bag[key] for end in ends) for key in there}
+    doubled = [key for key, times in there.items() if 0 < most[key] < times]
+    if doubled:
+        return Anomaly(
+            DOUBLED_ROWS, f"after {names} {len(doubled)} rows are there more often than in any order"
+        )
+    back = [key for key in there if most[key] == 0 and world.table.bag[key]]
+    if back:
+        return Anomaly(
+            RESURRECTED_ROWS, f"after {names} {len(back)} rows are there that each order takes away"
+        )
+    return Anomaly(WRITE_SKEW, f"after {names} there are rows that no order of them gives")
+
+
+def in_words(done: Sequence[Done]) -> str:
+    """The names of operations, for people."""
+    return " and ".join(type(each.operation).__name__ for each in done) or "none"
+
+
+def _changes(states: Sequence[object]) -> list[object]:
+    """The states without those that are as the one before."""
+    return [each for at, each in enumerate(states) if at == 0 or each != states[at - 1]]
+
+
+def _changes_rows(operation: Operation) -> bool:
+    return not isinstance(operation, (*COMPACTS, *PASSES_BY))
