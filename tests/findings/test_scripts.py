@@ -26,6 +26,13 @@ MONEY = struct(
 )
 LONG_DECIMAL = (ops.Create(MONEY), ops.Append(Rows(MONEY, ((Decimal(-(10**38 - 1), 10),),))))
 DELTA_RS, DELTA_SPARK = PRINTERS
+# What Spark is told on a machine of two cores; the script itself stays as a user would run it (docs/decisions/0013).
+SPARK_DEFAULTS = """
+spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
+spark.sql.adaptive.enabled false
+spark.driver.extraJavaOptions -XX:+UseSerialGC -Xms1g -Xmn500m -XX:MetaspaceSize=300m
+"""
 BRIEF = (*OPERATIONS[:2], OPERATIONS[5])  # each step of a cold JVM takes seconds, on a busy machine many
 
 
@@ -145,7 +152,9 @@ def test_details_cannot_break_out_of_the_text_of_a_script():
 )
 def test_a_history_on_delta_spark_shows_no_deviation(tmp_path, requirement: str, steps: Any):
     files = ",".join(map(str, jars.resolve()))
-    done = run(script(finding(requirement, history=history(*steps)), DELTA_SPARK), tmp_path, DELTA_JARS=files)
+    (tmp_path / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
+    told = script(finding(requirement, history=history(*steps)), DELTA_SPARK)
+    done = run(told, tmp_path, DELTA_JARS=files, SPARK_CONF_DIR=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
 
 
