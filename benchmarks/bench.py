@@ -70,7 +70,7 @@ class Bench:
         if self._delta_spark is None:
             folder = self.work / "delta-spark"
             folder.mkdir(exist_ok=True)
-            self._delta_spark = DeltaSpark(folder)
+            self._delta_spark = DeltaSpark(folder, SETTINGS)
         return self._delta_spark
 
     def close(self) -> None:

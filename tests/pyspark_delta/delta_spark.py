@@ -13,10 +13,20 @@ import subprocess
 import sys
 import textwrap
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Self
 
 from delta_adapters.delta_spark.jars import resolve
+
+# Tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0013).
+SPARED = {
+    "spark.driver.memory": "1g",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:MetaspaceSize=300m",
+}
 
 
 class DeltaSparkError(Exception):
@@ -24,10 +34,11 @@ class DeltaSparkError(Exception):
 
 
 class DeltaSpark:
-    """A handle on the process, which starts with the first lines to run."""
+    """A handle on the process, which starts with the first lines to run; who measures it does not spare it."""
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, settings: Mapping[str, str] = SPARED) -> None:
         self._work = work
+        self._settings = settings
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -60,7 +71,7 @@ class DeltaSpark:
         jars = ",".join(str(each) for each in resolve())
         with (self._work / "stderr").open("w") as stderr:
             self._process = subprocess.Popen(
-                [sys.executable, str(Path(__file__).resolve()), jars],
+                [sys.executable, str(Path(__file__).resolve()), jars, json.dumps(dict(self._settings))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -71,7 +82,7 @@ class DeltaSpark:
         return self._process
 
 
-def _session(jars: str) -> Any:
+def _session(jars: str, more: Mapping[str, str]) -> Any:
     from pyspark.sql import SparkSession  # noqa: PLC0415 - the tests' own process needs neither
 
     settings = {
@@ -79,17 +90,12 @@ def _session(jars: str) -> Any:
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
-        # tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0013)
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.session.timeZone": "UTC",
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:+UseSerialGC -XX:MetaspaceSize=300m",
         "spark.sql.warehouse.dir": str(Path.cwd() / "warehouse"),
+        **more,
     }
     builder = SparkSession.builder.master("local[2]").appName("delta-spark beside the engine")
     for key, value in settings.items():
@@ -105,7 +111,7 @@ def _serve(answers: IO[str]) -> None:
         asked = json.loads(line)
         try:
             if spark is None:
-                spark = _session(sys.argv[1])
+                spark = _session(sys.argv[1], json.loads(sys.argv[2]))
             from delta.tables import DeltaTable  # noqa: PLC0415 - needs the session's JARs
 
             known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **asked["names"]}
