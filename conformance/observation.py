@@ -39,13 +39,22 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOver:
+    """A file that a fault left in the table, so many hours ago, and that a vacuum removes; is it still there?"""
+
+    path: str
+    hours: int
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Trouble:
     """What a storage fault did to the step, or one before it left to it.
 
     `fault` struck this step's operation; `gone` are the earlier commits that are no longer as they were, `found` is the
     state that the table is in, if it can be read at all, and `lying` counts the files that the fault left there and
-    no commit names, by role. `next_write` is the first write after a fault. `left_over` are the files that faults
-    left in the table and that a vacuum removes, each with whether it is still there after the step.
+    no commit names, by role. `next_write` is the first write after a fault; `cleaned`: the log's clean-up may have been
+    cut. `left_over` are the files that faults left in the table and that were there before the step.
     """
 
     fault: Operation | None = None
@@ -53,7 +62,8 @@ class Trouble:
     found: Narrowed | None = None
     lying: Mapping[str, int] = field(default_factory=dict)
     next_write: bool = False
-    left_over: tuple[tuple[str, bool], ...] = ()
+    cleaned: bool = False
+    left_over: tuple[LeftOver, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from conformance.observation import Observation, Trouble
 from delta_models.log import paths
 from delta_models.operations import Append, LoseReplyAt, Vacuum
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
+from delta_models.table.retention import file_retention
 
 JUDGES = judged_by("crashes")
 
@@ -89,14 +90,17 @@ def _next_write(seen: Observation, ledger: Ledger) -> None:
 
 
 def _vacuumed(seen: Observation, vacuum: Vacuum, trouble: Trouble, ledger: Ledger) -> None:
-    """No time passes between a fault and a vacuum: what is left over is younger than any retention but none."""
+    """What is younger than the retention stays, what is older goes."""
     if isinstance(seen.outcome, Rejected | Unknown):
         return
-    there = [path for path, still in trouble.left_over if still]
-    if vacuum.retention_hours is None or vacuum.retention_hours > 0:
-        lost = [path for path, still in trouble.left_over if not still]
-        ledger.judge("crash.left-overs-kept", f"deleted at once: {', '.join(lost)}" if lost else None)
-    elif not vacuum.lite:
+    hours = file_retention(seen.model) if vacuum.retention_hours is None else vacuum.retention_hours
+    young = [each for each in trouble.left_over if each.hours < hours]
+    if young:
+        lost = [f"{each.path} after {each.hours} hours" for each in young if not each.there]
+        ledger.judge("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
+    old = [each for each in trouble.left_over if each.hours >= hours]
+    if old and not vacuum.lite:
+        there = [f"{each.path} after {each.hours} hours" for each in old if each.there]
         ledger.judge("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
 
 

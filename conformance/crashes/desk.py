@@ -7,18 +7,21 @@ the log; the history goes on from there.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from conformance.crashes.left_overs import by_role, lying, swept
+from conformance.crashes.left_overs import by_role, files_of, lying, swept
 from conformance.crashes.narrowing import AFTER, BEFORE, narrow
 from conformance.history import Step
-from conformance.observation import Look, Observation, Trouble
+from conformance.observation import LeftOver, Look, Observation, Trouble
 from conformance.player import Answer, Desk, Judged
 from conformance.seats import Lost, Seat
 from conformance.turnstile.actor import Actor
@@ -26,11 +29,12 @@ from conformance.turnstile.events import Record
 from conformance.turnstile.verdicts import rule_of
 from delta_adapters.contract import Look as Asked
 from delta_adapters.losses import HostError
-from delta_models.log import LogReader
+from delta_models.log import Commit, LogReader
 from delta_models.log.stored import StoredColumns
 from delta_models.operations import (
     LOOKS,
     STORAGE_FAULTS,
+    AdvanceClock,
     CleanLog,
     KillAt,
     Operation,
@@ -42,6 +46,7 @@ from delta_models.operations import (
 )  # fmt: skip
 from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.table import Branch, NotModelled
+from delta_models.table.retention import log_retention
 
 CHANGES_NOTHING = (*LOOKS, Reopen, SwitchActor, SetZone)
 READERS_EVERY = 10  # faults after which the other engines look at the table too
@@ -63,7 +68,9 @@ class CrashDesk(Desk):
         self._fault: Operation | None = None
         self._owes = False
         self._lying: dict[str, str] = {}
-        self._left_over: set[str] = set()
+        self._left_over: dict[str, int] = {}
+        self._dated: dict[str, int] = {}
+        self._cleaned = False
         self._readers_look = False
 
     def copy(self, folder: Path) -> Self:
@@ -74,10 +81,12 @@ class CrashDesk(Desk):
             shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.reader = LogReader(folder, stored=self.reader.stored)
+        other._dated = dict(self._dated)  # noqa: SLF001 - its own kind
         return other
 
     def sit_down(self) -> Iterator[Judged]:
         """Have every engine address the table, which is a part of what it does."""
+        self._set_clock()
         start = time.monotonic()
         yield from super().sit_down()
         self.seats[0].seconds += time.monotonic() - start
@@ -98,6 +107,8 @@ class CrashDesk(Desk):
         if isinstance(operation, STORAGE_FAULTS):
             self._fault = operation
             self._pass_over()
+        elif isinstance(operation, AdvanceClock):
+            yield from self._let_pass(operation)
         elif isinstance(operation, CHANGES_NOTHING):
             yield from super().play(step)
         elif self._fault is None:
@@ -106,6 +117,39 @@ class CrashDesk(Desk):
         else:
             fault, self._fault = self._fault, None
             yield from self._meet(fault, operation)
+
+    # Time
+
+    def _let_pass(self, operation: AdvanceClock) -> Iterator[Judged]:
+        """The engine's clock goes on, and what is there is older; then it addresses the table anew."""
+        self._date_files()
+        number = self.world.step
+        self.world = self.world.after(operation)
+        self._remember(number)
+        self._set_clock()
+        for seat in [each for each in self.seats if each.plays]:
+            if lost := seat.open(self._new_address()):
+                yield self._lost(seat, lost, operation)
+
+    def _set_clock(self) -> None:
+        """The engine's clock is as far ahead as the history says."""
+        self.actor.advance(timedelta(hours=self.world.hours) - self.actor.ahead)
+
+    def _date_files(self) -> None:
+        """Files are dated by the kernel, whose clock does not move: those of the last step get the engine's time."""
+        ahead = self.actor.ahead // timedelta(microseconds=1) * 1000
+        for path in files_of(self.folder):
+            file = self.folder / path
+            with contextlib.suppress(FileNotFoundError):  # gone again
+                status = file.stat()
+                if ahead and self._dated.get(path) != status.st_mtime_ns:
+                    os.utime(file, ns=(status.st_atime_ns + ahead, status.st_mtime_ns + ahead))
+                self._dated[path] = file.stat().st_mtime_ns
+
+    def _advance(self) -> tuple[tuple[Commit, ...], Exception | None]:
+        if self.world.hours:
+            self._date_files()
+        return super()._advance()
 
     # The fault
 
@@ -177,17 +221,24 @@ class CrashDesk(Desk):
         self.world = self.world.after(operation, branch or expectation.ordinary)
         self._remember(number)
         now = self._commits()
-        gone = () if isinstance(operation, CleanLog) else tuple(
-            sorted(name for name, digest in commits.items() if now.get(name) != digest)
-        )  # fmt: skip
+        cleaned = isinstance(operation, CleanLog) or self.world.hours >= log_retention(self.world.table)
+        self._cleaned |= cleaned
+        gone = tuple(
+            sorted(
+                name
+                for name, digest in commits.items()
+                if now.get(name) != digest and not (cleaned and name not in now)
+            )
+        )
         left = self._lying if error else lying(self.folder)
         new = {path: role for path, role in left.items() if path not in self._lying}
         self._lying = left
-        self._left_over |= swept(left)
+        for path in swept(left):
+            self._left_over.setdefault(path, self.world.hours)
         seen = Observation(
             seat.engine, number, operation, self.folder, expectation, outcome, branch, self.world.table,
             self.reader, before, self.snapshot, added, (), error, self.versions,
-            trouble=Trouble(fault, gone, found, by_role(new)),
+            trouble=Trouble(fault, gone, found, by_role(new), cleaned=self._cleaned),
         )  # fmt: skip
         looks: dict[str, list[Look]] = {}
         yield from self._gather(looks, seen, reads, "reopen", Read())
@@ -241,10 +292,15 @@ class CrashDesk(Desk):
     def _judge_looks(
         self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
     ) -> Iterator[Judged]:
-        if writer is not None and seen.trouble is None and (self._owes or self._left_over):
-            left = tuple((path, (self.folder / path).exists()) for path in sorted(self._left_over))
-            seen = replace(seen, trouble=Trouble(next_write=self._owes, left_over=left))
-            self._left_over = {path for path, still in left if still}
+        if writer is not None and seen.trouble is None and (self._owes or self._left_over or self._cleaned):
+            left = tuple(
+                LeftOver(path, self.world.hours - hour, (self.folder / path).exists())
+                for path, hour in sorted(self._left_over.items())
+            )
+            seen = replace(
+                seen, trouble=Trouble(next_write=self._owes, cleaned=self._cleaned, left_over=left)
+            )
+            self._left_over = {each.path: self._left_over[each.path] for each in left if each.there}
         yield from super()._judge_looks(found, seen, writer)
 
     def _commits(self) -> dict[str, str]:

@@ -21,7 +21,7 @@ def lying(table: Path) -> dict[str, str]:
     """All that is left over, each path below the table with its role: temporary files of any kind; data files, change
     files and files of deletion vectors that no commit names; Hadoop's block checksums of either and of nothing."""
     named = _named(table)
-    files = dict(_files(table))
+    files = {path: roles.role_of(path) for path in files_of(table)}
     left = {
         path: role
         for path, role in files.items()
@@ -50,11 +50,11 @@ def by_role(left: Mapping[str, str]) -> dict[str, int]:
     return dict(sorted(Counter(left.values()).items()))
 
 
-def _files(table: Path) -> Iterator[tuple[str, str]]:
+def files_of(table: Path) -> Iterator[str]:
+    """The paths of all files below a table."""
     for folder, _, names in os.walk(table):
         for name in names:
-            path = os.path.relpath(os.path.join(folder, name), table)  # noqa: PTH118 - `walk` speaks in texts
-            yield path, roles.role_of(path)
+            yield os.path.relpath(os.path.join(folder, name), table)  # noqa: PTH118 - `walk` speaks in texts
 
 
 def _owner(path: str) -> str:

@@ -11,9 +11,11 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import (
     AddColumn,
     AddConstraint,
+    AdvanceClock,
     Append,
     AtState,
     Checkpoint,
+    CleanLog,
     Create,
     DeadTableAt,
     Delete,
@@ -37,6 +39,7 @@ from delta_models.values import Rows
 
 SCHEMA = struct(("id", LONG), ("part", LONG))
 HIDDEN: Properties = (("delta.enableDeletionVectors", "true"),)
+EAGER: Properties = (("delta.checkpointInterval", "1"),)
 TOLD: Properties = (("delta.enableChangeDataFeed", "true"),)
 
 
@@ -75,6 +78,7 @@ MERGE = Merge(
     (MergeClause("matched", "delete"), MergeClause("not-matched", "insert", everything=True)),
 )
 SWEPT = (Append(rows(1000)), Vacuum(), Vacuum(0.0))
+AGED = (Append(rows(1000)), Vacuum(), AdvanceClock(8 * 24), Vacuum())
 
 CHANGES = (
     Story(Append(rows(20, 21)), _table(), SWEPT),
@@ -89,10 +93,13 @@ CHANGES = (
     Story(AddConstraint("positive", where(">", 0)), _table()),
 )
 UPKEEP = (
-    Story(Optimize(), _table()),
+    Story(Optimize(), _table(), AGED),
     Story(Checkpoint(), _table((), Delete(where("=", 3)))),
     Story(Vacuum(0.0), _table((), Overwrite(rows(1, 2)))),
-    Story(Append(rows(20)), _table((("delta.checkpointInterval", "3"),)), SWEPT),
+    Story(Append(rows(20)), _table(EAGER), SWEPT),
+    Story(CleanLog(), _table((), Checkpoint(), AdvanceClock(40 * 24))),
+    Story(Append(rows(20)), _table(EAGER, AdvanceClock(40 * 24))),
+    Story(Vacuum(), _table((), Overwrite(rows(1, 2)), AdvanceClock(8 * 24))),
 )
 MARKED = (
     Story(Delete(where("<", 3)), _table(HIDDEN)),

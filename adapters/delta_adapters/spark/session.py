@@ -85,6 +85,7 @@ def settings(work: Path, more_java_options: tuple[str, ...] = ()) -> dict[str, s
         # measured: each plan is new, so what is compiled for it runs once; a third of the CPU time
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.storage.blockManagerHeartbeatTimeoutMs": "4000d",  # its clock may be moved on by months
         "spark.sql.ui.explainMode": "simple",  # each plan is written out for a page that nobody opens
         # what the harness means by an operation
         "spark.sql.session.timeZone": "UTC",
