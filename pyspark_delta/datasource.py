@@ -17,9 +17,9 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +54,7 @@ from pyspark_delta.partition_values import (
     parse_column,
     serialize,
 )
+from pyspark_delta.storage import Registered, register_again, registered, storage_of
 
 __all__ = ["PysparkDeltaSource", "register"]
 
@@ -88,9 +89,8 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         snapshot.check_readable()
         if snapshot.column_mapping == "id":
             raise InvalidArgument("this source does not read columns by their ids", "Use pyspark_delta.read.")
-        return _Reader(
-            snapshot.path, snapshot.schema, snapshot.partition_columns, tuple(snapshot.files().adds())
-        )
+        files = tuple(snapshot.files().adds())
+        return _Reader(snapshot.path, snapshot.schema, snapshot.partition_columns, files, registered())
 
     def writer(self, schema: StructType, overwrite: bool) -> _Writer:
         """For `df.write`."""
@@ -111,7 +111,13 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
                 "the table has constraints, which this source can't check", "Write with pyspark_delta.write."
             )
         return _Writer(
-            snapshot.path, schema, snapshot.schema, snapshot.partition_columns, configuration, overwrite
+            snapshot.path,
+            schema,
+            snapshot.schema,
+            snapshot.partition_columns,
+            configuration,
+            overwrite,
+            registered(),
         )
 
     def _snapshot(self) -> Snapshot:
@@ -131,6 +137,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     schema: StructType
     partition_columns: tuple[str, ...]
     files: tuple[Add, ...]
+    storages: Registered
 
     def partitions(self) -> Sequence[InputPartition]:
         """A file each."""
@@ -139,6 +146,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a file that are not deleted."""
         assert isinstance(partition, _File)  # noqa: S101 - made above
+        register_again(self.storages)
         add = partition.add
         wanted = to_arrow_schema(as_nullable(without_internals(self.schema)))
         stored = {schemas.physical_name(field): field for field in self.schema.fields}
@@ -148,7 +156,9 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
             bitmap = deletion_vectors.read(add.deletion_vector, self.path, open_store(self.path))
             gone = np.array(bitmap.to_array(), dtype=np.int64)
         first = 0
-        with pq.ParquetFile(absolute_path(add.path, self.path), coerce_int96_timestamp_unit="us") as file:
+        place = absolute_path(add.path, self.path)
+        with storage_of(place).open(place) as opened:
+            file = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
             names = [name for name in file.schema_arrow.names if name in stored and name not in keys]
             for batch in file.iter_batches(_ROWS, columns=names):
                 here = gone[(gone >= first) & (gone < first + len(batch))] - first
@@ -176,6 +186,12 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         return pa.RecordBatch.from_arrays(columns, schema=wanted)
 
 
+class _NewFile(NamedTuple):
+    name: str
+    stream: IO[bytes]
+    writer: pq.ParquetWriter
+
+
 @dataclass(frozen=True)
 class _Written(WriterCommitMessage):  # type: ignore[misc]
     adds: tuple[Add, ...]
@@ -189,10 +205,12 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
     partition_columns: tuple[str, ...]
     configuration: dict[str, str]
     overwrite: bool
+    storages: Registered
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> _Written:
         """The rows of a task, a file for each partition that it has rows of."""
-        open_files: dict[tuple[str | None, ...], tuple[str, pq.ParquetWriter]] = {}
+        register_again(self.storages)
+        open_files: dict[tuple[str | None, ...], _NewFile] = {}
         keys = [self.schema[name] for name in self.partition_columns]
         kept = [field for field in self.schema.fields if field.name not in self.partition_columns]
         target = to_arrow_schema(StructType([StructField(f.name, f.dataType, True) for f in kept]))
@@ -208,12 +226,13 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
                         else pa.nulls(len(rows), t.type)
                         for f, t in zip(kept, target, strict=True)
                     ]
-                    open_files[values][1].write_table(pa.table(columns, schema=target))
+                    open_files[values].writer.write_table(pa.table(columns, schema=target))
         finally:
-            for _, file in open_files.values():
-                file.close()
+            for file in open_files.values():
+                file.writer.close()
+                file.stream.close()
         indexed = statistics.indexed_columns(self.schema, self.partition_columns, self.configuration)
-        return _Written(tuple(self._add(values, name, indexed) for values, (name, _) in open_files.items()))
+        return _Written(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks one version."""
@@ -234,24 +253,26 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         """Take the files of the tasks that ended well away again."""
         for message in messages:
             for add in message.adds if isinstance(message, _Written) else ():
-                Path(absolute_path(add.path, self.path)).unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    storage_of(self.path).remove(absolute_path(add.path, self.path))
 
-    def _new_file(self, values: tuple[str | None, ...], target: pa.Schema) -> tuple[str, pq.ParquetWriter]:
+    def _new_file(self, values: tuple[str | None, ...], target: pa.Schema) -> _NewFile:
         folder = hive_path(dict(zip(self.partition_columns, values, strict=True)))
         name = f"{folder}/part-{uuid.uuid4()}.snappy.parquet".lstrip("/")
-        place = Path(self.path, name)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        return name, pq.ParquetWriter(place, target, compression="snappy", coerce_timestamps="us")
+        stream = storage_of(self.path).create(f"{self.path}/{name}")
+        return _NewFile(
+            name, stream, pq.ParquetWriter(stream, target, compression="snappy", coerce_timestamps="us")
+        )
 
     def _add(self, values: tuple[str | None, ...], name: str, indexed: list[statistics.Column]) -> Add:
-        place = Path(self.path, name)
-        state = place.stat()
+        place = f"{self.path}/{name}"
+        state = storage_of(place).entry(place)
         return Add(
             path=encode_path(name),
             partition_values=dict(zip(self.partition_columns, values, strict=True)),
-            size=state.st_size,
-            modification_time=state.st_mtime_ns // 1_000_000,
-            stats=statistics.of_file(str(place), indexed).text,
+            size=state.size,
+            modification_time=state.mtime_ms,
+            stats=statistics.of_file(place, indexed).text,
         )
 
 

@@ -3,6 +3,8 @@
 A job that fails or is cancelled answers while some of its tasks still write, make folders and hold room on the disk.
 And Ctrl-C while Python waits in py4j for the answer of a job breaks the wait, not the job: the handler's own call over
 the connection in use fails. So the main thread waits for a second thread, which Ctrl-C does not reach.
+
+What is caught here is BaseException, since Ctrl-C is what this is for; it is raised again once the tasks have ended.
 """
 
 from __future__ import annotations

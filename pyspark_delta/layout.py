@@ -33,6 +33,7 @@ from pyspark_delta.planned_filters import predicate_of_filters
 from pyspark_delta.predicates import TRUE
 from pyspark_delta.schema import MAPPING_ID, column_mapping_mode, physical_name, physical_schema
 from pyspark_delta.skipping import Pruner
+from pyspark_delta.storage import storage_of
 
 __all__ = ["FILE", "ROW", "Layout", "without_internals"]
 
@@ -113,7 +114,7 @@ class Layout:
         frame = file_index.frame(
             spark,
             self._list(files, list(numbers.values())),
-            root=self.root,
+            root=storage_of(self.root).for_spark(self.root),
             partition_schema=StructType([*self.partition.fields, *extra]),
             schema=StructType([*self.stored.fields, *extra, *rows]),
             options=options,
@@ -149,7 +150,7 @@ class Layout:
                 values.append(row)
             groups.append(group)
         return file_index.FileList(
-            [path if not path.startswith("/") else f"file:{path}" for path in files.paths()],
+            [storage_of(path).for_spark(path) for path in files.paths()],
             table["size"].combine_chunks(),
             table["modificationTime"].combine_chunks(),
             groups,

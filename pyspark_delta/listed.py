@@ -6,6 +6,7 @@ filters leave out no files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from pyspark.sql.types import StructType
 from pyspark_delta import sql_text
 from pyspark_delta.log.files import Files
 from pyspark_delta.partition_values import parse_column
+from pyspark_delta.storage import storage_of
 
 __all__ = ["listed"]
 
@@ -42,12 +44,10 @@ def listed(
         kinds = [f"{sql_text.name(f.name)} {sql_text.type_text(f.dataType)}" for f in stored.fields]
         numbers = [f"{name} bigint" for name in (*constants, *([row] if row else []))]
         return spark.createDataFrame([], ", ".join([*kinds, *numbers]))
-    paths = files.paths()
+    paths = [storage_of(path).for_spark(path) for path in files.paths()]
     # Names are not patterns, and folders no partitions: Spark would take columns from them, and read files twice.
     reader = spark.read.schema(data).options(**options).option("__globPaths__", "false")
-    rows = reader.option("recursiveFileLookup", "true").parquet(
-        *[f"file:{path}" if path.startswith("/") else path for path in paths]
-    )
+    rows = reader.option("recursiveFileLookup", "true").parquet(*paths)
     kept = [sql_text.name(name) for name in data.names]
     if not keys and not constants:
         return rows.selectExpr(*kept, *([f"_metadata.row_index as {row}"] if row else []))
@@ -55,7 +55,7 @@ def listed(
         *kept, f"{_OWN_PATH} as {_PATH}", *([f"_metadata.row_index as {row}"] if row else [])
     )
     facts = {
-        _PATH: pa.array(paths),
+        _PATH: pa.array([re.sub("^file:/+", "/", path) for path in paths]),
         **{f.name: parse_column(files.partition_values(f.name), f.dataType) for f in partition.fields},
         **{name: pa.array(numbers, pa.int64()) for name, numbers in constants.items()},
     }

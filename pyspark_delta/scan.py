@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,6 +18,7 @@ from pyspark_delta.log.files import Files
 from pyspark_delta.log.names import LOG, commit_name
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.storage import storage_of
 
 __all__ = ["FILE", "ROW", "require_files", "scan"]
 
@@ -57,7 +57,8 @@ def require_files(snapshot: Snapshot, files: Files) -> None:
     if len(files) > _CHECKED_FILES:
         return
     for path in files.paths():
-        if path.startswith("/") and not os.path.exists(path):  # noqa: PTH110 - of thousands of files
+        storage = storage_of(path)
+        if storage.asks_cheaply and not storage.exists(path):
             raise missing(snapshot, path)
 
 

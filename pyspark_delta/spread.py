@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pyspark.sql import SparkSession
 
-from pyspark_delta import jobs
+from pyspark_delta import jobs, storage
 
 __all__ = ["over"]
 
@@ -30,7 +30,7 @@ def over(spark: SparkSession | None, items: Sequence[Item], work: Callable[[Item
         context: Any = spark.sparkContext
         slices = min(len(items), 4 * context.defaultParallelism)
         found: list[Found] = []
-        job = context.parallelize(items, slices).mapPartitions(partial(_several, work))
+        job = context.parallelize(items, slices).mapPartitions(partial(_several, work, storage.registered()))
         jobs.run(spark, lambda: found.extend(job.collect()))
         return found
     if len(items) < THREADS_FROM:
@@ -39,7 +39,10 @@ def over(spark: SparkSession | None, items: Sequence[Item], work: Callable[[Item
         return list(pool.map(work, items))
 
 
-def _several(work: Callable[[Item], Found], items: Iterator[Item]) -> Iterator[Found]:
+def _several(
+    work: Callable[[Item], Found], storages: storage.Registered, items: Iterator[Item]
+) -> Iterator[Found]:
     """Work that is mostly waiting, several at a time also where an executor has one core for it."""
+    storage.register_again(storages)
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         yield from pool.map(work, items)

@@ -37,6 +37,7 @@ from pyspark.sql.types import (
 from pyspark_delta import spread
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.schema import leaves
+from pyspark_delta.storage import storage_of
 
 __all__ = ["FileStatistics", "indexed_columns", "of_file", "of_files", "truncated_max", "truncated_min"]
 
@@ -87,7 +88,7 @@ def of_files(
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
     """Statistics of one file."""
-    with open(path, "rb") as opened:  # noqa: PTH123 - a third of the time of pathlib's or of Arrow's own opening
+    with storage_of(path).open(path) as opened:
         return of_footer(pq.read_metadata(opened), columns)
 
 

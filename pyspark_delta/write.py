@@ -7,9 +7,7 @@ the files renamed to their places, of which nothing knows before the log names t
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import shutil
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +37,7 @@ from pyspark_delta.lengths import fitted
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal
+from pyspark_delta.storage import Storage, storage_of
 
 __all__ = ["STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
 
@@ -99,28 +98,25 @@ def write_files(
         plan.place(spark, staging, options, placed)
     except BaseException as error:
         discard(root, placed)
-        _remove_folder(staging)
+        storage_of(root).remove_tree(staging)
         _raise_named(error, root)
         raise
-    _remove_folder(staging)
+    storage_of(root).remove_tree(staging)
     return placed
 
 
 def discard(root: str, adds: Iterable[Add]) -> None:
     """Take files away that no commit names, and folders of partitions that are empty now."""
+    storage = storage_of(root)
     folders = set()
     for add in adds:
         place = absolute_path(add.path, root)
         with contextlib.suppress(FileNotFoundError):
-            os.remove(place)  # noqa: PTH107 - paths are text here
-        folders.add(os.path.dirname(place))  # noqa: PTH120
+            storage.remove(place)
+        folders.add(place.rpartition("/")[0])
     for folder in folders:
-        while folder.startswith(f"{root}/"):
-            try:
-                os.rmdir(folder)  # noqa: PTH106
-            except OSError:
-                break  # something else is in it
-            folder = os.path.dirname(folder)  # noqa: PTH120, PLW2901 - upwards
+        while folder.startswith(f"{root}/") and storage.remove_folder(folder):
+            folder = folder.rpartition("/")[0]  # noqa: PLW2901 - upwards
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +138,8 @@ class _Plan:
 
     def place(self, spark: SparkSession, staging: str, options: WriteOptions, placed: list[Add]) -> None:
         """Move the files that have rows from the staging folder to where they stay."""
-        found = list(_data_files(staging, ""))
+        storage = storage_of(self.root)
+        found = list(_data_files(storage, staging, ""))
         told = statistics.of_files([f"{staging}/{file}" for file in found], self.columns, spark)
         for file, facts in zip(found, told, strict=True):
             if facts.rows == 0:
@@ -154,16 +151,14 @@ class _Plan:
             # folder's name, or upper and lower case on some disks), where the second file would replace the first.
             relative = f"{folder}/{_UUID.sub(str(uuid.uuid4()), name)}" if folder else name
             target = f"{self.root}/{relative}"
-            if folder:
-                os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
-            os.rename(f"{staging}/{file}", target)  # noqa: PTH104
-            state = os.stat(target)  # noqa: PTH116
+            storage.move(f"{staging}/{file}", target)
+            state = storage.entry(target)
             placed.append(
                 Add(
                     path=encode_path(relative),
                     partition_values=values,
-                    size=state.st_size,
-                    modification_time=state.st_mtime_ns // 1_000_000,
+                    size=state.size,
+                    modification_time=state.mtime_ms,
                     data_change=options.data_change,
                     stats=facts.text,
                     tags=options.tags,
@@ -205,7 +200,7 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
     writer = frame.write.format("parquet").options(**settings)
     if plan.partition:
         writer = writer.partitionBy(*keys.values())
-    target = f"file:{staging}" if staging.startswith("/") else staging
+    target = storage_of(staging).for_spark(staging)
     with _configured(spark, plan.schema):
         jobs.run(spark, lambda: writer.save(target))
 
@@ -296,18 +291,13 @@ def _has_not_null(data_type: DataType) -> bool:
     return False
 
 
-def _data_files(folder: str, prefix: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda each: each.name):
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(("_temporary", ".")):
-                    yield from _data_files(entry.path, f"{prefix}{entry.name}/")
-            elif not entry.name.startswith(("_", ".")):
-                yield f"{prefix}{entry.name}"
-
-
-def _remove_folder(folder: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def _data_files(storage: Storage, folder: str, prefix: str) -> Iterator[str]:
+    for entry in storage.entries(folder):
+        if entry.is_folder:
+            if not entry.name.startswith(("_temporary", ".")):
+                yield from _data_files(storage, f"{folder}/{entry.name}", f"{prefix}{entry.name}/")
+        elif not entry.name.startswith(("_", ".")):
+            yield f"{prefix}{entry.name}"
 
 
 def _raise_named(error: BaseException, root: str) -> None:

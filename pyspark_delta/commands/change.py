@@ -79,6 +79,14 @@ class Marked:
     vectors_removed: int = 0
     vectors_updated: int = 0
 
+    @classmethod
+    def whole(cls, adds: Sequence[Add]) -> Marked:
+        """Files that go, with all their rows; others may have taken some of these."""
+        now = now_ms()
+        removes = tuple(add.remove(now) for add in adds)
+        vectors = sum(add.deletion_vector is not None for add in adds)
+        return cls(removes=removes, whole_files=len(adds), vectors_removed=vectors)
+
 
 @dataclass(slots=True)
 class Change:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from pyspark_delta import deletion_vectors, spread
+from pyspark_delta import deletion_vectors, spread, storage
 from pyspark_delta.commands.change import USER_METADATA, now_ms, total, vector_file
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import MissingDataFile, TableExists
@@ -18,6 +16,7 @@ from pyspark_delta.log.actions import Add, DeletionVector, Metadata, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, decode_path, encode_path, is_absolute
+from pyspark_delta.storage import storage_of
 from pyspark_delta.write import discard
 
 __all__ = ["clone"]
@@ -106,7 +105,10 @@ def _referring(add: Add, root: str) -> Add:
 
 
 def _uri(place: str) -> str:
-    return f"file://{encode_path(place)}" if place.startswith("/") else encode_path(place)
+    if place.startswith("/"):
+        return f"file://{encode_path(place)}"
+    scheme, _, path = place.partition(":")
+    return f"{scheme}:{encode_path(path)}"
 
 
 def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
@@ -126,8 +128,6 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
         for add, name in zip(files, names, strict=True)
     ]
     try:
-        for folder in {os.path.dirname(goal) for _, goal in pairs}:
-            os.makedirs(folder, exist_ok=True)
         _require(source, pairs, spread.over(spark, pairs, _copy))
         vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
@@ -148,7 +148,7 @@ def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], there: Sequence
 def _name(add: Add, root: str) -> str:
     """Where the copy goes, below the root: to a place where nothing is."""
     name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
-    if os.path.exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
+    if storage_of(root).exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
         folder, _, last = name.rpartition("/")
         name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
     return name
@@ -157,7 +157,7 @@ def _name(add: Add, root: str) -> str:
 def _copy(pair: tuple[str, str]) -> bool:
     """Whether there was something to copy."""
     try:
-        shutil.copyfile(*pair)
+        storage.copy(*pair)
     except FileNotFoundError:
         return False
     return True

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -22,6 +20,7 @@ from pyspark_delta.log.actions import Add, dump
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import HIVE_NULL, encode_path, internal
 from pyspark_delta.schema import find
+from pyspark_delta.storage import Storage, storage_of
 
 __all__ = ["convert_to_delta"]
 
@@ -45,12 +44,13 @@ def convert_to_delta(
     if log.exists():
         return log
     partition = _partition_schema(spark, partition_schema)
-    found = list(_files(log.path))
+    storage = storage_of(log.path)
+    found = list(_files(storage, log.path))
     if not found:
         raise DeltaAnalysisError(f"there is no Parquet file below {path}", "Check the path.")
     _refuse_other_partitioning(found, partition, path)
     data = spark.read.option("mergeSchema", "true").parquet(
-        *(f"file:{log.path}/{each.name}" for each in found)
+        *(storage.for_spark(f"{log.path}/{each.name}") for each in found)
     )
     fields = [field for field in data.schema.fields if find(partition, field.name) is None]
     schema = as_nullable(StructType([*fields, *partition.fields]))
@@ -112,22 +112,20 @@ def _loaded(text: str) -> dict[str, object]:
 
 
 def _files(
-    root: str, folder: str = "", partition: tuple[tuple[str, str | None], ...] = ()
+    storage: Storage, root: str, folder: str = "", partition: tuple[tuple[str, str | None], ...] = ()
 ) -> Iterator[_Found]:
-    with os.scandir(f"{root}/{folder}" if folder else root) as entries:
-        for entry in sorted(entries, key=lambda each: each.name):
-            name = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir():
-                if "=" in entry.name:
-                    key, _, value = entry.name.partition("=")
-                    text = None if value == HIVE_NULL else unquote(value)
-                    yield from _files(root, name, (*partition, (unquote(key), text)))
-                elif not entry.name.startswith(("_", ".")):
-                    yield from _files(root, name, partition)
-            elif entry.name.endswith(".parquet") and not entry.name.startswith(("_", ".")):
-                with suppress(FileNotFoundError):
-                    stat = entry.stat()
-                    yield _Found(name, stat.st_size, stat.st_mtime_ns // 1_000_000, partition)
+    for listed in storage.entries(f"{root}/{folder}" if folder else root):
+        name = f"{folder}/{listed.name}" if folder else listed.name
+        entry = storage.entry(f"{root}/{name}") if listed.is_link else listed
+        if entry.is_folder:
+            if "=" in entry.name:
+                key, _, value = entry.name.partition("=")
+                text = None if value == HIVE_NULL else unquote(value)
+                yield from _files(storage, root, name, (*partition, (unquote(key), text)))
+            elif not entry.name.startswith(("_", ".")):
+                yield from _files(storage, root, name, partition)
+        elif entry.name.endswith(".parquet") and not entry.name.startswith(("_", ".")):
+            yield _Found(name, entry.size, entry.mtime_ms, partition)
 
 
 def _refuse_other_partitioning(found: list[_Found], partition: StructType, path: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import defaultdict
 
 from pyspark.sql import SparkSession
@@ -11,6 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark_delta.exceptions import InvalidArgument, UnsupportedTableFeature
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import absolute_path, hive_path
+from pyspark_delta.storage import storage_of
 
 __all__ = ["generate"]
 
@@ -35,7 +34,7 @@ def generate(_: SparkSession, log: DeltaLog, mode: str) -> None:
         place = absolute_path(add.path, log.path)
         ordered = {name: add.partition_values.get(name) for name in snapshot.partition_columns}
         # A path and no URI: what Hive reads here is never decoded.
-        manifests[hive_path(ordered)].append(f"file:{place}" if place.startswith("/") else place)
+        manifests[hive_path(ordered)].append(storage_of(place).for_spark(place))
     if not snapshot.partition_columns:
         manifests.setdefault("", [])
     written = set()
@@ -48,11 +47,16 @@ def generate(_: SparkSession, log: DeltaLog, mode: str) -> None:
 
 def _forget_others(log: DeltaLog, written: set[str]) -> None:
     """Manifests of partitions that are no more."""
-    root = log.store.local_path(FOLDER)
-    if root is None or not os.path.isdir(root):
-        return
-    for place, _, names in os.walk(root, topdown=False):
-        if "manifest" in names and os.path.relpath(os.path.join(place, "manifest"), log.path) not in written:
-            os.unlink(os.path.join(place, "manifest"))
-            if not [name for name in os.listdir(place) if not name.startswith(".")]:
-                shutil.rmtree(place, ignore_errors=True)
+    storage = storage_of(log.path)
+    waiting, folders = [FOLDER], []
+    while waiting:
+        folder = waiting.pop()
+        folders.append(folder)
+        for entry in storage.entries(f"{log.path}/{folder}"):
+            name = f"{folder}/{entry.name}"
+            if entry.is_folder:
+                waiting.append(name)
+            elif entry.name == "manifest" and name not in written:
+                storage.remove(f"{log.path}/{name}")
+    for folder in reversed(folders[1:]):
+        storage.remove_folder(f"{log.path}/{folder}")

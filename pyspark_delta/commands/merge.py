@@ -2,7 +2,8 @@
 
 Two Spark jobs, whatever the clauses. The first joins the table's candidate files with the source (broadcast, if it is
 small) and keeps, of each pair that a clause acts on, the row's number, the source row's number, the clause and the new
-values: what is rewritten, marked or inserted follows from that. The second writes.
+values: what is rewritten, marked or inserted follows from that. The second writes. Where one small file meets few rows
+that the driver has, one job writes what comes of all its rows, and the two are for the cases that this can't decide.
 """
 
 from __future__ import annotations
@@ -12,35 +13,26 @@ from functools import reduce
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
 from pyspark_delta.commands.candidates import Candidates, find_candidates
-from pyspark_delta.commands.change import Change, Marked, Timer, changing, now_ms, total
-from pyspark_delta.commands.conditions import (
-    Condition,
-    analyse,
-    empty_frame,
-    expression,
-    quoted,
-    read_conf,
-)
+from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
+from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, expression, quoted
 from pyspark_delta.commands.merge_clauses import (
     BY_SOURCE,
     MATCHED,
-    NOT_MATCHED,
     Clause,
     Pairs,
     check,
-    numbers_of,
     parameters,
 )
+from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
 from pyspark_delta.commands.merge_source import Source, prepared
 from pyspark_delta.commands.rows import bitmap, grouped, packed
-from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
-from pyspark_delta.exceptions import AmbiguousMerge, SchemaMismatch
+from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
@@ -51,6 +43,8 @@ __all__ = ["merge"]
 IN_PLAN = 1_000
 # Up to here the changed rows are sent to every executor when files are rewritten.
 BROADCAST_ROWS = 1_000_000
+# Up to here rows of a source that the driver has meet one small file in one task.
+AT_ONCE_ROWS = 10_000
 
 
 def merge(  # noqa: PLR0917 - called by one place
@@ -92,28 +86,28 @@ class _Merge:
         self._timer = Timer()
         self._schema = change.snapshot.schema
         self._clauses = clauses
-        self._matched = numbers_of(clauses, MATCHED)
-        self._by_source = numbers_of(clauses, BY_SOURCE)
-        self._inserting = numbers_of(clauses, NOT_MATCHED)
-        self._updating = [number for number, each in enumerate(clauses) if each.action == "update"]
-        self._deleting = [number for number, each in enumerate(clauses) if each.action == "delete"]
-        taken = [*(field.name for field in self._schema.fields), *source.columns, FILE, ROW]
-        self._row, self._clause = fresh_names(taken, "row", "clause")
-        self._taken = taken
+        self._rows = MergedRows(change.spark, self._schema, source, on, clauses, alias)
 
     def run(self) -> dict[str, int]:
         candidates = self._candidates()
-        found = self._found(candidates)
+        if self._fits_at_once(candidates):
+            metrics = self._at_once(candidates)
+            if metrics is not None:
+                return metrics
+        rows = self._rows
+        # Where files are written anew their rows meet a small source once more: cheaper than to keep new values.
+        with_values = self._change.deletion_vectors_wanted() or not self._source.small
+        found = rows.pairs(self._numbered(candidates), with_values=with_values)
         inserted = (
-            self._inserted_frame() if self._inserting else None
+            rows.inserted() if rows.inserting else None
         )  # refuses what does not resolve, before any job
-        if self._updating:
+        if rows.updating and with_values:
             found = found.persist()
         try:
             numbers = found.select(
-                F.col(self._row).alias("row"),
+                F.col(rows.row).alias("row"),
                 F.col(self._source.number).alias("source"),
-                F.col(self._clause).alias("clause"),
+                F.col(rows.clause).alias("clause"),
             ).toArrow()
             pairs = Pairs(numbers)
             self._refuse_ambiguous(pairs)
@@ -122,16 +116,51 @@ class _Merge:
                 inserted = self._unmatched(inserted, pairs)
             if self._change.deletion_vectors_wanted():
                 return self._by_vectors(candidates, found, pairs, inserted, scanned)
-            return self._by_rewriting(candidates, found, pairs, inserted, scanned)
+            valued = found if with_values else None
+            return self._by_rewriting(candidates, valued, pairs, inserted, scanned)
         finally:
-            if self._updating:
+            if rows.updating and with_values:
                 found.unpersist()
+
+    # The only job
+
+    def _fits_at_once(self, candidates: Candidates) -> bool:
+        return (
+            self._source.at_hand
+            and self._source.rows <= AT_ONCE_ROWS
+            and candidates.are_one_small_file()
+            and any(each.action != "insert" for each in self._clauses)
+            and not self._change.deletion_vectors_wanted()
+        )
+
+    def _at_once(self, candidates: Candidates) -> dict[str, int] | None:
+        """All rows of the file anew; None, and nothing done, where that is not what the merge comes to."""
+        seen = Observation()
+        try:
+            added = self._change.write(self._rows.everything(self._numbered(candidates), seen))
+        except (Py4JError, PySparkException, ConstraintViolated):
+            return None  # perhaps by a row that is not inserted in the end
+        counted, old = self._counted(seen)
+        live = self._change.live_rows(candidates.adds[0])
+        acted = sum(counted[number] for number in (*self._rows.updating, *self._rows.deleting))
+        if old != live or not acted:
+            self._change.undo()  # rows that match twice, or none that changes
+            return None
+        added = [add for add in added if self._change.live_rows(add)]
+        return self._commit(Marked.whole(candidates.adds), added, counted, live - acted, 0)
+
+    @staticmethod
+    def _counted(seen: Observation) -> tuple[dict[int, int], int]:
+        """How many rows each clause acted on, and how many rows of the table there were."""
+        told = dict(seen.get)
+        rows = int(told.pop(ROWS_SEEN))
+        return {int(name): int(count) for name, count in told.items()}, rows
 
     # First job
 
     def _candidates(self) -> Candidates:
         """The files that can have a match; all of them if rows without one count too."""
-        condition = None if self._by_source else self._of_the_target()
+        condition = None if self._rows.by_source else self._of_the_target()
         return find_candidates(self._change, condition)
 
     def _of_the_target(self) -> Condition | None:
@@ -151,85 +180,13 @@ class _Merge:
         except AnalysisException:  # Spark's own text of an expression is not always one that it can read
             return None
 
-    def _found(self, candidates: Candidates) -> DataFrame:
-        target = candidates.frame()
-        number = packed(F.col(FILE), F.col(ROW)).alias(self._row)
-        target = target.select(*columns_of(self._schema), number)
-        if self._alias is not None:
-            target = target.alias(self._alias)
-        joined = target.join(self._source.side(), self._on, "left" if self._by_source else "inner")
-        is_match = F.col(self._source.number).isNotNull()
-        chosen = F.lit(None).cast("int")
-        for clause in reversed([*self._matched, *self._by_source]):
-            applies = is_match if clause in self._matched else ~is_match
-            chosen = F.when(applies & self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
-        numbered = joined.select("*", chosen.alias(self._clause))
-        acts = F.col(self._clause).isNotNull()
-        # A match that no clause acts on still keeps its source row from being inserted.
-        numbered = numbered.where(acts | is_match if self._inserting else acts)
-        return self._with_values(numbered, target)
-
-    def _with_values(self, numbered: DataFrame, target: DataFrame) -> DataFrame:
-        """The row's, the source row's and the clause's numbers, and the new values of rows that are updated."""
-        keys = [F.col(name) for name in (self._row, self._source.number, self._clause)]
-        if not self._updating:
-            return numbered.select(*keys)
-        names = {
-            clause: fresh_names(
-                self._taken, *(f"new_{clause}_{index}" for index in range(len(self._schema.fields)))
-            )
-            for clause in self._updating
-        }
-        values = [
-            F.when(F.col(self._clause) == clause, value).alias(name)
-            for clause in self._updating
-            for name, value in zip(
-                names[clause], self._new_values(self._clauses[clause], target), strict=True
-            )
-        ]
-        return self._narrowed(numbered.select(*keys, *values), keys, names)
-
-    def _narrowed(self, wide: DataFrame, keys: list[Column], names: Mapping[int, list[str]]) -> DataFrame:
-        """The values of several clauses brought together into one column for each of the table's."""
-        types = {each.name: each.dataType for each in wide.schema.fields}
-        differences: list[str] = []
-        columns = []
-        for index, wanted in enumerate(self._schema.fields):
-            value = F.lit(None).cast(wanted.dataType)
-            for clause in reversed(list(names)):
-                name = names[clause][index]
-                new = fit(F.col(name), types[name], wanted.dataType, wanted.name, differences)
-                value = F.when(F.col(self._clause) == clause, new).otherwise(value)
-            columns.append(value.alias(self._value_name(index)))
-        if differences:
-            raise SchemaMismatch(
-                "values do not fit the columns that they are assigned to", differences=differences
-            )
-        with strict(self._spark):
-            return wide.select(*keys, *columns)
-
-    def _new_values(self, clause: Clause, target: DataFrame) -> list[Column]:
-        tree = self._tree(clause)
-        return [
-            assigned_value(target[quoted(field.name)], field.dataType, tree[field.name])
-            if field.name in tree
-            else target[quoted(field.name)]
-            for field in self._schema.fields
-        ]
-
-    def _tree(self, clause: Clause) -> Tree:
-        if clause.assigned is not None:
-            case_sensitive = read_conf(self._spark, "spark.sql.caseSensitive", "false") == "true"
-            return assignments(clause.assigned, self._schema, self._alias, case_sensitive)
-        return {field.name: self._source.column(field.name) for field in self._schema.fields}
-
-    def _value_name(self, index: int) -> str:
-        return fresh_names(self._taken, f"value_{index}")[0]
+    def _numbered(self, candidates: Candidates) -> DataFrame:
+        return self._rows.target_frame(candidates.frame(), packed(F.col(FILE), F.col(ROW)))
 
     # Between the jobs
 
     def _refuse_ambiguous(self, pairs: Pairs) -> None:
-        acting = self._matched
+        acting = self._rows.matched
         if not acting or (len(acting) == 1 and self._is_plain_deletion(self._clauses[acting[0]])):
             return
         if pairs.ambiguous(acting):
@@ -243,32 +200,6 @@ class _Merge:
         return clause.action == "delete" and clause.condition is None
 
     # Second job
-
-    def _inserted_frame(self) -> DataFrame:
-        """The rows that the source would insert if none of its rows matched, with their numbers in the last column."""
-        number = self._source.number
-        source = self._source.frame
-        chosen = F.lit(None).cast("int")
-        for clause in reversed(self._inserting):
-            chosen = F.when(self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
-        source = source.select("*", chosen.alias(self._clause)).where(F.col(self._clause).isNotNull())
-        wide_names: dict[int, list[str]] = {}
-        values: list[Column] = []
-        for clause in self._inserting:
-            tree = self._tree(self._clauses[clause])
-            names = fresh_names(
-                self._taken, *(f"new_{clause}_{index}" for index in range(len(self._schema.fields)))
-            )
-            wide_names[clause] = names
-            for name, field in zip(names, self._schema.fields, strict=True):
-                new = (
-                    assigned_value(F.lit(None).cast(field.dataType), field.dataType, tree[field.name])
-                    if field.name in tree
-                    else F.lit(None).cast(field.dataType)
-                )
-                values.append(F.when(F.col(self._clause) == clause, new).alias(name))
-        keys = [F.col(number), F.col(self._clause)]
-        return self._narrowed(source.select(*keys, *values), keys, wide_names)
 
     def _unmatched(self, inserted: DataFrame, pairs: Pairs) -> DataFrame | None:
         """Less those whose source row matches; None if that is all of them."""
@@ -288,38 +219,53 @@ class _Merge:
     def _by_vectors(
         self, candidates: Candidates, found: DataFrame, pairs: Pairs, inserted: DataFrame | None, scanned: int
     ) -> dict[str, int]:
-        updated, deleted = pairs.acting(self._updating), pairs.acting(self._deleting)
-        frames = [] if inserted is None else [self._table_columns(inserted)]
+        rows = self._rows
+        updated, deleted = pairs.acting(rows.updating), pairs.acting(rows.deleting)
+        frames = [] if inserted is None else [rows.table_columns(inserted)]
         if len(updated):
-            frames.append(self._table_columns(found.where(F.col(self._clause).isin(self._updating))))
+            frames.append(rows.table_columns(found.where(F.col(rows.clause).isin(rows.updating))))
         added = self._write(frames)
         gone = pa.concat_arrays([updated, deleted])
         marked = self._change.mark(
-            candidates.adds, {ordinal: bitmap(rows) for ordinal, rows in grouped(gone)}
+            candidates.adds, {ordinal: bitmap(each) for ordinal, each in grouped(gone)}
         )
-        return self._commit(marked, added, pairs, 0, scanned)
+        return self._commit(marked, added, self._counts(pairs), 0, scanned)
 
     def _by_rewriting(
-        self, candidates: Candidates, found: DataFrame, pairs: Pairs, inserted: DataFrame | None, scanned: int
+        self,
+        candidates: Candidates,
+        found: DataFrame | None,
+        pairs: Pairs,
+        inserted: DataFrame | None,
+        scanned: int,
     ) -> dict[str, int]:
-        deleted = {ordinal: len(rows) for ordinal, rows in grouped(pairs.acting(self._deleting))}
-        acted = {
-            ordinal: len(rows) for ordinal, rows in grouped(pairs.acting([*self._updating, *self._deleting]))
-        }
+        rows = self._rows
+        deleted = {ordinal: len(gone) for ordinal, gone in grouped(pairs.acting(rows.deleting))}
+        changed = pairs.acting([*rows.updating, *rows.deleting])
+        acted = {ordinal: len(each) for ordinal, each in grouped(changed)}
         live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in acted}
-        frames = [] if inserted is None else [self._table_columns(inserted)]
+        frames = [] if inserted is None else [rows.table_columns(inserted)]
         kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
-        if kept:
-            frames.append(self._rewritten(candidates, kept, found, sum(acted.values())))
-        added = self._write(frames)
-        now = now_ms()
+        added = None
+        if kept and found is None and pairs.once:
+            added = self._met_again(candidates.only(kept), frames, sum(live[ordinal] for ordinal in kept))
+        if added is None:
+            if kept:
+                found = found or rows.pairs(self._numbered(candidates), with_values=True)
+                frames.append(self._rewritten(candidates, kept, found, sum(acted.values())))
+            added = self._write(frames)
         touched = [candidates.adds[ordinal] for ordinal in sorted(acted)]
-        removed = Marked(
-            removes=tuple(add.remove(now) for add in touched),
-            whole_files=len(touched),
-            vectors_removed=sum(add.deletion_vector is not None for add in touched),
-        )
-        return self._commit(removed, added, pairs, sum(live.values()) - sum(acted.values()), scanned)
+        copied = sum(live.values()) - sum(acted.values())
+        return self._commit(Marked.whole(touched), added, self._counts(pairs), copied, scanned)
+
+    def _met_again(self, touched: Candidates, frames: Sequence[DataFrame], live: int) -> list[Add] | None:
+        """Written by a join of these files with the source; None, and nothing written, if rows match twice."""
+        seen = Observation()
+        added = self._write([*frames, self._rows.stayed(self._numbered(touched), seen)])
+        if self._counted(seen)[1] == live:
+            return added
+        self._change.undo()
+        return None
 
     def _rewritten(self, candidates: Candidates, kept: list[int], found: DataFrame, acted: int) -> DataFrame:
         """All rows of these files: updated where a clause says so, without the deleted ones."""
@@ -328,19 +274,18 @@ class _Merge:
         if touched is not candidates:
             # `found` knows the files by their old ordinals.
             ordinal = F.element_at(F.lit(kept), ordinal.cast("int") + 1)
-        old = touched.frame().select(*columns_of(self._schema), packed(ordinal, F.col(ROW)).alias(self._row))
-        changed = found.where(F.col(self._clause).isNotNull()).drop(self._source.number)
-        if not self._updating:
-            return self._table_columns(
-                old.join(self._small(changed, acted), self._row, "left_anti"), old=True
-            )
-        joined = old.join(self._small(changed, acted), self._row, "left")
-        clause = F.col(self._clause)
-        stays = joined.where(clause.isNull() | clause.isin(self._updating))
+        rows = self._rows
+        old = rows.target_frame(touched.frame(), packed(ordinal, F.col(ROW)))
+        changed = found.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
+        if not rows.updating:
+            return old.join(self._small(changed, acted), rows.row, "left_anti").drop(rows.row)
+        joined = old.join(self._small(changed, acted), rows.row, "left")
+        clause = F.col(rows.clause)
+        stays = joined.where(clause.isNull() | clause.isin(rows.updating))
         return stays.select(
             *(
                 F.when(clause.isNull(), F.col(quoted(field.name)))
-                .otherwise(F.col(self._value_name(index)))
+                .otherwise(F.col(rows.value_name(index)))
                 .alias(field.name)
                 for index, field in enumerate(self._schema.fields)
             )
@@ -349,25 +294,23 @@ class _Merge:
     def _small(self, changed: DataFrame, rows: int) -> DataFrame:
         return F.broadcast(changed) if rows <= BROADCAST_ROWS else changed
 
-    def _table_columns(self, frame: DataFrame, *, old: bool = False) -> DataFrame:
-        names = [field.name for field in self._schema.fields]
-        if old:
-            return frame.select(*(F.col(quoted(name)) for name in names))
-        return frame.select(*(F.col(self._value_name(index)).alias(name) for index, name in enumerate(names)))
-
     def _write(self, frames: Sequence[DataFrame]) -> list[Add]:
         if not frames:
             return []
         added = self._change.write(reduce(DataFrame.unionAll, frames))
         return [add for add in added if self._change.live_rows(add)]
 
+    def _counts(self, pairs: Pairs) -> dict[int, int]:
+        return {
+            number: len(pairs.acting([number])) for number in (*self._rows.matched, *self._rows.by_source)
+        }
+
     def _commit(
-        self, gone: Marked, added: list[Add], pairs: Pairs, copied: int, scanned: int
+        self, gone: Marked, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
     ) -> dict[str, int]:
         if not gone.removes and not added:
             self._change.undo()
             return {}
-        counts = {number: len(pairs.acting([number])) for number in (*self._matched, *self._by_source)}
 
         def acted(when: str, action: str) -> int:
             return sum(

@@ -61,6 +61,11 @@ class Pairs:
         rows = self.table["row"].filter(chosen)
         return len(pc.unique(rows)) < len(rows)
 
+    @property
+    def once(self) -> bool:
+        """Whether no row of the table is in more than one of them."""
+        return len(pc.unique(self.table["row"])) == len(self.table)
+
     def matched_sources(self) -> pa.Array:
         """The numbers of the source rows that match a row."""
         return pc.unique(self.table["source"].drop_null())

@@ -27,6 +27,7 @@ class Source:
     columns: tuple[str, ...]
     rows: int
     small: bool
+    at_hand: bool = False  # whether the driver has the rows already
 
     def column(self, name: str) -> Column:
         """A column of the source, whatever other frames have."""
@@ -45,7 +46,7 @@ def prepared(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
     numbered = frame.select("*", F.monotonically_increasing_id().alias(number))
     rows = _rows_at_hand(frame)
     if rows is not None:
-        yield Source(numbered, number, columns, rows, small=True)
+        yield Source(numbered, number, columns, rows, small=True, at_hand=True)
         return
     numbered.persist()
     try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
-from pyspark_delta import spread
+from pyspark_delta import spread, storage
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.change import changing, now_ms, total, vector_file
 from pyspark_delta.exceptions import InvalidArgument, MissingDataFile
@@ -87,10 +86,8 @@ def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> N
         vector_file(add.deletion_vector, wanted.path) for add in adds if add.deletion_vector is not None
     ]
     places += dict.fromkeys(vector for vector in vectors if vector is not None)
-    here = [place for place in places if place.startswith("/")]
-    few = len(here) < spread.JOB_FROM
-    there = map(os.path.exists, here) if few else spread.over(spark, here, os.path.exists)
-    missing = [place for place, found in zip(here, there, strict=True) if not found]
+    there = spread.over(spark, places, storage.exists)
+    missing = [place for place, found in zip(places, there, strict=True) if not found]
     if missing:
         listed = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise MissingDataFile(

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
 from pyspark_delta.commands.candidates import Candidates, find_candidates, whole_files
-from pyspark_delta.commands.change import Change, Marked, Timer, changing, now_ms, total
+from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
@@ -171,13 +171,7 @@ class _Update:
 
     def _replace(self, touched: Candidates, added: list[Add], updated: int, scanned: int) -> dict[str, int]:
         live = sum(map(self._change.live_rows, touched.adds))
-        now = now_ms()
-        removed = Marked(
-            removes=tuple(add.remove(now) for add in touched.adds),
-            whole_files=len(touched.adds),
-            vectors_removed=sum(add.deletion_vector is not None for add in touched.adds),
-        )
-        return self._commit(removed, added, updated, live - updated, scanned)
+        return self._commit(Marked.whole(touched.adds), added, updated, live - updated, scanned)
 
     def _commit(
         self, gone: Marked, added: list[Add], updated: int, copied: int, scanned: int

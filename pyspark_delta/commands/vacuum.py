@@ -2,17 +2,17 @@
 
 A file is needed if it, or its deletion vector, belongs to the newest version or was removed within the retention.
 Others go once they are as old as the retention: younger ones may belong to a writer that has not committed yet. What is
-hidden (begins with `_` or `.`) is somebody else's, but for our own folders of unfinished writes.
+hidden (begins with `_` or `.`) is somebody else's, but for what writers of ours had in work when they were killed: that
+goes when it is as old as the retention, and a day at least. Links stay.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
@@ -21,13 +21,15 @@ from pyspark_delta import spread
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.change import USER_METADATA, now_ms, vector_file
 from pyspark_delta.commands.conditions import read_conf
-from pyspark_delta.exceptions import InvalidArgument, RetentionTooShort, UnsupportedTableFeature
+from pyspark_delta.exceptions import InvalidArgument, RetentionTooShort
 from pyspark_delta.features import interval_ms
 from pyspark_delta.log.actions import DeletionVector, Remove
 from pyspark_delta.log.columns import bodies
 from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.log.names import LOG
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.storage import storage_of
 from pyspark_delta.write import STAGING_PREFIX
 
 __all__ = ["Rubbish", "find_rubbish", "vacuum"]
@@ -39,6 +41,8 @@ DEFAULT_RETENTION = "interval 7 days"
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
 LOGGED = "spark.databricks.delta.vacuum.logging.enabled"
 _PARTITION = re.compile(r"[^=/]+=.*")
+_UNFINISHED = re.compile(rf"{STAGING_PREFIX}[0-9a-f]{{32}}")
+_STAGED = re.compile(r"\..+\.[0-9a-f]{32}\.tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,7 @@ class Rubbish:
 
     files: tuple[str, ...]
     size: int
-    folders: tuple[str, ...]  # those that were empty already, or will be
-    abandoned: tuple[str, ...]  # unfinished writes of ours
+    folders: tuple[str, ...]  # those that were empty already, or will be; the inner ones first
 
 
 def vacuum(
@@ -58,7 +61,8 @@ def vacuum(
     snapshot = log.update()
     snapshot.check_writable()
     retention = _retention_ms(spark, snapshot, retention_hours)
-    found = find_rubbish(log, snapshot, now_ms() - retention)
+    now = now_ms()
+    found = find_rubbish(spark, log, snapshot, now - retention, now)
     paths = StructType([StructField("path", StringType())])
     if dry_run:
         return frame_of(spark, paths, [{"path": path} for path in found.files])
@@ -84,50 +88,120 @@ def vacuum(
     return frame_of(spark, paths, [])
 
 
-def find_rubbish(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Rubbish:
-    """What may go, given that everything removed since the cutoff is kept."""
+def find_rubbish(
+    spark: SparkSession | None, log: DeltaLog, snapshot: Snapshot, cutoff_ms: int, now: int
+) -> Rubbish:
+    """What may go, given that everything removed since the cutoff is kept.
+
+    Folders are listed several at a time, very many of them by Spark, level by level; what comes back is old.
+    """
     root = log.path
-    if not root.startswith("/"):
-        raise UnsupportedTableFeature(f"{root} is on a storage whose files this engine can't list yet")
     needed = _needed(log, snapshot, cutoff_ms)
-    files: list[str] = []
+    files: dict[str, int] = {}
     folders: list[str] = []
-    abandoned: list[str] = []
-    size = 0
-    for folder in _tree(root, abandoned):
-        emptied = folder.path != root and folder.mtime_ms < cutoff_ms
-        for entry in folder.files:
-            if entry.path in needed or entry.mtime_ms >= cutoff_ms:
-                emptied = False
-            else:
-                files.append(entry.path)
-                size += entry.size
-        if emptied:
-            folders.append(folder.path)
-    stale = [path for path in abandoned if _newest_ms(path) < cutoff_ms - DAY_MS]
-    return Rubbish(tuple(files), size, tuple(reversed(folders)), tuple(stale))
+    level = [root]
+    unfinished: list[str] = []
+    while level:
+        looked = spread.over(spark, level, partial(_look, cutoff_ms))
+        for folder, found in zip(level, looked, strict=True):
+            old = {place: size for place, size in found.old.items() if place not in needed}
+            files |= old
+            if folder != root and found.is_old and len(old) == len(found.old):
+                folders.append(folder)
+        unfinished += [f"{root}/{name}" for name in looked[0].unfinished] if level == [root] else []
+        level = [
+            f"{folder}/{name}" for folder, found in zip(level, looked, strict=True) for name in found.below
+        ]
+    young = min(cutoff_ms, now - DAY_MS)
+    for found in spread.over(spark, unfinished, partial(_abandoned, young)):
+        files |= found.old
+        folders += found.below
+    files |= _left_by_the_log(root, young)
+    return Rubbish(tuple(files), sum(files.values()), tuple(reversed(folders)))
 
 
 def delete_rubbish(spark: SparkSession, found: Rubbish) -> int:
     """Delete it; how many files went."""
-    deleted = sum(spread.over(spark, found.files, _unlinked))
+    deleted = sum(spread.over(spark, found.files, _removed))
     for folder in found.folders:
-        with suppress(OSError):  # not empty: a writer has come, or there is something hidden in it
-            os.rmdir(folder)
-    for folder in found.abandoned:
-        shutil.rmtree(folder, ignore_errors=True)
+        storage_of(folder).remove_folder(folder)  # not where a writer has come, or something hidden is in it
     return deleted
 
 
-def _unlinked(path: str) -> bool:
+def _removed(place: str) -> bool:
     try:
-        os.unlink(path)
+        storage_of(place).remove(place)
     except FileNotFoundError:  # another vacuum was faster
         return False
-    folder, name = os.path.split(path)
-    with suppress(OSError):  # Hadoop's checksum beside it, if there is one
-        os.unlink(f"{folder}/.{name}.crc")
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was found in a folder."""
+
+    old: dict[str, int]  # places of files that are old enough to go, and their sizes
+    below: tuple[str, ...]  # folders to look into; for an unfinished write, those that go
+    is_old: bool = False  # the folder, and every file in it
+    unfinished: tuple[str, ...] = ()
+
+
+def _look(cutoff_ms: int, folder: str) -> _Seen:
+    """The files of a folder that are not hidden and older than the cutoff, and its folders."""
+    storage = storage_of(folder)
+    old: dict[str, int] = {}
+    below, unfinished = [], []
+    is_old = False
+    with suppress(FileNotFoundError):
+        is_old = storage.entry(folder).mtime_ms < cutoff_ms
+    for entry in storage.entries(folder):
+        hidden = entry.name.startswith(("_", "."))
+        if entry.is_folder:
+            if _UNFINISHED.fullmatch(entry.name):
+                unfinished.append(entry.name)
+            elif not hidden or _PARTITION.fullmatch(entry.name) or entry.name == "_change_data":
+                below.append(entry.name)
+        elif hidden:
+            continue
+        elif entry.mtime_ms < cutoff_ms and not entry.is_link:
+            old[f"{folder}/{entry.name}"] = entry.size
+        else:
+            is_old = False
+    return _Seen(old, tuple(below), is_old, tuple(unfinished))
+
+
+def _abandoned(young_ms: int, folder: str) -> _Seen:
+    """All that an unfinished write left, if nothing of it is young; else its writer may be at work."""
+    storage = storage_of(folder)
+    old: dict[str, int] = {}
+    folders: list[str] = []
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        folders.append(place)
+        try:
+            newest = storage.entry(place).mtime_ms
+        except FileNotFoundError:  # its writer has taken it away
+            return _Seen({}, ())
+        for entry in storage.entries(place):
+            newest = max(newest, entry.mtime_ms)
+            if entry.is_folder:
+                waiting.append(f"{place}/{entry.name}")
+            else:
+                old[f"{place}/{entry.name}"] = entry.size
+        if newest >= young_ms:
+            return _Seen({}, ())
+    return _Seen(old, tuple(folders))
+
+
+def _left_by_the_log(root: str, young_ms: int) -> dict[str, int]:
+    """Files on their way to their names in the log, or beside the data, whose writer was killed."""
+    return {
+        f"{folder}/{entry.name}": entry.size
+        for folder in (root, f"{root}/{LOG}")
+        for entry in storage_of(root).entries(folder)
+        if not entry.is_folder and entry.mtime_ms < young_ms and _STAGED.fullmatch(entry.name)
+    }
 
 
 def _retention_ms(spark: SparkSession, snapshot: Snapshot, hours: float | None) -> int:
@@ -170,8 +244,8 @@ def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
         if remove.deletion_vector is not None:
             needed.add(vector_file(remove.deletion_vector, root) or "")
     # The same file may be known by another path: through a link, or by an absolute one.
-    real = os.path.realpath(root)
-    elsewhere = {os.path.realpath(path) for path in needed if not path.startswith(f"{root}/")}
+    real = storage_of(root).real(root)
+    elsewhere = {storage_of(path).real(path) for path in needed if path and not path.startswith(f"{root}/")}
     return needed | {f"{root}{path.removeprefix(real)}" for path in elsewhere if path.startswith(f"{real}/")}
 
 
@@ -185,57 +259,6 @@ def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) ->
         for action in log.commits(entry.version, entry.version)[0]:
             if action.get("remove"):
                 yield Remove.from_json(action["remove"])
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: str
-    size: int
-    mtime_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    path: str
-    mtime_ms: int
-    files: tuple[_File, ...]
-
-
-def _tree(root: str, abandoned: list[str]) -> Iterator[_Folder]:
-    """The folders of a table that are not hidden, parents first; unfinished writes of ours are told apart."""
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        files = []
-        with suppress(FileNotFoundError), os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if folder == root and entry.name.startswith(STAGING_PREFIX):
-                        abandoned.append(entry.path)
-                    elif (
-                        not _hidden(entry.name)
-                        or _PARTITION.fullmatch(entry.name)
-                        or entry.name == "_change_data"
-                    ):
-                        waiting.append(entry.path)
-                elif not _hidden(entry.name):
-                    with suppress(FileNotFoundError):
-                        stat = entry.stat(follow_symlinks=False)
-                        files.append(_File(entry.path, stat.st_size, stat.st_mtime_ns // 1_000_000))
-            yield _Folder(folder, os.stat(folder).st_mtime_ns // 1_000_000, tuple(files))
-
-
-def _hidden(name: str) -> bool:
-    return name.startswith(("_", "."))
-
-
-def _newest_ms(folder: str) -> int:
-    newest = 0
-    for place, _, names in os.walk(folder):
-        for path in (place, *(os.path.join(place, name) for name in names)):
-            with suppress(FileNotFoundError):
-                newest = max(newest, os.stat(path).st_mtime_ns // 1_000_000)
-    return newest
 
 
 def _note(

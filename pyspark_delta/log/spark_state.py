@@ -19,8 +19,10 @@ from pyspark_delta.log import columns
 from pyspark_delta.log.actions import FileKey
 from pyspark_delta.log.state import Base
 from pyspark_delta.log.store import LogStore
+from pyspark_delta.partition_values import is_absolute
 from pyspark_delta.predicates import TRUE
 from pyspark_delta.predicates import columns as columns_of
+from pyspark_delta.storage import storage_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -211,5 +213,5 @@ def _uri(store: LogStore, name: str) -> str:
 
     (With patterns switched off, Spark 4.2 reads several files twice where a folder's name looks like a pattern.)
     """
-    path = re.sub(r"([\\{}\[\]*?])", r"\\\1", name if name.startswith("/") else f"{store.root}/{name}")
-    return f"file:{path}" if path.startswith("/") else path
+    place = name if is_absolute(name) else f"{store.root}/{name}"
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", storage_of(place).for_spark(place))

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from deltalake import write_deltalake
 from pyspark_delta import read, write
 from pyspark_delta.exceptions import StorageFailure
 from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta import changes
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +117,9 @@ from pyspark.sql import SparkSession
 from pyspark_delta import DeltaTable, read, write
 
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+spared = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # three JVMs for a few jobs each
+for who in ("driver", "executor"):
+    builder = builder.config(f"spark.{who}.extraJavaOptions", spared)
 spark = builder.config("spark.driver.memory", "512m").config("spark.sql.shuffle.partitions", "2").getOrCreate()
 path = sys.argv[1]
 write(spark.sql("select id, id % 3 as p, cast(id as string) s from range(0, 30, 1, 4)"), path,
@@ -158,9 +161,7 @@ class Cluster:
         assert self.process.stdin
         self.process.stdin.write("go on\n")
         self.process.stdin.flush()
-        while not self._staged():
-            assert self.process.poll() is None
-            time.sleep(0.02)  # leaves the processor to the writer
+        assert changes.waited_for(Path(self.table), self._staged, self.process.pid), "the writer ended before"
 
     def _staged(self) -> bool:
         # os.walk goes on where a folder vanishes under it; a glob of Python 3.11 raises

@@ -152,15 +152,18 @@ class TestVacuum:
         target.delete("id = 2")
         target.delete("id = 4")
         stranger, hidden = Path(table, "stranger.parquet"), Path(table, "_hidden", "x.parquet")
-        unfinished, fresh = Path(table, "_temporary_old", "x"), Path(table, "_temporary_new", "x")
-        for path in (stranger, hidden, unfinished, fresh):
+        unfinished, fresh = (Path(table, f"_temporary_{digit * 32}", "x") for digit in "01")
+        staged = Path(table, "_delta_log", f".{7:020d}.json.{'0' * 32}.tmp")
+        for path in (stranger, hidden, unfinished, fresh, staged):
             path.parent.mkdir(exist_ok=True)
             path.write_text("x")
-        age(stranger, hidden, unfinished, unfinished.parent)
+        age(stranger, hidden, unfinished, unfinished.parent, staged)
         dry = [row[0] for row in target.vacuum(0, dryRun=True).collect()]
-        assert str(stranger) in dry
+        assert {str(stranger), str(unfinished), str(staged)} <= set(dry)
         assert stranger.exists()
+        assert unfinished.exists()
         target.vacuum(0)
+        assert not staged.exists()
         left = {each.name for each in files(table) if not each.name.startswith(".")}
         assert hidden.exists()
         assert fresh.exists()

@@ -1,0 +1,241 @@
+"""What the clauses of a merge make of the rows of a table and of a source, as frames; no job is run here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql.types import StructType
+
+from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
+from pyspark_delta.commands.conditions import quoted, read_conf
+from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause, numbers_of
+from pyspark_delta.commands.merge_source import Source
+from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
+from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
+from pyspark_delta.scan import FILE, ROW
+
+__all__ = ["ROWS_SEEN", "MergedRows"]
+
+# What an observation of all rows calls the number of the table's rows that it saw.
+ROWS_SEEN = "rows"
+
+
+class MergedRows:
+    """The frames of one merge. `row`, `clause` and `value_name` are columns that they have beside the users'."""
+
+    def __init__(  # noqa: PLR0917 - called by one place
+        self,
+        spark: SparkSession,
+        schema: StructType,
+        source: Source,
+        on: Column,
+        clauses: Sequence[Clause],
+        alias: str | None,
+    ) -> None:
+        self._spark = spark
+        self._schema = schema
+        self._source = source
+        self._on = on
+        self._clauses = clauses
+        self._alias = alias
+        self.matched = numbers_of(clauses, MATCHED)
+        self.by_source = numbers_of(clauses, BY_SOURCE)
+        self.inserting = numbers_of(clauses, NOT_MATCHED)
+        self.updating = [number for number, each in enumerate(clauses) if each.action == "update"]
+        self.deleting = [number for number, each in enumerate(clauses) if each.action == "delete"]
+        self._taken = [*(field.name for field in schema.fields), *source.columns, FILE, ROW]
+        self.row, self.clause, self._insertion = fresh_names(self._taken, "row", "clause", "insertion")
+
+    def pairs(self, target: DataFrame, *, with_values: bool) -> DataFrame:
+        """Each match, and each row of the table that a clause acts on, with the numbers of row, source row and clause;
+        and on demand new values where it is updated. The frame has the table's columns and `row`.
+        """
+        target = self._called(target)
+        joined = target.join(self._source.side(), self._on, "left" if self.by_source else "inner")
+        is_match = F.col(self._source.number).isNotNull()
+        numbered = joined.select("*", self._acting(is_match, F.lit(None).cast("int")).alias(self.clause))
+        _refuse_chance(numbered)
+        acts = F.col(self.clause).isNotNull()
+        # A match that no clause acts on still keeps its source row from being inserted.
+        numbered = numbered.where(acts | is_match if self.inserting else acts)
+        keys = [F.col(name) for name in (self.row, self._source.number, self.clause)]
+        if not (self.updating and with_values):
+            return numbered.select(*keys)
+        return self._with_values(numbered, keys, self._updates(target), self.clause, "value")
+
+    def inserted(self) -> DataFrame:
+        """The rows that the source would insert if none of its rows matched, with their numbers."""
+        source = self._source.frame.select("*", self._insertions().alias(self.clause))
+        _refuse_chance(source)
+        source = source.where(F.col(self.clause).isNotNull())
+        keys = [F.col(self._source.number), F.col(self.clause)]
+        return self._with_values(source, keys, self._inserts(), self.clause, "value")
+
+    def everything(self, target: DataFrame, seen: Observation) -> DataFrame:
+        """The table's rows as they are after the merge, if no row matches twice: `seen` learns how many rows of the
+        table there were (as often as they match), and how many each clause acts on, by its number as text.
+        """
+        target = self._called(target)
+        source = self._source.frame.coalesce(1).hint("shuffle_hash")
+        if self.inserting:
+            # Computed for source rows that match too: whether what fails here fails is for another way to say.
+            source = source.select("*", self._insertions().alias(self._insertion))
+            _refuse_chance(source)
+            source = self._with_values(source, [F.col("*")], self._inserts(), self._insertion, "insert")
+        joined = target.coalesce(1).join(source, self._on, "full" if self.inserting else "left")
+        return self._after(joined, target, seen, self.inserting)
+
+    def stayed(self, target: DataFrame, seen: Observation) -> DataFrame:
+        """The same without what is inserted."""
+        target = self._called(target)
+        return self._after(target.join(self._source.side(), self._on, "left"), target, seen, [])
+
+    def table_columns(self, frame: DataFrame) -> DataFrame:
+        """The new values of a frame under the names of the table."""
+        return frame.select(
+            *(
+                F.col(self.value_name(index)).alias(field.name)
+                for index, field in enumerate(self._schema.fields)
+            )
+        )
+
+    def value_name(self, index: int) -> str:
+        """The column that has the new values for a column of the table."""
+        return self._name("value", index)
+
+    def target_frame(self, frame: DataFrame, row: Column) -> DataFrame:
+        """The table's columns of a frame, and the number of a row."""
+        return frame.select(*columns_of(self._schema), row.alias(self.row))
+
+    def _after(
+        self, joined: DataFrame, target: DataFrame, seen: Observation, inserting: Sequence[int]
+    ) -> DataFrame:
+        is_old, is_new = F.col(self.row).isNotNull(), F.col(self._source.number).isNotNull()
+        chosen = self._acting(is_new, F.lit(None).cast("int"))
+        if inserting:
+            chosen = F.when(is_old, chosen).otherwise(F.col(self._insertion))
+        frame = joined.select("*", chosen.alias(self.clause))
+        _refuse_chance(frame)
+        if self.updating:
+            frame = self._with_values(frame, [F.col("*")], self._updates(target), self.clause, "value")
+        clause = F.col(self.clause)
+        counts = [F.count_if(clause == number).alias(str(number)) for number in range(len(self._clauses))]
+        frame = frame.observe(seen, F.count(F.col(self.row)).alias(ROWS_SEEN), *counts)
+        if self.deleting or inserting:
+            frame = frame.where(
+                clause.isin([*self.updating, *inserting]) | (clause.isNull() & is_old)
+                if inserting
+                else clause.isNull() | clause.isin(self.updating)
+            )
+        columns = []
+        for index, field in enumerate(self._schema.fields):
+            value = target[quoted(field.name)]
+            if inserting:
+                new = F.col(self._name("insert", index))
+                value = F.when(clause.isin(inserting), new).otherwise(value)
+            if self.updating:
+                value = F.when(clause.isin(self.updating), F.col(self.value_name(index))).otherwise(value)
+            columns.append(value.alias(field.name))
+        return frame.select(*columns)
+
+    def _called(self, target: DataFrame) -> DataFrame:
+        return target if self._alias is None else target.alias(self._alias)
+
+    def _name(self, stem: str, index: int) -> str:
+        return fresh_names(self._taken, f"{stem}_{index}")[0]
+
+    def _acting(self, is_match: Column, chosen: Column) -> Column:
+        """The first clause that applies to a row of the table, matched or not."""
+        for clause in reversed([*self.matched, *self.by_source]):
+            applies = is_match if clause in self.matched else ~is_match
+            chosen = F.when(applies & self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
+        return chosen
+
+    def _insertions(self) -> Column:
+        """The first clause that inserts a row of the source, if it matches none."""
+        chosen = F.lit(None).cast("int")
+        for clause in reversed(self.inserting):
+            chosen = F.when(self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
+        return chosen
+
+    def _updates(self, target: DataFrame) -> dict[int, list[Column]]:
+        """The new values of the table's columns, for each clause that updates."""
+        return {
+            number: [
+                assigned_value(target[quoted(field.name)], field.dataType, tree[field.name])
+                if field.name in tree
+                else target[quoted(field.name)]
+                for field in self._schema.fields
+            ]
+            for number in self.updating
+            for tree in (self._tree(self._clauses[number]),)
+        }
+
+    def _inserts(self) -> dict[int, list[Column]]:
+        """The values of the table's columns, for each clause that inserts."""
+        nothing = [F.lit(None).cast(field.dataType) for field in self._schema.fields]
+        return {
+            number: [
+                assigned_value(none, field.dataType, tree[field.name]) if field.name in tree else none
+                for field, none in zip(self._schema.fields, nothing, strict=True)
+            ]
+            for number in self.inserting
+            for tree in (self._tree(self._clauses[number]),)
+        }
+
+    def _tree(self, clause: Clause) -> Tree:
+        if clause.assigned is not None:
+            case_sensitive = read_conf(self._spark, "spark.sql.caseSensitive", "false") == "true"
+            return assignments(clause.assigned, self._schema, self._alias, case_sensitive)
+        return {field.name: self._source.column(field.name) for field in self._schema.fields}
+
+    def _with_values(
+        self,
+        frame: DataFrame,
+        keys: Sequence[Column],
+        values: Mapping[int, Sequence[Column]],
+        clause: str,
+        stem: str,
+    ) -> DataFrame:
+        """The keys, and the values of several clauses brought together into one column for each of the table's."""
+        names = {
+            number: fresh_names(self._taken, *(f"{stem}_{number}_{index}" for index in range(len(columns))))
+            for number, columns in values.items()
+        }
+        # The user's expressions under the user's settings, for rows of their clause alone; then casts that fail.
+        wide = frame.select(
+            *keys,
+            *(
+                F.when(F.col(clause) == number, value).alias(name)
+                for number, columns in values.items()
+                for name, value in zip(names[number], columns, strict=True)
+            ),
+        )
+        types = {each.name: each.dataType for each in wide.schema.fields}
+        differences: list[str] = []
+        narrow = []
+        for index, wanted in enumerate(self._schema.fields):
+            value = F.lit(None).cast(wanted.dataType)
+            for number in reversed(list(names)):
+                name = names[number][index]
+                new = fit(F.col(name), types[name], wanted.dataType, wanted.name, differences)
+                value = F.when(F.col(clause) == number, new).otherwise(value)
+            narrow.append(value.alias(self._name(stem, index)))
+        if differences:
+            raise SchemaMismatch(
+                "values do not fit the columns that they are assigned to", differences=differences
+            )
+        with strict(self._spark):
+            return wide.select(*keys, *narrow)
+
+
+def _refuse_chance(frame: DataFrame) -> None:
+    """Refuse conditions of clauses, which are the frame's last column, that do not always give the same answer."""
+    chosen = frame._jdf.queryExecution().analyzed().projectList().last()
+    if not chosen.deterministic():
+        raise InvalidArgument(
+            f"a condition of MERGE gives another answer each time that it is asked: {chosen.sql()}",
+            "Use no rand(), uuid() and the like in a condition; add such a column to the source first and use that.",
+        )

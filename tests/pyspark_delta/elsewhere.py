@@ -1,0 +1,112 @@
+"""A storage of one's own: `test://NAME/...` is a folder of this machine, which nobody can know but through the seam.
+
+What an object store has not is not there either: no local path for anything of the log, no folders to be asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pyspark import cloudpickle
+
+from pyspark_delta.log.store import LocalStore, LogStore
+from pyspark_delta.storage import Entry, LocalStorage, register_storage
+
+SCHEME = "test"
+BUCKET = f"{SCHEME}://bucket/"
+
+
+def mount(folder: Path) -> str:
+    """Make the folder known; the URI of it."""
+    # Workers of Spark can't import the tests: they get these classes with the work.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    register_storage(SCHEME, Elsewhere(str(folder)), Store(str(folder)))
+    return BUCKET.rstrip("/")
+
+
+@dataclass(frozen=True)
+class Elsewhere(LocalStorage):
+    """Data files."""
+
+    folder: str
+    asks_cheaply = False
+
+    def _at(self, place: str) -> str:
+        assert place.startswith(BUCKET), place
+        return f"{self.folder}/{place.removeprefix(BUCKET)}"
+
+    def for_spark(self, place: str) -> str:
+        return super().for_spark(self._at(place))
+
+    def real(self, place: str) -> str:
+        return place
+
+    def entries(self, folder: str) -> list[Entry]:
+        return super().entries(self._at(folder))
+
+    def entry(self, place: str) -> Entry:
+        return super().entry(self._at(place))
+
+    def exists(self, place: str) -> bool:
+        return super().exists(self._at(place))
+
+    def open(self, place: str) -> IO[bytes]:
+        return super().open(self._at(place))
+
+    def create(self, place: str) -> IO[bytes]:
+        return super().create(self._at(place))
+
+    def move(self, place: str, goal: str) -> None:
+        super().move(self._at(place), self._at(goal))
+
+    def copy(self, place: str, goal: str) -> None:
+        super().copy(self._at(place), self._at(goal))
+
+    def remove(self, place: str) -> None:
+        super().remove(self._at(place))
+
+    def remove_folder(self, folder: str) -> bool:
+        return super().remove_folder(self._at(folder))
+
+    def remove_tree(self, folder: str) -> None:
+        super().remove_tree(self._at(folder))
+
+
+@dataclass(frozen=True)
+class Store:
+    """What makes the store of a log."""
+
+    folder: str
+
+    def __call__(self, root: str) -> LogStore:
+        return LogFiles(self.folder, root)
+
+
+class LogFiles(LocalStore):
+    """Files of the log, whole or not at all, as an object store has them."""
+
+    def __init__(self, folder: str, root: str) -> None:
+        super().__init__(root)
+        self._folder = folder
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{self.root.removeprefix(BUCKET)}/{name}"
+
+    def read_many(self, names: Sequence[str]) -> list[bytes]:
+        return [self.read(name) for name in names]
+
+    def local_path(self, name: str) -> str | None:
+        return None
+
+    def put_with(self, name: str, write: Callable[[str], None]) -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "file")
+            write(str(file))
+            data = file.read_bytes()
+        self.put(name, data)
+        return len(data)

@@ -1,0 +1,160 @@
+"""Tables that are damaged, on real files, as a user meets them: a named error, and not a byte of the table changes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from pyspark_delta import DeltaTable, read, write
+from pyspark_delta import exceptions as errors
+from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta import logs
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def whole(spark, tmp_path_factory):
+    """A table of three versions: files with and without deleted rows, a checkpoint, a hint."""
+    path = tmp_path_factory.mktemp("whole") / "table"
+    properties = {"delta.enableDeletionVectors": "true"}
+    write(spark.range(5).coalesce(1), str(path), properties=properties)
+    write(spark.range(5, 10).coalesce(1), str(path), "append")
+    DeltaTable.forPath(spark, str(path)).delete("id = 7")
+    DeltaTable.forPath(spark, str(path)).checkpoint()
+    return path
+
+
+def commit_file(table: Path, version: int) -> Path:
+    return table / "_delta_log" / f"{logs.name(version)}.json"
+
+
+def no_log(table: Path) -> None:
+    shutil.rmtree(table / "_delta_log")
+
+
+def empty_log(table: Path) -> None:
+    no_log(table)
+    (table / "_delta_log").mkdir()
+
+
+def without_checkpoint(table: Path) -> None:
+    for each in (table / "_delta_log").glob("*checkpoint*"):
+        each.unlink()
+
+
+def gap(table: Path) -> None:
+    without_checkpoint(table)
+    commit_file(table, 1).unlink()
+
+
+def torn_commit(table: Path) -> None:
+    whole = commit_file(table, 2).read_bytes()
+    commit_file(table, 3).write_bytes(whole[: len(whole) // 2])
+
+
+def corrupt_checkpoint_alone(table: Path) -> None:
+    checkpoint = next((table / "_delta_log").glob("*.checkpoint.parquet"))
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    commit_file(table, 0).unlink()
+
+
+def corrupt_vector(table: Path) -> None:
+    vector = next(table.glob("deletion_vector_*.bin"))
+    content = bytearray(vector.read_bytes())
+    content[-1] ^= 1
+    vector.write_bytes(content)
+
+
+def missing_vector(table: Path) -> None:
+    next(table.glob("deletion_vector_*.bin")).unlink()
+
+
+def missing_file(table: Path) -> None:
+    gone = next(path for path in table.glob("*.parquet") if pq.read_table(path)["id"].to_pylist()[0] == 0)
+    gone.unlink()
+
+
+def unknown_feature(table: Path) -> None:
+    logs.commit(
+        table,
+        3,
+        {
+            "protocol": {
+                "minReaderVersion": 3,
+                "minWriterVersion": 7,
+                "readerFeatures": ["deletionVectors", "fromTheFuture"],
+                "writerFeatures": ["deletionVectors", "fromTheFuture"],
+            }
+        },
+    )
+
+
+DAMAGES: list[tuple[Callable[[Path], None], type[errors.DeltaError], str]] = [
+    (no_log, errors.NotADeltaTable, "table"),
+    (empty_log, errors.EmptyLog, "_delta_log"),
+    (gap, errors.LogGap, "version 1"),
+    (torn_commit, errors.CorruptLog, "3.json"),
+    (corrupt_checkpoint_alone, errors.CorruptCheckpoint, "checkpoint"),
+    (corrupt_vector, errors.CorruptDeletionVector, "checksum"),
+    (missing_vector, errors.CorruptDeletionVector, "missing"),
+    (missing_file, errors.MissingDataFile, "version 0"),
+    (unknown_feature, errors.UnsupportedTableFeature, "fromTheFuture"),
+]
+
+
+def everything(table: Path) -> dict[str, bytes]:
+    return {str(each.relative_to(table)): each.read_bytes() for each in table.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize(("damage", "error", "told"), DAMAGES, ids=[each[0].__name__ for each in DAMAGES])
+def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
+    spark, whole, tmp_path, damage, error, told
+):
+    table = tmp_path / "table"
+    shutil.copytree(whole, table)
+    damage(table)
+    before = everything(table)
+
+    def change() -> Any:
+        return DeltaTable.forPath(spark, str(table)).update("id < 100", {"id": "id + 1"})
+
+    for call in (lambda: read(spark, str(table)).collect(), change):
+        with pytest.raises(error, match=told) as refused:
+            call()
+        assert refused.value.cure
+        assert everything(table) == before
+    assert DeltaTable.isDeltaTable(spark, str(table)) == (damage is not no_log and damage is not empty_log)
+
+
+@pytest.mark.parametrize("hint", ('{"version": 77, "size": 1}', '{"version": 2, "si', "no json"))
+def test_a_hint_that_points_nowhere_changes_no_answer(spark, whole, tmp_path, hint):
+    table = tmp_path / "table"
+    shutil.copytree(whole, table)
+    (table / "_delta_log" / "_last_checkpoint").write_text(hint)
+    assert read(spark, str(table)).count() == 9
+
+
+def test_a_corrupt_checkpoint_is_made_good_by_the_commits_with_a_warning(spark, whole, tmp_path, caplog):
+    table = tmp_path / "table"
+    shutil.copytree(whole, table)
+    checkpoint = next((table / "_delta_log").glob("*.checkpoint.parquet"))
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    assert read(spark, str(table)).count() == 9
+    assert checkpoint.name in caplog.text
+
+
+def test_all_that_does_not_fit_is_told_at_once_and_nothing_is_written(spark, whole, tmp_path):
+    table = tmp_path / "table"
+    shutil.copytree(whole, table)
+    before = everything(table)
+    with pytest.raises(errors.SchemaMismatch) as told:
+        write(spark.sql("select 'x' as id, 1 as one, 2 as two"), str(table), "append")
+    assert len(told.value.differences) == 3
+    assert everything(table) == before
+    assert DeltaLog.for_path(table).update().version == 2

@@ -1,0 +1,56 @@
+"""A merge of few rows into one small file is one job; where that job can't decide, two others do what it would."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pyspark_delta.test_changes import commit, data_files, frame, made, metrics, rows
+
+pytestmark = pytest.mark.slow
+
+
+def jobs(spark) -> int:
+    """How many Spark jobs there were so far."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().nextJobId())
+
+
+def test_an_upsert_is_one_job_and_one_file(spark, table):
+    target = made(spark, table, {}, id=[1, 2, 3], v=["a", "b", "c"])
+    source = frame(spark, id=[2, 3, 4], v=["B", "C", "D"]).alias("s")
+    merge = target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdate("s.v = 'B'", {"v": "s.v"})
+    before = jobs(spark)
+    merge.whenMatchedDelete().whenNotMatchedInsertAll().execute()
+    assert jobs(spark) == before + 1
+    assert len(commit(table)["add"]) == len(commit(table)["remove"]) == 1
+    assert rows(table, spark) == [(1, "a"), (2, "B"), (4, "D")]
+    found = metrics(table)
+    assert [
+        found[f"numTargetRows{kind}"] for kind in ("Inserted", "MatchedUpdated", "MatchedDeleted", "Copied")
+    ] == [1, 1, 1, 1]
+
+
+def test_what_an_insertion_would_fail_for_may_match(spark, table):
+    target = made(spark, table, {}, id=[1, 2], v=[10, 20])
+    source = frame(spark, id=[1, 5], w=["no number", "50"]).alias("s")
+    merge = target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdate(set={"v": "t.v + 1"})
+    merge.whenNotMatchedInsert(values={"id": "s.id", "v": "cast(s.w as bigint)"}).execute()
+    assert rows(table, spark) == [(1, 11), (2, 20), (5, 50)]
+
+
+def test_a_file_none_of_whose_rows_change_stays(spark, table):
+    target = made(spark, table, {}, id=[1, 2])
+    source = frame(spark, id=[3, 3]).alias("s")
+    merge = target.alias("t").merge(source, "t.id = s.id").whenMatchedDelete().whenNotMatchedInsertAll()
+    merge.execute()
+    assert rows(table, spark) == [(1,), (2,), (3,), (3,)]
+    assert commit(table)["remove"] == []
+    assert len(data_files(table)) == 1 + len(commit(table)["add"])
+
+
+def test_rows_may_meet_by_more_than_equality(spark, table):
+    target = made(spark, table, {}, low=[0, 10, 20], v=["a", "b", "c"])
+    source = frame(spark, at=[13, 47], w=["B", "D"]).alias("s")
+    merge = target.alias("t").merge(source, "s.at >= t.low and s.at < t.low + 10")
+    merge = merge.whenMatchedUpdate(set={"v": "s.w"}).whenNotMatchedBySourceDelete("t.v = 'c'")
+    merge.whenNotMatchedInsert(values={"low": "at", "v": "w"}).execute()
+    assert rows(table, spark) == [(0, "a"), (10, "B"), (47, "D")]

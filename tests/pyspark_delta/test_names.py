@@ -1,0 +1,73 @@
+"""The Python API has delta-spark's names, parameters and defaults, as its package tells them. Without a JVM."""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import Any
+
+import delta.exceptions
+import delta.tables
+import pytest
+
+import pyspark_delta
+import pyspark_delta.exceptions
+import pyspark_delta.tables
+
+CLASSES = [
+    name
+    for name, each in vars(delta.tables).items()
+    if inspect.isclass(each) and each.__module__ == delta.tables.__name__
+]
+METHODS = [
+    (name, method)
+    for name in CLASSES
+    for method, each in vars(getattr(delta.tables, name)).items()
+    if not method.startswith("_") and isinstance(each, FunctionType | classmethod)
+]
+ERRORS = [
+    name
+    for name, each in vars(delta.exceptions).items()
+    if inspect.isclass(each) and each.__module__.startswith(delta.exceptions.__name__) and "Base" not in name
+]
+
+
+def parameters(of: Any, method: str) -> list[tuple[str, str, Any]]:
+    found = inspect.signature(getattr(of, method)).parameters.values()
+    return [(each.name, str(each.kind), each.default or None) for each in found]
+
+
+def test_there_is_something_to_compare():
+    assert {"DeltaTable", "DeltaMergeBuilder", "DeltaTableBuilder", "DeltaOptimizeBuilder"} <= {*CLASSES}
+    assert len(METHODS) > 40
+    assert len(ERRORS) >= 8
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS, ids=[".".join(each) for each in METHODS])
+def test_a_method_takes_what_delta_sparks_takes(name, method):
+    theirs = parameters(getattr(delta.tables, name), method)
+    ours = parameters(getattr(pyspark_delta.tables, name), method)
+    assert ours[: len(theirs)] == theirs
+    for added in ours[len(theirs) :]:
+        assert added[2] in {None, False}, "what is ours alone has a default"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_is_where_a_changed_import_finds_it(name):
+    assert name in pyspark_delta.tables.__all__
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_exception_has_the_name_of_delta_sparks(name):
+    ours = getattr(pyspark_delta.exceptions, name)
+    assert issubclass(ours, pyspark_delta.exceptions.DeltaError)
+    if name != "DeltaConcurrentModificationException":
+        assert issubclass(ours, pyspark_delta.exceptions.DeltaConcurrentModificationException)
+
+
+def test_every_error_tells_cause_and_cure():
+    for each in vars(pyspark_delta.exceptions).values():
+        if inspect.isclass(each) and issubclass(each, pyspark_delta.exceptions.DeltaError):
+            told = each("what is wrong")
+            assert told.cause.startswith("what is wrong")
+            assert each is pyspark_delta.exceptions.DeltaError or told.cure, each
