@@ -70,7 +70,6 @@ class Account:
         tell: Tell,
         *,
         features: Sequence[str] = (),
-        processes: str = "one",
     ) -> None:
         self.steps: list[Step] = []
         self._chunk = chunk
@@ -83,7 +82,6 @@ class Account:
         self._played = 0
         self._tallies: dict[str, Tally] = {}
         self.schedules = 0
-        self._processes = processes
         self._crash_points: Counter[str] = Counter()
         self._struck: dict[tuple[str, str, str], _Strikes] = {}
 
@@ -174,7 +172,7 @@ class Account:
                     operations=seat.operations,
                     crash_points=self._crash_points[seat.engine],
                     schedules=self.schedules,
-                    processes=self._processes,
+                    processes=desk.processes,
                 )
             )
 
@@ -189,7 +187,7 @@ class Account:
             specs={each.engine: str(each.host.spec) for each in desk.sitting},
             with_engines=self._others(desk, judged.seat.engine),
             features=self._features,
-            processes=self._processes,
+            processes=desk.processes,
         )
 
     def _others(self, desk: Desk, engine: str) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from conformance.drawn import Drawn
 from conformance.events import ChunkEnded, ChunkStarted
 from conformance.hosts import clear
 from conformance.plan import Chunk
+from conformance.races.drawn import DrawnRaces
 from conformance.races.game import Races
+from conformance.strategies.schedules import TABLES
 from conformance.worked import WorkedExamples
 
 
@@ -42,5 +44,6 @@ def _game(dealer: Dealer, chunk: Chunk, folder: Path) -> Drawn | EachPoint | Rac
             kind = EachPoint if stories(chunk.table) else DrawnCrashes
             return kind(dealer, chunk, folder)
         case "races":
-            return Races(dealer, chunk, folder)
+            races = DrawnRaces if chunk.table in TABLES else Races
+            return races(dealer, chunk, folder)
     return Drawn(dealer, chunk, folder)

@@ -17,6 +17,7 @@ from conformance.strategies import Shape
 
 SHARED = "shared"
 CRASHES = "crashes"
+RACES = "races"
 
 
 class Drawn:
@@ -40,7 +41,9 @@ class Drawn:
     def play_all(self) -> None:
         """Have the machine draw, and play what it draws. Raises what makes it useless to go on: storage that fails."""
         suite = self._chunk.suite
-        machine.draw(self._chunk, self, shared=suite == SHARED, faulty=suite == CRASHES)
+        machine.draw(
+            self._chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
+        )
         if self._failure is not None:
             raise self._failure
 

@@ -30,11 +30,13 @@ from conformance.history import Step
 from conformance.plan import Chunk
 from conformance.strategies import SLOTS, Shape, commands, shapes
 from conformance.strategies.faults import faults, prevents
+from conformance.strategies.schedules import predicted, race_shapes, race_steps
 from delta_models.operations import (
     AdvanceClock,
     Checkpoint,
     CleanLog,
     DamageFile,
+    Interleave,
     Operation,
     Reopen,
     Vacuum,
@@ -73,7 +75,7 @@ class Plain(HypothesisProvider):
 AVAILABLE_PROVIDERS[BACKEND] = f"{__name__}.Plain"
 
 
-def draw(chunk: Chunk, game: Game, *, shared: bool, faulty: bool = False) -> None:
+def draw(chunk: Chunk, game: Game, *, shared: bool, faulty: bool = False, racing: bool = False) -> None:
     """Draw a chunk's histories and hand them to a game, step by step."""
     made = 0
 
@@ -94,7 +96,7 @@ def draw(chunk: Chunk, game: Game, *, shared: bool, faulty: bool = False) -> Non
         def shape_of_the_table(self, data: st.DataObject) -> None:
             if self.idle():
                 return
-            self.shape = data.draw(shapes(chunk.drawn_for))
+            self.shape = data.draw((race_shapes if racing else shapes)(chunk.drawn_for))
             self.begun = True
             game.begin(self.history, self.shape)
 
@@ -109,10 +111,16 @@ def draw(chunk: Chunk, game: Game, *, shared: bool, faulty: bool = False) -> Non
                 game.play(Step(fault))
                 self.world = self.world.after(Reopen())
             game.play(Step(operation, slot))
-            self.world = self.world.after(Reopen() if prevents(fault) else operation)
+            if isinstance(operation, Interleave):
+                self.world = predicted(self.world, operation)
+            else:
+                self.world = self.world.after(Reopen() if prevents(fault) else operation)
             self.cold = isinstance(operation, COOLS)
 
         def next_operation(self, data: st.DataObject) -> Operation:
+            if racing:
+                between: Operation = data.draw(race_steps(self.world, self.shape))
+                return between
             if self.world.table.exists and (self.cold or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1):
                 return Reopen()
             drawn: Operation = data.draw(commands(self.world, self.shape))

@@ -54,6 +54,7 @@ from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.requirements import BY_ID, Breach
 from delta_models.schema import Struct
 from delta_models.table import Branch, Expectation, World
+from delta_models.table.identity import bound, identities
 from delta_models.values import bag
 
 KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
@@ -78,7 +79,10 @@ class Desk:
     """A table and those who sit at it. `left` says why its history ended early, `not_asked` if nothing was wrong.
 
     `handed_to` is the slot that performed the step at hand where the engine of the step's own slot could not.
+    `processes` says in how many of them the writers are: one or several.
     """
+
+    processes = "one"
 
     def __init__(
         self, folder: Path, seats: Sequence[Seat], seed: int, tag: str, *, looks_around: bool = True
@@ -169,7 +173,7 @@ class Desk:
         branch = self._branch(expectation, reply.outcome, commits, error)
         if branch is None:
             self.left = f"{type(operation).__name__} ended as the model does not allow"
-        self.world = self.world.after(operation, branch or expectation.ordinary)
+        self.world = self.world.after(operation, self._bound(branch) or expectation.ordinary)
         self._remember(number)
         seen = Observation(
             seat.engine, number, operation, self.folder, expectation, reply.outcome, branch, self.world.table,
@@ -392,6 +396,15 @@ class Desk:
             return expectation.match(outcome, len(commits))
         return next((each for each in expectation.branches if self._is_there(each, len(commits))), None)
 
+    def _bound(self, branch: Branch | None) -> Branch | None:
+        """The end that an engine came to, with the values that it made up."""
+        if branch is None or self.snapshot is None or not identities(branch.table.schema):
+            return branch
+        try:
+            return replace(branch, table=bound(branch.table, self.reader.rows(self.snapshot)))
+        except LogError:
+            return branch
+
     def _is_there(self, branch: Branch, commits: int) -> bool:
         if not branch.commits[0] <= commits <= branch.commits[1]:
             return False
@@ -401,7 +414,8 @@ class Desk:
             rows = self.reader.rows(self.snapshot)
         except LogError:
             return False
-        return rows.schema == branch.table.schema and bag(rows.schema, rows.rows) == branch.table.bag
+        wanted = bound(branch.table, rows)
+        return rows.schema == wanted.schema and bag(rows.schema, rows.rows) == wanted.bag
 
     def _remember(self, number: int) -> None:
         if self.snapshot is not None:

@@ -21,7 +21,7 @@ from delta_adapters.contract import Look as Asked
 from delta_adapters.supervisor import ReadReply, Reply
 from delta_models.concurrency import WRITE_SERIALIZABLE, Done, explained, isolation_of, overlap_of
 from delta_models.log import LogError
-from delta_models.operations import Interleave, Operation, Read, Reopen
+from delta_models.operations import Interleave, Operation, Optimize, Read, Reopen
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.table import Branch, Expectation
 from delta_models.table.expectation import ANY_NUMBER
@@ -29,14 +29,15 @@ from delta_models.values import Rows
 
 GUARANTEE = "commits-of-several-processes-on-local-files"
 SERIALIZES = "serializable"
+SEVERAL, IN_TURN = "several", "several-in-turn"
 LEFT = "the schedule leaves"  # in what is told of a writer that had more to do than alone
 
 
 class RaceDesk(Desk):
     """A table, and a seat for each writer of a race. Readers and writers are told by what they are asked.
 
-    `careful`: an engine that does not promise that its commits and those of other processes keep apart is not held
-    between its look whether a version is free and its taking it.
+    Where several take turns, an engine that does not promise that its commits and those of other processes keep apart
+    is not held between its look whether a version is free and its taking it.
     """
 
     def __init__(
@@ -46,7 +47,8 @@ class RaceDesk(Desk):
         self._all = list(seats)
         self.overlap = ""  # as the model finds it
         self.followed = 0
-        self.careful = False
+        self.raced: list[Race] = []
+        self.processes = SEVERAL
         self._actors = actors
         self._turnstile = turnstile
 
@@ -67,7 +69,7 @@ class RaceDesk(Desk):
         other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
         shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
-        other.overlap, other.careful = self.overlap, self.careful
+        other.overlap, other.processes = self.overlap, self.processes
         return other
 
     @property
@@ -88,10 +90,16 @@ class RaceDesk(Desk):
 
     def play(self, step: Step) -> Iterator[Judged | None]:
         """One step; where it is a race, of all at once."""
-        if isinstance(step.operation, Interleave):
-            yield from self._race(step.operation)
-        else:
+        race = step.operation
+        if not isinstance(race, Interleave):
             yield from super().play(step)
+        elif any(
+            self._cannot(self._all[owner], each)
+            for each, owner in zip(race.operations, race.owners, strict=True)
+        ):
+            self._pass(Optimize())
+        else:
+            yield from self._race(race)
 
     def _race(self, race: Interleave) -> Iterator[Judged]:
         number, before, world = self.world.step, self.snapshot, self.world
@@ -110,6 +118,7 @@ class RaceDesk(Desk):
         raced = Race(
             world, race.operations, race.owners, outcomes, overlap, seen_by, published, followed, self.isolation
         )  # fmt: skip
+        self.raced.append(raced)
         end = self._end(raced, error)
         expectation = Expectation((end,))
         reader = self.seats[0]
@@ -145,7 +154,8 @@ class RaceDesk(Desk):
     def _closed(self, owner: int) -> frozenset[str]:
         """The gates at which an engine is not held: whoever looks whether a version is free, and only then takes it, is
         held before it looks."""
-        return frozenset({PUBLISH}) if self.careful and not promises(self._all[owner]) else frozenset()
+        in_turn = self.processes == IN_TURN and not promises(self._all[owner])
+        return frozenset({PUBLISH}) if in_turn else frozenset()
 
     def _end(self, race: Race, error: Exception | None) -> Branch:
         """The table after a race, by the order that explains it; where none does the history is over."""

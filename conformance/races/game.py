@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from conformance.accounts import Account
-from conformance.dealer import Dealer, seat_of
-from conformance.events import Declared, Raced
+from conformance.dealer import Dealer
+from conformance.events import Raced
 from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import clear
 from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
-from conformance.races.desk import RaceDesk, promises
+from conformance.races.desk import RaceDesk
+from conformance.races.groups import Group, groups
 from conformance.races.pairs import BEFORE, PAIRS, Pair
 from conformance.strategies.dice import RandomDice
-from conformance.turnstile.arena import Player
 from conformance.turnstile.schedules import schedules
 from delta_models.concurrency import documented, isolation_of
 from delta_models.operations import Interleave, Operation
 from delta_models.outcomes import Rejected
-from delta_models.requirements import BY_ID, races
+from delta_models.requirements import races
 
 EVERY_ORDER = {
     "orders": PAIRS[:HISTORIES],
     "more-orders": PAIRS[HISTORIES:],
 }  # by the name in a profile's plan
-WHY = "it promises commits of one process only on local files"
 
 
 class Races:
@@ -54,61 +52,31 @@ class Races:
         for number, pair in enumerate(self._pairs):
             if self._dealer.is_over():
                 return
-            for at, players in enumerate(self._players(number)):
-                self._play(number, pair, players, self._work / f"{number}-{at}")
+            for at, group in enumerate(groups(self._dealer, self._chunk, number)):
+                self._play(number, pair, group, self._work / f"{number}-{at}")
             self._ended += not self._dealer.is_over()
 
-    def _players(self, history: int) -> Iterator[tuple[Player, Player]]:
-        """Twins of each engine, then each engine beside another."""
-        names = [
-            name
-            for name, each in self._dealer.hosts.specs.items()
-            if not each.heavy or history in self._chunk.heavy
-        ]
-        pairs = [(name, name) for name in names if not self._dealer.hosts.specs[name].heavy]
-        pairs += [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
-        for one, other in pairs:
-            first = self._dealer.arena.player(one)
-            second = self._dealer.arena.player(other, "B" if one == other else "A")
-            if first is not None and second is not None:
-                # What is found of a pair counts for its first: let that be the one that promises less.
-                yield (first, second) if _promises(second) or not _promises(first) else (second, first)
-
-    def _play(self, number: int, pair: Pair, players: tuple[Player, Player], folder: Path) -> None:
+    def _play(self, number: int, pair: Pair, group: Group, folder: Path) -> None:
         missing = [
             reason
-            for player, operation in zip(players, (pair.first, pair.second), strict=True)
+            for player, operation in zip(group.players, (pair.first, pair.second), strict=True)
             for reason in map(player.engine.capabilities.covers, (*BEFORE, operation))
             if reason is not None
         ]
         if missing:
-            self._dealer.note(
-                f"{players[0].engine.name} beside {players[1].engine.name}: {missing[0]}: not asked"
-            )
+            self._dealer.note(f"{group.name}: {missing[0]}: not asked")
             return
-        self._declare(players, [rule.id for rule in races.REQUIREMENTS])
-        account = Account(self._chunk, number, self._dealer.keeper, self._dealer.tell, processes="several")
-        stand = RaceDesk(
-            folder / "table", [seat_of(each.engine) for each in players], [each.actor for each in players],
-            self._dealer.arena.turnstile, f"{self._chunk.name}-{number}",
-        )  # fmt: skip
+        group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
+        account = Account(self._chunk, number, self._dealer.keeper, self._dealer.tell)
+        stand = group.desk(self._dealer, folder / "table", f"{self._chunk.name}-{number}")
         stand.overlap = pair.overlap
         account.take(stand, stand.sit_down())
         for operation in BEFORE:
             self._step(account, stand, operation)
         if stand.plays:
-            self._declare(players, self._orders(account, stand, pair, folder))
+            group.declare(self._dealer, self._orders(account, stand, pair, folder))
         account.close([stand])
         clear(folder)
-
-    def _declare(self, players: Sequence[Player], rules: Iterable[str]) -> None:
-        """Say of the first engine what it says itself: that it does not guarantee this beside other processes."""
-        engine = players[0].engine
-        if not _promises(players[0]):
-            for rule in rules:
-                self._dealer.tell(
-                    Declared(engine.name, rule, "not-guaranteed", WHY, BY_ID[rule].role, "several")
-                )
 
     def _orders(self, account: Account, stand: RaceDesk, pair: Pair, folder: Path) -> set[str]:
         """Play the orders; which rules were broken."""
@@ -163,7 +131,3 @@ class Races:
         except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
             account.harness_failed([desk])
         return found
-
-
-def _promises(player: Player) -> bool:
-    return promises(seat_of(player.engine))

@@ -12,8 +12,8 @@ from delta_models.concurrency import UNCONFIRMED
 HEAD = ("Writers", "At once", "Overlap", "Isolation", "Documented", "Orders", "Both done", "Refused")
 CELLS = (
     "Two operations that begin from one state, let through their steps in so many orders: how often both were done, and"
-    " how often one was refused, by the kind of conflict. Documented for the level of isolation that the table asks for;"
-    " of WriteSerializable there are rules, and no other implementation here to confirm them."
+    " how often one was refused, by the kind of conflict. Documented for the level of isolation that the table asks"
+    " for; of WriteSerializable there are rules, and no other implementation here to confirm them."
 )
 
 
@@ -38,7 +38,8 @@ class Conflicts:
         documented = f"{self.documented}{', unconfirmed' if self.isolation in UNCONFIRMED else ''}"
         return (
             " and ".join(names) if len(names) > 1 else f"{self.engines[0]}, twice",
-            " and ".join(self.operations), self.overlap, self.isolation, documented, f"{self.orders:,}", f"{self.both:,}", refused,
+            " and ".join(self.operations), self.overlap, self.isolation, documented, f"{self.orders:,}",
+            f"{self.both:,}", refused,
         )  # fmt: skip
 
 

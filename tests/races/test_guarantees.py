@@ -10,6 +10,7 @@ from conformance.events import Declared, Event, HarnessFault
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
+from conformance.races.desk import IN_TURN
 from conformance.report.ledger import Ledger
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
@@ -51,4 +52,13 @@ def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(tmp_path: Pat
     assert claims["log.remove-names-live-file"] == "not-guaranteed"
     assert claims["race.no-write-skew"] == "not-guaranteed"
     assert claims["race.all-acknowledged"] == "not-guaranteed"
-    assert ledger.results(1.0).outcome.exit != 1
+
+
+def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(tmp_path: Path):
+    told = told_by("PromisesNothing", tmp_path)
+    ledger = Ledger(tmp_path)
+    for each in (HEADER, *told):
+        ledger(each)
+    results = ledger.results(1.0)
+    assert {each.cell.processes for each in results.claims if each.verdict == "violated"} == {IN_TURN}
+    assert results.outcome.exit == 1

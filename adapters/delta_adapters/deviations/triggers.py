@@ -141,8 +141,15 @@ def _commit_found_taken(_: TableLike, operation: Operation) -> bool:
 
 
 def _optimizes_at_once(_: TableLike, operation: Operation) -> bool:
-    together = operation.operations if isinstance(operation, Interleave) else ()
-    return sum(isinstance(each, Optimize) for each in together) > 1
+    return sum(isinstance(each, Optimize) for each in _together(operation)) > 1
+
+
+def _overwrite_and_optimize_at_once(_: TableLike, operation: Operation) -> bool:
+    return {Overwrite, Optimize} <= {type(each) for each in _together(operation)}
+
+
+def _together(operation: Operation) -> tuple[Operation, ...]:
+    return operation.operations if isinstance(operation, Interleave) else ()
 
 
 def _may_become_null(expression: Expression, _: tuple[str, ...]) -> bool:
@@ -231,6 +238,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "optimizes-at-once": Trigger(
         "the second is not told of the first", operation=_optimizes_at_once, everywhere=True
+    ),
+    "overwrite-and-optimize-at-once": Trigger(
+        "the overwrite does not find where the rows have gone",
+        operation=_overwrite_and_optimize_at_once,
+        everywhere=True,
     ),
 }
 

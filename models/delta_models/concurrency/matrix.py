@@ -67,9 +67,11 @@ def overlap_of(world: World, operations: Sequence[Operation]) -> str:
 
 
 def _touched(world: World, operation: Operation) -> set[object]:
-    """The rows that an operation takes away."""
-    if isinstance(operation, (*PASSES_BY, *COMPACTS, SetProperties)):
+    """The rows that an operation takes away, or may move to other files."""
+    if isinstance(operation, (*PASSES_BY, SetProperties)):
         return set()
+    if isinstance(operation, COMPACTS):
+        return set(world.table.bag)
     return set(world.table.bag - world.after(operation).table.bag)
 
 

@@ -1,0 +1,129 @@
+"""Identity columns: the table makes their values up, so the model holds only what is true of them whatever they are.
+
+Until an engine's copy has been looked at, a value that it made up is `UNKNOWN`; `bound` takes the values from there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from delta_models.schema import LONG, Field, Struct
+from delta_models.table.state import Table
+from delta_models.values import Key, Row, Rows, Value, row_keyer
+
+START, STEP = "delta.identity.start", "delta.identity.step"
+EXPLICIT, MARK = "delta.identity.allowExplicitInsert", "delta.identity.highWaterMark"
+
+
+class Unknown:
+    """A value that an engine made up and nobody has seen yet; it equals itself alone."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "a generated value"
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """An identity column: its position, what it counts by, whether writers may give values, how far it has come."""
+
+    position: int
+    name: str
+    start: int
+    step: int
+    explicit: bool
+    mark: int | None
+
+    def on_the_lattice(self, value: int) -> bool:
+        """Whether a value is the start plus a number of steps, none included."""
+        return (value - self.start) % self.step == 0 and (value - self.start) // self.step >= 0
+
+    def beyond(self, value: int, mark: int) -> bool:
+        """Whether a value lies behind another in the direction of the steps."""
+        return value > mark if self.step > 0 else value < mark
+
+
+def generated_identity(name: str, start: int, step: int, *, explicit: bool) -> Field:
+    """An identity column as a new table has it."""
+    return Field(name, LONG).with_metadata({START: start, STEP: step, EXPLICIT: explicit})
+
+
+def identities(schema: Struct) -> tuple[Identity, ...]:
+    """The identity columns of a schema."""
+    return _identities(schema) if any(STEP in each.metadata_json for each in schema) else ()
+
+
+def without_identities(table: Table) -> Table:
+    """The table as everything but its identity columns: what may be drawn from."""
+    opaque = {each.position for each in identities(table.schema)}
+    if not opaque:
+        return table
+    kept = [at for at in range(len(table.schema)) if at not in opaque]
+    schema = Struct(tuple(table.schema.fields[at] for at in kept))
+    return replace(table, schema=schema, rows=tuple(tuple(row[at] for at in kept) for row in table.rows))
+
+
+def bound(table: Table, observed: Rows) -> Table:
+    """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
+    positions = [each.position for each in identities(table.schema)]
+    if not any(row[at] is UNKNOWN for row in table.rows for at in positions):
+        return table
+    if observed.schema.names != table.schema.names:
+        return table
+    key = row_keyer(table.schema)
+    known = Counter(key(row) for row in table.rows)
+    left: dict[Key, list[Row]] = defaultdict(list)
+    for row in sorted(observed.rows, key=lambda each: tuple(each[at] or 0 for at in positions)):
+        if known[key(row)] > 0:
+            known[key(row)] -= 1
+        else:
+            left[key(_masked(row, positions))].append(row)
+    rows = []
+    for row in table.rows:
+        found = left[key(_masked(row, positions))] if any(row[at] is UNKNOWN for at in positions) else []
+        rows.append(found.pop(0) if found else row)
+    return table.with_rows(tuple(rows))
+
+
+def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
+    """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
+    found: dict[str, list[Value]] = {}
+    for each in identities(before.schema):
+        at = each.position
+        found[each.name] = [
+            new[at] for old, new in zip(before.rows, after.rows, strict=True) if old[at] is UNKNOWN
+        ]
+    return found
+
+
+def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
+    """The identity columns among some names."""
+    folded = {each.casefold() for each in names}
+    return tuple(each for each in identities(schema) if each.name.casefold() in folded)
+
+
+def _masked(row: Row, positions: Iterable[int]) -> Row:
+    parts = list(row)
+    for at in positions:
+        parts[at] = UNKNOWN
+    return tuple(parts)
+
+
+@lru_cache(maxsize=256)
+def _identities(schema: Struct) -> tuple[Identity, ...]:
+    found = []
+    for at, each in enumerate(schema):
+        said = each.metadata
+        if STEP in said:
+            mark = said.get(MARK)
+            start, step = int(str(said[START])), int(str(said[STEP]))
+            known = None if mark is None else int(str(mark))
+            found.append(Identity(at, each.name, start, step, bool(said.get(EXPLICIT)), known))
+    return tuple(found)
