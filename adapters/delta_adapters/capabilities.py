@@ -46,6 +46,7 @@ from delta_models.operations import (
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
 
 ANY = "*"
+IDENTITY, IDENTITIES = "delta.identity.", "identityColumns"
 
 
 class BadCapabilities(ValueError):
@@ -152,6 +153,8 @@ class Capabilities:
         for key in sorted(properties or {}):
             if key.startswith("delta.") and key not in self.properties and ANY not in self.properties:
                 return f"does not claim the table property {key}"
+        if any(IDENTITY in each.metadata_json for each in schema) and IDENTITIES not in self.write_features:
+            return "does not claim to write identityColumns"
         return self.covers_types(schema, partition_by)
 
     def covers_features(self, features: frozenset[str] | set[str], *, writing: bool) -> str | None:

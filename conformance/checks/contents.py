@@ -43,6 +43,7 @@ FREE_METADATA = (
     "EXISTS_DEFAULT",
     "parquet.field.",
     "delta.typeChanges",
+    "delta.identity.highWaterMark",
 )
 READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 

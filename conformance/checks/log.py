@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.weights import commit_weights, file_weights, row_id_weights
+from conformance.checks.weights import commit_weights, file_weights, layout_weights, row_id_weights
 from conformance.observation import Observation
 from delta_models.log import (
     Commit,
@@ -36,6 +36,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
         if after is not None:
             ledger.count(file_weights(after, commit, prefixes=("log.", "dv.")))
             ledger.count(row_id_weights(before, after, commit))
+            ledger.count(layout_weights(before, after, commit))
             ledger.add(validity.change_breaches(seen.reader, before, after, commit, "reference"))
     ledger.add(each for each in data_breaches(seen, ledger) if not each.requirement.startswith("stats."))
 

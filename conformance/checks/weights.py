@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot
+from delta_models.log.columns import mapping_mode
 from delta_models.log.names import CheckpointName
-from delta_models.log.row_ids import is_tracked
+from delta_models.log.row_ids import ENABLED, is_tracked
+from delta_models.log.validity.checkpoints import asked_forms
+from delta_models.log.validity.layout import new_files
+from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.row_ids import is_update
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Primitive
 
@@ -31,6 +35,10 @@ _STAYS = (
     "schema.mapping-mode-stays", "schema.column-ids-stay", "schema.physical-names-stay",
     "schema.max-column-id-never-falls",
 )  # fmt: skip
+_EVERY_VARIANT = (
+    "schema.variant-partitions-nothing", "schema.variant-clusters-nothing", "schema.variant-not-generated",
+    "schema.variant-defaults-to-null",
+)  # fmt: skip
 _EVERY_VECTOR = (
     "dv.descriptor-well-formed",
     "dv.needs-feature",
@@ -41,6 +49,10 @@ _EVERY_VECTOR_FILE = ("dv.file-exists", "dv.well-formed", "dv.cardinality", "dv.
 _EVERY_CHECKPOINT = (
     "checkpoint.after-commit", "checkpoint.readable", "checkpoint.actions-well-formed", "checkpoint.no-provenance",
     "checkpoint.one-protocol", "checkpoint.one-metadata", "checkpoint.adds-once",
+)  # fmt: skip
+_EVERY_HINT = (
+    "checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts", "checkpoint.hint-size",
+    "checkpoint.hint-bytes",
 )  # fmt: skip
 CUT_LENGTH = 32
 
@@ -66,6 +78,8 @@ def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
         found[rule] = len(commit.cdcs)
     for rule in ("cdc.change-types", "cdc.equals-difference"):
         found[rule] = bool(commit.cdcs)
+    found["log.removed-domain-keeps-configuration"] = sum(each.removed for each in commit.domains)
+    found["log.data-files-not-overwritten"] = len(commit.adds) if before is not None else 0
     vectors = [each for each in commit.adds if each.deletion_vector is not None]
     found["log.add-replaces-live-file"] = len(vectors)
     for rule in _EVERY_VECTOR:
@@ -84,12 +98,20 @@ def _metadata_rules(metadata: Metadata) -> list[str]:
         found += ["log.partition-columns-in-schema", "log.partition-columns-atomic"]
     if metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
         found += _EVERY_MAPPING
+    if any(each.startswith("delta.constraints.") for each in metadata.configuration):
+        found.append("log.constraint-needs-feature")
+    if is_on(metadata, ENABLED):
+        found += ["tracking.needs-feature", "tracking.columns-named", "tracking.enabled-or-suspended"]
+    if "delta.typeChanges" in metadata.schema_string:
+        found.append("schema.type-changes-need-feature")
     try:
         types = {each.type for each in metadata.schema}
     except CorruptLog:
         return found
     if types & {TIMESTAMP_NTZ, VARIANT}:
         found.append("log.type-needs-feature")
+    if VARIANT in types:
+        found += _EVERY_VARIANT
     return found
 
 
@@ -110,6 +132,12 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
     if "rowTracking" in (protocol.writer_features or ()):
         for rule in ("log.row-tracking-fields", "log.row-ids-fresh", "log.row-id-high-water-mark"):
             found[rule] = len(commit.adds)
+        found["tracking.fresh-commit-version"] = len(commit.adds)
+        found["tracking.removes-keep-ids"] = len(commit.removes)
+        if is_on(metadata, ENABLED):
+            found["tracking.preserved-told"] = bool(commit.adds and commit.data_change and not commit.removes)
+            if before is not None and not is_on(before.metadata, ENABLED):
+                found["tracking.enabled-whole"] = len(before.live)
     if commit.metadata is not None and before is not None and before.live:
         found.update(("schema.type-change-allowed", "schema.partitioning-fits-files"))
         if before.metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
@@ -127,8 +155,21 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
             found["log.partition-value-agrees-with-file"] += 1
         if add.deletion_vector is not None:
             found.update(_EVERY_VECTOR_FILE)
+        if mapping_mode(after) != "none" and add.stats is not None:
+            found["stats.physical-names"] += 1
         found.update(_stats_rules(add))
     return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
+
+
+def layout_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> Weights:
+    """What the columns of the files that a commit brings give to judge."""
+    count = len(new_files(before, commit))
+    found: Weights = Counter({"log.added-file-columns-known": count})
+    if mapping_mode(after) != "none":
+        found["schema.files-have-field-ids"] = count
+    if any(each.type == VARIANT for each in after.schema):
+        found["log.variant-unshredded"] = count
+    return found
 
 
 def row_id_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> Weights:
@@ -204,9 +245,8 @@ def folder_weights(reader: LogReader, listing: Listing, first: int) -> Weights:
         if name.complete and name.version >= first:
             found.update(_checkpoint_rules(reader, name))
     if listing.has_hint:
-        found.update(
-            ("checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts")
-        )
+        found.update(_EVERY_HINT)
+    found["checksum.never-changes"] = len(listing.checksums)
     for compaction in listing.compactions:
         if compaction.last >= first:
             found.update(("log.compaction-readable", "log.compaction-equals-replay"))
@@ -256,8 +296,12 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
         found.append("checkpoint.removes-without-stats")
     if name.kind == "named" or checkpoint.checkpoint_metadatas:
         found += ["checkpoint.one-checkpoint-metadata", "checkpoint.v2-needs-feature"]
+    found += ["checkpoint.metadata-version"] * len(checkpoint.checkpoint_metadatas)
     if checkpoint.sidecars:
         found += ["checkpoint.file-actions-in-one-place", "checkpoint.sidecar-size"]
+        found.append("checkpoint.sidecars-hold-file-actions")
+    if len(checkpoint.protocols) == 1 and len(checkpoint.metadatas) == 1:
+        found += asked_forms(checkpoint.protocols[0], checkpoint.metadatas[0])
     if name.kind == "parts":
         found.append("checkpoint.no-parts-with-v2")
     return found

@@ -1,10 +1,11 @@
-"""Columns that the table computes itself from others."""
+"""Columns that the table fills itself: computed from others, or counted."""
 
 from __future__ import annotations
 
 from conformance.strategies.dice import Dice
 from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field
 from delta_models.table.computed import GENERATION
+from delta_models.table.identity import generated_identity
 
 # What a column may be generated from another by: the type of the other, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
@@ -14,6 +15,8 @@ EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
     (INTEGER, "CAST({} AS BIGINT)", LONG),
 )
 NAME = "made"
+COUNTED = "serial"
+LATTICES = ((1, 1), (0, 1), (10, 10), (1, -1), (-7, 3), (100, -25))  # where a column starts, and its step
 
 
 def with_generated(dice: Dice, fields: list[Field], partitions_from: int) -> list[Field]:
@@ -27,3 +30,9 @@ def with_generated(dice: Dice, fields: list[Field], partitions_from: int) -> lis
     source, text, kind = dice.pick(possible)
     made = Field(NAME, kind).with_metadata({GENERATION: text.format(f"`{source.name}`")})
     return [*fields, made]
+
+
+def with_identity(dice: Dice, fields: list[Field]) -> list[Field]:
+    """The columns, and behind them one that counts; into a third of such columns writers may put values too."""
+    start, step = dice.pick(LATTICES)
+    return [*fields, generated_identity(COUNTED, start, step, explicit=dice.one_in(3))]

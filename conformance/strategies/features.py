@@ -63,6 +63,7 @@ class Feature:
     schema_changes: bool = False
     not_null: bool = False
     computed: bool = False
+    identity: bool = False
 
 
 _ALL = (
@@ -139,6 +140,7 @@ _ALL = (
     Feature("log-upkeep", (("CompactLog", 3), ("CleanLog", 3))),
     Feature("clones", (("CloneTo", 5),)),
     Feature("converted"),
+    Feature("identity", (("Append", 12), ("AppendGiven", 3), ("UpdateGiven", 1)), identity=True),
     Feature("catalogue", (("Drop", 3), ("CreateNamed", 1))),
 )
 

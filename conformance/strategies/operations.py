@@ -8,6 +8,7 @@ from conformance.strategies.alterations import ALTERATIONS
 from conformance.strategies.dice import Dice
 from conformance.strategies.lifecycle import LIFECYCLE, first_of
 from conformance.strategies.merges import draw_merge
+from conformance.strategies.opaque import OPAQUE, made_up, spelled_out, without_made_up
 from conformance.strategies.picking import draw_where
 from conformance.strategies.place import FILES, Place
 from conformance.strategies.rows import draw_rows, draw_value
@@ -44,9 +45,13 @@ def draw_command(dice: Dice, world: World, shape: Shape) -> Operation:
     """The next command of a history; the first is always Create."""
     if not world.table.exists:
         return first_of(dice, shape)
-    table = world.table
+    hidden = made_up(world)
+    known = without_made_up(world)
+    table = known.table
     now = current(shape, table.schema, table.partition_by)
-    return MAKERS[dice.weighted(shape.operations)](_Next(dice, world, now, profile_of(shape), shape))
+    place = _Next(dice, known, now, profile_of(shape), shape, hidden)
+    command = MAKERS[dice.weighted(shape.operations)](place)
+    return spelled_out(command, table.schema.names) if hidden else command
 
 
 class _Next(Place):
@@ -156,4 +161,5 @@ MAKERS: dict[str, Callable[[_Next], Operation]] = {
     **RULES,
     **UPKEEP,
     **LIFECYCLE,
+    **OPAQUE,
 }

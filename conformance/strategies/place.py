@@ -9,6 +9,7 @@ from conformance.strategies.picking import draw_where
 from conformance.strategies.profiles import Profile
 from conformance.strategies.shapes import Shape
 from delta_models.expressions import Expression
+from delta_models.schema import Field
 from delta_models.table import Table, World
 
 EVERYTHING_ONE_IN = 12  # deletes and updates without a predicate
@@ -18,13 +19,15 @@ RECENT = 6  # how many of the latest states are looked back to half of the time
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the next operation comes. `shape` is the table's as it is now, `home` the one that was drawn."""
+    """Where the next operation comes. `shape` is the table's as it is now, `home` the one that was drawn; `made_up` are
+    the columns that the table fills itself, and that nothing else here has."""
 
     dice: Dice
     world: World
     shape: Shape
     profile: Profile
     home: Shape
+    made_up: tuple[Field, ...] = ()
 
     @property
     def table(self) -> Table:

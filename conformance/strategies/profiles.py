@@ -131,6 +131,7 @@ TABLES = (
     _table("copies", "clones", replaced=2, told=2, deletion_vectors=4),
     _table("converted", "converted", growing=3),
     _table("log", "log-upkeep", "upkeep", v2_checkpoints=3),
+    _table("counted", "identity", merges=2, upkeep=2, deletion_vectors=3, change_feed=4),
 )
 
 # Plain tables: what is drawn beside a fault should not be what an engine trips on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from conformance.strategies.computed import with_generated
+from conformance.strategies.computed import with_generated, with_identity
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
@@ -200,6 +200,8 @@ def _ruled(dice: Dice, feature: Feature, fields: list[Field], partitions_from: i
         fields = [*fields[:at], replace(fields[at], nullable=False), *fields[at + 1 :]]
     if feature.computed:
         fields = with_generated(dice, fields, partitions_from)
+    if feature.identity:
+        fields = with_identity(dice, fields)
     return fields
 
 

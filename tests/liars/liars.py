@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.liars import answers, counters, ends, logs, meanings, processes, tellers, vacuums
+from tests.liars import answers, counted, counters, ends, logs, meanings, processes, tellers, vacuums
 
-__all__ = ["answers", "counters", "ends", "logs", "meanings", "processes", "tellers", "vacuums"]
+__all__ = ["answers", "counted", "counters", "ends", "logs", "meanings", "processes", "tellers", "vacuums"]

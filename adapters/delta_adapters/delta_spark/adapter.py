@@ -47,6 +47,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed, Outcome, Unsupported
 
 GENERATION = "delta.generationExpression"
+START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
 INCOMING = "conformance_incoming"
 STATED: tuple[type[Operation], ...] = (
     AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,
@@ -124,9 +125,8 @@ class DeltaSpark(SparkAdapter):
 
     def _define(self, builder: Any, definition: Create | Replace) -> None:
         for column, type_of_it in zip(definition.schema, self._struct_type(definition.schema), strict=True):
-            made = column.metadata.get(GENERATION)
             builder = builder.addColumn(
-                column.name, type_of_it.dataType, column.nullable, generatedAlwaysAs=made
+                column.name, type_of_it.dataType, column.nullable, **_generated(column.metadata)
             )
         if definition.partition_by:
             builder = builder.partitionedBy(*definition.partition_by)
@@ -244,3 +244,13 @@ class DeltaSpark(SparkAdapter):
 
     def _path_name(self) -> str:
         return f"delta.{SQL.quote(self._location)}"
+
+
+def _generated(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """How a column is computed or counted, as the table builder takes it."""
+    if STEP not in metadata:
+        return {"generatedAlwaysAs": metadata.get(GENERATION)}
+    from delta.tables import IdentityGenerator  # noqa: PLC0415 - as above
+
+    how = "generatedByDefaultAs" if metadata.get(EXPLICIT) else "generatedAlwaysAs"
+    return {how: IdentityGenerator(metadata[START], metadata[STEP])}

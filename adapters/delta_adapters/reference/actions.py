@@ -122,6 +122,8 @@ def remove(file: Add, *, data_change: bool) -> Form:
     }
     if file.deletion_vector is not None:
         form["deletionVector"] = file.deletion_vector.to_json()
+    if file.base_row_id is not None:
+        form |= {"baseRowId": file.base_row_id, "defaultRowCommitVersion": file.default_row_commit_version}
     return {"remove": form}
 
 
@@ -135,6 +137,8 @@ def tombstone(file: Remove) -> Form:
         "partitionValues": dict(file.partition_values) if file.partition_values is not None else None,
         "size": file.size,
         "deletionVector": file.deletion_vector.to_json() if file.deletion_vector else None,
+        "baseRowId": file.base_row_id,
+        "defaultRowCommitVersion": file.default_row_commit_version,
     }
     return {"remove": {key: value for key, value in form.items() if value is not None}}
 

@@ -12,12 +12,13 @@ _WRITE = ["files", "schema-merge", "by-position", "transaction"]
 _FEATURES = [
     "allowColumnDefaults", "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "columnMapping",
     "deletionVectors", "domainMetadata", "generatedColumns", "identityColumns", "inCommitTimestamp", "invariants",
-    "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck",
+    "rowTracking", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck",
 ]  # fmt: skip
 _PROPERTIES = [
     "delta.appendOnly", "delta.checkpointInterval", "delta.columnMapping.mode", "delta.deletedFileRetentionDuration",
     "delta.enableChangeDataFeed", "delta.enableDeletionVectors", "delta.enableInCommitTimestamps",
-    "delta.enableTypeWidening", "delta.feature.allowColumnDefaults", "delta.logRetentionDuration",
+    "delta.enableRowTracking", "delta.enableTypeWidening", "delta.feature.allowColumnDefaults",
+    "delta.logRetentionDuration",
 ]  # fmt: skip
 
 CAPABILITIES: dict[str, Any] = {

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from delta_adapters.reference import actions
 from delta_adapters.reference.encode import partition_folder, path_in_log
 from delta_adapters.reference.files import Layout, to_parquet
+from delta_adapters.reference.tracking import rows_of
 from delta_models.log import Add, LogReader, Snapshot, deletion_vectors
 from delta_models.log.reader import live_adds
 from delta_models.table import Table
@@ -24,30 +25,34 @@ from delta_models.values import Key, Row, bag, row_keyer, same_key
 
 def with_vectors(
     reader: LogReader, snapshot: Snapshot, after: Table
-) -> tuple[list[Row], list[Add], list[actions.Form]]:
-    """Rows to be written, files to be removed, and files that come back with a deletion vector."""
+) -> tuple[list[Row], list[Add], list[actions.Form], list[Row]]:
+    """Rows to be written, files to be removed, files that come back with a deletion vector, and the rows that their
+    files lose."""
     missing = Counter(after.bag)
     key = row_keyer(after.schema)
     convert = converter(snapshot.schema, after.schema)
     gone: list[Add] = []
     marked: list[actions.Form] = []
+    away: list[Row] = []
     for add in live_adds(snapshot):
         deleted = reader.deleted(add)
-        rows = [convert(row) for row in reader.file_rows(snapshot, add)]
+        held = rows_of(reader, snapshot, add)
+        rows = [convert(row) for row in held]
         places = [at for at in range(len(rows) + len(deleted)) if at not in deleted]
         lost = []
-        for at, row in zip(places, rows, strict=True):
+        for at, row, old in zip(places, rows, held, strict=True):
             keyed = key(row)
             if missing[keyed] > 0:
                 missing[keyed] -= 1
             else:
                 lost.append(at)
+                away.append(old)
         if lost:
             gone.append(add)
             if len(lost) < len(rows):
                 marked.append(_marked(add, deleted | set(lost)))
     by_key = {same_key(after.schema, row): row for row in after.rows}
-    return [by_key[each] for each in (+missing).elements()], gone, marked
+    return [by_key[each] for each in (+missing).elements()], gone, marked, away
 
 
 def _marked(add: Add, deleted: frozenset[int] | set[int]) -> actions.Form:

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
+from delta_adapters.reference.tracking import COLUMNS, TRACKING, named, row_columns
 from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
 from delta_models.log.parquet.data_files import physical_name
+from delta_models.log.row_ids import ENABLED
 from delta_models.schema import TIMESTAMP_NTZ, Array, DataType, Field, Json, Map, Struct
 from delta_models.sql import parse_expression
 from delta_models.table import Table
 from delta_models.table.computed import CONSTRAINT, DEFAULT, GENERATION
+from delta_models.table.identity import STEP
 from delta_models.values import Row
 
 SQL = SparkSqlDialect()
@@ -41,9 +44,11 @@ BY_PROPERTY = {
     "delta.enableChangeDataFeed": "changeDataFeed",
     "delta.enableTypeWidening": "typeWidening",
     "delta.enableInCommitTimestamps": "inCommitTimestamp",
+    ENABLED: TRACKING,
 }
 WRITABLE = LEGACY | READER | set(BY_PROPERTY.values()) | {
     "allowColumnDefaults", "checkConstraints", "clustering", "domainMetadata", "generatedColumns",
+    "identityColumns",
 }  # fmt: skip
 
 
@@ -77,6 +82,7 @@ class Definition:
 
     schema: Struct
     forms: tuple[actions.Form, ...]
+    row_columns: tuple[str, ...] = ()
 
 
 def defined(
@@ -84,6 +90,7 @@ def defined(
 ) -> Definition:
     """The actions that turn one definition into another, and the schema with all that files depend on."""
     properties = {key: value for key, value in after.properties if not key.startswith(FEATURE)}
+    properties = named(_known_names(snapshot) | properties)
     schema = after.schema
     if properties.get(MODE, "none") != "none":
         known = int(snapshot.properties.get(HIGHEST, "0")) if snapshot else 0
@@ -105,7 +112,13 @@ def defined(
     if before.cluster_by != after.cluster_by:
         names = [[physical_name(schema[name])] for name in after.cluster_by]
         forms.append(actions.domain(CLUSTERING, json.dumps({"clusteringColumns": names})))
-    return Definition(schema, tuple(forms))
+    return Definition(schema, tuple(forms), row_columns(properties))
+
+
+def _known_names(snapshot: Snapshot | None) -> dict[str, str]:
+    """The columns for ids and versions of rows that the table has named already."""
+    properties = snapshot.properties if snapshot is not None else {}
+    return {key: properties[key] for key in COLUMNS if key in properties}
 
 
 def _metadata_changes(before: Table, after: Table) -> bool:
@@ -147,6 +160,10 @@ def _needed(table: Table) -> Iterator[str]:
         yield from ("clustering", "domainMetadata")
     if any(GENERATION in each.metadata_json for each in table.schema):
         yield "generatedColumns"
+    if table.property(ENABLED).lower() == "true":
+        yield "domainMetadata"
+    if any(STEP in each.metadata_json for each in table.schema):
+        yield "identityColumns"
     if TIMESTAMP_NTZ in _types(table.schema):
         yield "timestampNtz"
 

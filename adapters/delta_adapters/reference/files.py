@@ -23,10 +23,11 @@ COLUMN_ID = "delta.columnMapping.id"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table's rows become files: its columns, and which of them partition it."""
+    """How a table's rows become files: its columns, which of them partition it, and those for ids of rows."""
 
     schema: Struct
     partition_by: tuple[str, ...]
+    row_columns: tuple[str, ...] = ()
 
     @property
     def partition_positions(self) -> tuple[int, ...]:
@@ -84,7 +85,12 @@ def write_file(
     place = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
     path = folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(to_parquet(schema, inside), path)
+    table = to_parquet(schema, inside)
+    for column, part in zip(layout.row_columns, ("id", "version"), strict=False):
+        known = [getattr(row, part, None) for row in rows]
+        if any(each is not None for each in known):
+            table = table.append_column(column, pa.array(known, pa.int64()))
+    pq.write_table(table, path)
     values = dict(zip(layout.partition_names, texts, strict=True))
     return actions.add(
         path_in_log(place), values, path.stat().st_size, statistics(schema, inside), data_change=data_change

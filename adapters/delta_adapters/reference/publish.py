@@ -32,7 +32,7 @@ CHECKPOINT_SCHEMA = pa.schema([
     ("remove", pa.struct([
         ("path", pa.string()), ("deletionTimestamp", pa.int64()), ("dataChange", pa.bool_()),
         ("extendedFileMetadata", pa.bool_()), ("partitionValues", _TEXTS), ("size", pa.int64()),
-        ("deletionVector", _VECTOR),
+        ("deletionVector", _VECTOR), ("baseRowId", pa.int64()), ("defaultRowCommitVersion", pa.int64()),
     ])),
     ("metaData", pa.struct([
         ("id", pa.string()), ("name", pa.string()), ("description", pa.string()),

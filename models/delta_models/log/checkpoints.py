@@ -117,6 +117,16 @@ class Checkpoint:
     problems: tuple[Problem, ...]
     columns: tuple[tuple[str, ...], ...] = ()
     top_level_file_actions: bool = False
+    foreign_in_sidecars: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of its actions."""
+        others = (
+            self.removes, self.protocols, self.metadatas, self.transactions, self.domains,
+            self.checkpoint_metadatas, self.sidecars, self.foreign,
+        )  # fmt: skip
+        return sum(map(len, self.adds)) + sum(map(len, others))
 
     def snapshot(self) -> Snapshot:
         """The state that the checkpoint holds. Raises CorruptLog if it cannot be told."""
@@ -143,6 +153,10 @@ class JsonActions(FileActions):
     def __init__(self, forms: list[dict[str, Any]]) -> None:
         super().__init__(forms)
         self._forms = forms
+
+    def has(self, name: str) -> bool:
+        """Whether one of the actions has a field."""
+        return any(form.get(name) is not None for form in self._forms)
 
     def keys(self) -> list[Key]:
         """Path and deletion vector id of each, in order."""
@@ -179,11 +193,13 @@ def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
                 foreign.append(kind)
             else:
                 actions.setdefault(kind, []).append(action)
+    others: list[str] = []
     inline = any(len(part.adds) or len(part.removes) for part in parts)
     sidecars = [each for each in actions.get("sidecar", ()) if isinstance(each, Sidecar)]
     for sidecar in sidecars:
         try:
             parts.append(read_checkpoint_file(sidecar_file(log, sidecar)))
+            others += (kind for kind, _ in parts[-1].others)
         except MissingFile as error:
             raise CorruptLog(f"{name.files[0]}: {error}") from error
     removes = [
@@ -206,6 +222,7 @@ def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
         tuple(problems),
         tuple(part.columns for part in parts),
         inline,
+        tuple(others),
     )
 
 

@@ -25,7 +25,7 @@ from delta_models.log.errors import (
     NoTable,
     UnsupportedFeature,
 )
-from delta_models.log.names import CheckpointName, Compaction, Listing, commit_name, sort_names
+from delta_models.log.names import CheckpointName, Compaction, Listing, checksum_name, commit_name, sort_names
 from delta_models.log.rows import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
 from delta_models.log.stored import StoredColumns
@@ -70,6 +70,8 @@ class LogReader:
         self._commits: dict[int, Commit] = {}
         self._stamps: dict[str, Stamp] = {}
         self._changed: set[str] = set()
+        self._checksums: dict[int, tuple[Stamp | None, Checksum]] = {}
+        self._changed_checksums: set[str] = set()
         self._forget_states()
 
     def _forget_states(self) -> None:
@@ -185,7 +187,14 @@ class LogReader:
 
     def checksum(self, version: int) -> Checksum | None:
         """The version checksum, if there is one. Raises CorruptLog if it cannot be understood."""
-        return read_checksum(self.log, version)
+        stamp = _stamp(str(self.log / checksum_name(version)))
+        found = read_checksum(self.log, version)
+        kept = self._checksums.get(version)
+        if found is not None:
+            if kept is not None and kept[1].form != found.form:
+                self._changed_checksums.add(checksum_name(version))
+            self._checksums[version] = (stamp, found)
+        return found
 
     def describe(self, version: int | None = None) -> tuple[Protocol, Metadata]:
         """Protocol and metadata of a version; from its checksum where the commits themselves cannot tell."""
@@ -236,6 +245,19 @@ class LogReader:
             if stamp is not None and stamp != self._stamps.get(kept.name):
                 self._read_commit(version, kept.name, path)
         changed, self._changed = sorted(self._changed), set()
+        return changed
+
+    def changed_checksums(self) -> list[str]:
+        """The names of version checksums that were found to say something else than before, each told once."""
+        for version, (stamp, _) in list(self._checksums.items()):
+            now = _stamp(str(self.log / checksum_name(version)))
+            if now is not None and now != stamp:
+                try:
+                    self.checksum(version)
+                except CorruptLog:
+                    self._changed_checksums.add(checksum_name(version))
+                    del self._checksums[version]
+        changed, self._changed_checksums = sorted(self._changed_checksums), set()
         return changed
 
     # Loading

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from delta_models.log.state import Snapshot
 
 ENABLED = "delta.enableRowTracking"
-_ROW_ID = "delta.rowTracking.materializedRowIdColumnName"
-_ROW_VERSION = "delta.rowTracking.materializedRowCommitVersionColumnName"
+ROW_ID_COLUMN = "delta.rowTracking.materializedRowIdColumnName"
+ROW_VERSION_COLUMN = "delta.rowTracking.materializedRowCommitVersionColumnName"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ def is_tracked(state: Snapshot) -> bool:
     return state.properties.get(ENABLED, "false").lower() == "true"
 
 
+def materialized_names(state: Snapshot) -> tuple[str, str]:
+    """The names under which files hold ids and commit versions of their rows; no column's, where there are none."""
+    return state.properties.get(ROW_ID_COLUMN) or "", state.properties.get(ROW_VERSION_COLUMN) or " "
+
+
 def tracked_rows(reader: LogReader, state: Snapshot, add: Add) -> Iterator[Tracked]:
     """The rows of one live file."""
     inside = reader.files.contribution(state, add)
@@ -54,7 +59,7 @@ def tracked_rows(reader: LogReader, state: Snapshot, add: Add) -> Iterator[Track
 
 def _materialized(reader: LogReader, state: Snapshot, add: Add) -> tuple[list[Value], list[Value]]:
     """What a file itself holds for its rows; nulls where it holds nothing."""
-    names = (state.properties.get(_ROW_ID) or "", state.properties.get(_ROW_VERSION) or " ")
+    names = materialized_names(state)
     wanted = Struct(tuple(Field(name, LONG) for name in names))
     ids, versions = read_data_file(resolve(reader.folder, add.path), wanted).columns
     return ids, versions

@@ -13,6 +13,7 @@ from delta_models.requirements import (
     definition,
     engine,
     faults,
+    features,
     files,
     log,
     races,
@@ -23,6 +24,7 @@ from delta_models.requirements.base import Breach, Requirement, Strength
 
 OF_THE_LOG: tuple[Requirement, ...] = (
     *log.REQUIREMENTS,
+    *features.REQUIREMENTS,
     *columns.REQUIREMENTS,
     *files.REQUIREMENTS,
     *checkpoints.REQUIREMENTS,

@@ -122,4 +122,35 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Counts of deletion vectors in a version checksum are those of its version.",
         "Version Checksum File Schema",
     ),
+    _rule(
+        "checkpoint.metadata-version",
+        "checkpointMetadata names the version of its checkpoint.",
+        "Checkpoint Metadata",
+    ),
+    _rule("checkpoint.sidecars-hold-file-actions", "A sidecar holds adds and removes only.", "Sidecar Files"),
+    _rule(
+        "checkpoint.keeps-parsed-stats",
+        "A checkpoint keeps statistics as columns where delta.checkpoint.writeStatsAsStruct is true.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.keeps-parsed-partition-values",
+        "A checkpoint has partition values as columns where delta.checkpoint.writeStatsAsStruct is true.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.omits-json-stats",
+        "A checkpoint leaves statistics as JSON out where delta.checkpoint.writeStatsAsJson is false.",
+        CHECKPOINTS,
+        "should",
+    ),
+    _rule(
+        "checkpoint.omits-parsed-stats",
+        "A checkpoint leaves statistics as columns out where delta.checkpoint.writeStatsAsStruct is not true.",
+        CHECKPOINTS,
+        "should",
+    ),
+    _rule("checkpoint.hint-size", "_last_checkpoint says how many actions a V1 checkpoint holds.", HINT),
+    _rule("checkpoint.hint-bytes", "_last_checkpoint says how many bytes a V1 checkpoint has.", HINT),
+    _rule("checksum.never-changes", "A version checksum is never written again.", "Version Checksum File"),
 )

@@ -41,4 +41,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "delta-spark 4.4.0: column mapping",
         "reference",
     ),
+    _rule(
+        "schema.files-have-field-ids",
+        "A new data file of a table that maps its columns gives them their ids.",
+        "Column Mapping",
+    ),
+    _rule(
+        "schema.type-changes-need-feature",
+        "delta.typeChanges are in a schema only with the feature typeWidening.",
+        "Type Widening",
+    ),
+    _rule("schema.variant-partitions-nothing", "No variant is a partition column.", "Variant Data Type"),
+    _rule("schema.variant-clusters-nothing", "No variant is a clustering column.", "Variant Data Type"),
+    _rule("schema.variant-not-generated", "No generated column is a variant.", "Variant Data Type"),
+    _rule("schema.variant-defaults-to-null", "A variant has no default but null.", "Default Columns"),
 )

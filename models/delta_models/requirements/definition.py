@@ -13,6 +13,7 @@ FEATURES = "Table Features"
 CLUSTERING = "Clustered Table"
 TRANSACTIONS = "Transaction Identifiers"
 SPARK = "delta-spark 4.4.0"
+IDENTITY = "Identity Columns"
 
 
 def _contents(
@@ -34,6 +35,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _contents("clone-leaves-source", "Cloning a table changes nothing of it and adds no version to it."),
     _contents(
         "add-column", "A new column is null in every row that there is; the other columns keep their values."
+    ),
+    _outcome(
+        "identity-given-refused",
+        "A value given for a column that is always generated as identity is refused.",
+        IDENTITY,
+        "should",
+    ),
+    _outcome(
+        "identity-update-refused",
+        "An update of an identity column is refused.",
+        "delta-spark 4.4.0: identity columns",
+        "reference",
     ),
     _contents("drop-column", "Dropping a column takes its values, and leaves those of the others.", MAPPING),
     _contents("rename-column", "Renaming a column keeps its values and its place.", MAPPING),

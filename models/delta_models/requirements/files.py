@@ -89,15 +89,28 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "rows.ids-stay",
         "A row that a commit without a change of data moves keeps its row id.",
         "Row Tracking",
+        "should",
     ),
     _log(
         "rows.updated-ids-stay",
         "The rows of a table have after an update the row ids that they had before.",
         "Row Tracking",
+        "should",
     ),
     _log(
         "rows.commit-versions-stay",
         "A row that a commit without a change of data moves keeps its row commit version.",
         "Row Tracking",
+        "should",
+    ),
+    _stats(
+        "stats.physical-names",
+        "Under column mapping statistics call columns by their physical names.",
+        "Column Mapping",
+    ),
+    _stats(
+        "stats.variant-bounds-need-shredding",
+        "Variants have bounds only with the feature variantShredding.",
+        "Variant Data Type",
     ),
 )

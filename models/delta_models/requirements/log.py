@@ -210,8 +210,34 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "log.clustered-not-partitioned", "A table is not both clustered and partitioned.", "Clustered Table"
     ),
     _rule(
-        "log.iceberg-compatible",
-        "With an active icebergCompat feature files have numRecords and no deletion vectors, and columns are mapped.",
-        "Iceberg Compatibility V1",
+        "log.removed-domain-keeps-configuration",
+        "A domain is removed with the configuration that it had.",
+        "Domain Metadata",
+        "should",
+    ),
+    _rule(
+        "log.data-files-not-overwritten",
+        "A path that is added again stands for the same file: names are used once.",
+        "Data Files",
+    ),
+    _rule(
+        "log.added-file-columns-known",
+        "A new data file has no column that the table does not have.",
+        "Consistency Between Table Metadata and Data Files",
+    ),
+    _rule(
+        "log.constraint-needs-feature",
+        "CHECK constraints are in the metadata only with their feature.",
+        "CHECK Constraints",
+    ),
+    _rule(
+        "log.variant-shredding-needs-feature",
+        "Shredding of variants is enabled only with its feature.",
+        "Variant Shredding",
+    ),
+    _rule(
+        "log.variant-unshredded",
+        "Variants are shredded only where delta.enableVariantShredding is true.",
+        "Variant Shredding",
     ),
 )

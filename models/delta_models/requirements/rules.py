@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from delta_models.requirements.base import Requirement
+from delta_models.requirements.base import Requirement, Strength
 
 SUPPORTED = "Supported Features"
 NEW_AND_EXISTING = "Table Features for New and Existing Tables"
+
+IDENTITY = "Identity Columns"
+
+
+def _identity(
+    name: str, sentence: str, section: str = IDENTITY, strength: Strength = "should"
+) -> Requirement:
+    return Requirement(f"rules.identity-{name}", sentence, section, strength, "writer", ("identity",))
+
 
 REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
@@ -23,6 +32,25 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "must",
         "writer",
         ("rules",),
+    ),
+    _identity("unique", "A generated value of an identity column does not stand in the column already."),
+    _identity(
+        "on-the-lattice", "A generated value of an identity column is its start plus a number of its steps."
+    ),
+    _identity(
+        "beyond-the-mark",
+        "A generated value of an identity column lies behind the high-water mark of before, in the direction of"
+        " its step.",
+    ),
+    _identity(
+        "mark-moves",
+        "The commit that adds generated values takes the high-water mark along as far as they reach.",
+    ),
+    _identity(
+        "mark-stays",
+        "The high-water mark of an identity column never moves back while the column stays, not by a restore either.",
+        "delta-spark 4.4.0: identity columns",
+        "reference",
     ),
     Requirement(
         "protocol.features-stay",

@@ -13,7 +13,8 @@ from delta_models.operations import Assignments, Delete, Update
 from delta_models.schema import DataType, Struct
 from delta_models.table.computed import recomputer
 from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.fit import BrokenRule, Misfit, bare, check_rules
+from delta_models.table.fit import GIVEN, BrokenRule, Misfit, bare, check_rules
+from delta_models.table.identity import given
 from delta_models.table.state import Table
 from delta_models.values import Row, Value
 
@@ -48,6 +49,8 @@ def update(table: Table, operation: Update) -> Expectation:
         return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     except Misfit:
         return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    if given(table.schema, [name for name, _ in operation.assignments]):
+        return refused(table, GIVEN, "outcome.identity-update-refused")
     kept: list[Row] = []
     picked: list[Row] = []
     try:

@@ -17,15 +17,21 @@ from delta_models.table.computed import (
     written_rules,
 )
 from delta_models.table.expectation import Expectation, or_refused, refused
+from delta_models.table.identity import UNKNOWN, given, identities
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
 
 SCHEMA_MODES = ("none", "merge", "overwrite")
+GIVEN = ("bad-argument", "schema", "constraint")
 SOURCES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
 
 
 class Misfit(ValueError):
     """Columns or types do not fit: the write must be refused."""
+
+
+class Given(Misfit):
+    """A value for a column whose values the table makes up itself: the write must be refused."""
 
 
 class BrokenRule(ValueError):
@@ -57,6 +63,8 @@ def write(
         fitted = fit(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
         return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    except Given:
+        return refused(table, GIVEN, "outcome.identity-given-refused")
     except Misfit:
         return refused(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
@@ -87,6 +95,9 @@ def fit(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> Fit
     sources = (
         _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
     )
+    if any(not each.explicit for each in given(target.schema, incoming.schema.names)):
+        message = "a column is always generated as identity"
+        raise Given(message)
     casts = _casts(target.schema, incoming.schema, sources)
     if casts is None and sources == tuple(range(len(incoming.schema))):
         rows = incoming.rows
@@ -98,7 +109,9 @@ def fit(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> Fit
         rows = fill(rows)
     rows = target.stored(rows)
     check_rules(target, rows)
-    missing = ("missing",) if None in sources and schema_mode == "none" else ()
+    made = {each.position for each in identities(target.schema)}
+    lacking = any(source is None and at not in made for at, source in enumerate(sources))
+    missing = ("missing",) if lacking and schema_mode == "none" else ()
     return Fitted(target, rows, missing + (("cast",) if casts else ()))
 
 
@@ -278,7 +291,9 @@ def _value_of(
 
 
 def default_of(table: Table, name: str) -> Callable[[Row], Value]:
-    """What a column takes in a row that does not name it: its default, or null."""
+    """What a column takes in a row that does not name it: its default, or null, or what the table makes up."""
+    if given(table.schema, (name,)):
+        return lambda _: UNKNOWN
     expression = dict(table.defaults).get(name)
     if expression is None:
         value = written_default(table.schema[name], table.schema)

@@ -15,7 +15,17 @@ from delta_models.schema import Field, Struct
 from delta_models.table.change import assigner
 from delta_models.table.computed import generated, recomputer
 from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
-from delta_models.table.fit import BrokenRule, Misfit, check_rules, default_of, merge_schemas, under
+from delta_models.table.fit import (
+    GIVEN,
+    BrokenRule,
+    Given,
+    Misfit,
+    check_rules,
+    default_of,
+    merge_schemas,
+    under,
+)
+from delta_models.table.identity import given as identities_given
 from delta_models.table.state import Table
 from delta_models.values import Key, Row, sql_keyer
 
@@ -69,10 +79,8 @@ def merge(table: Table, operation: Merge) -> Expectation:
         scope = _scope(target.schema, operation.source.schema)
         clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
         matches = _matches(operation, target, scope)
-    except KeyError:
-        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
-    except Misfit:
-        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    except (KeyError, Misfit) as error:
+        return _misfit(table, error)
     if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
         return refused(table, "append-only", "outcome.append-only")
     try:
@@ -101,6 +109,14 @@ def merge(table: Table, operation: Merge) -> Expectation:
     return Expectation(
         (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").branches, *softer)
     )
+
+
+def _misfit(table: Table, error: KeyError | Misfit) -> Expectation:
+    if isinstance(error, Given):
+        return refused(table, GIVEN, "outcome.identity-given-refused")
+    unknown = isinstance(error, KeyError)
+    rule = "outcome.unknown-column-refused" if unknown else "outcome.misfit-refused"
+    return refused(table, ("schema", "bad-argument"), rule)
 
 
 def _acted(
@@ -202,6 +218,10 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     assignments: Assignments = clause.assignments
     if clause.everything:
         assignments = _everything(clause, operation, table)
+    made = identities_given(table.schema, [name for name, _ in assignments])
+    if any(clause.action == "update" or not each.explicit for each in made):
+        message = "an identity column takes no value"
+        raise Given(message)
     given = assigner(assignments, table.schema, scope)
     fill = recomputer(table.schema, [name for name, _ in assignments])
     if fill is not None:

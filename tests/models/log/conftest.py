@@ -117,10 +117,24 @@ class LogTable:
                 found[key]["at"] = f"1970-01-01T00:00:{found[key]['at'] // 1000 / 1000:06.3f}Z"
         return found
 
+    def file(self, name: str, columns: pa.Table, **changes: Any) -> dict[str, Any]:
+        """A data file of these columns and its add action, with no more statistics than a count."""
+        pq.write_table(columns, self.folder / name)
+        form = {
+            "path": name,
+            "partitionValues": {},
+            "size": (self.folder / name).stat().st_size,
+            "modificationTime": 1_700_000_000_000,
+            "dataChange": True,
+            "stats": json.dumps({"numRecords": columns.num_rows}),
+        }
+        return {"add": form | changes}
+
     @staticmethod
     def remove(add: dict[str, Any], **changes: Any) -> dict[str, Any]:
         """The remove action for what an add action added."""
-        kept = {key: add["add"][key] for key in ("path", "deletionVector") if key in add["add"]}
+        same = ("path", "deletionVector", "baseRowId", "defaultRowCommitVersion")
+        kept = {key: add["add"][key] for key in same if key in add["add"]}
         return {"remove": kept | {"dataChange": True, "deletionTimestamp": 1_700_000_001_000} | changes}
 
     def vector(self, rows: list[int], **changes: Any) -> dict[str, Any]:
@@ -209,7 +223,7 @@ CHECKPOINT = pa.schema(
         ("add", pa.struct([
             ("path", pa.string()), ("partitionValues", STRINGS), ("size", pa.int64()), ("modificationTime", pa.int64()),
             ("dataChange", pa.bool_()), ("stats", pa.string()), ("deletionVector", VECTOR), ("baseRowId", pa.int64()),
-            ("defaultRowCommitVersion", pa.int64()),
+            ("defaultRowCommitVersion", pa.int64()), ("stats_parsed", pa.struct([("numRecords", pa.int64())])),
         ])),
         ("remove", pa.struct([
             ("path", pa.string()), ("dataChange", pa.bool_()), ("deletionTimestamp", pa.int64()),

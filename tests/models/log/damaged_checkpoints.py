@@ -89,7 +89,7 @@ def _file_actions_beside_sidecars(table):
     inside, action = held_v2(table)
     sidecar = table.checkpoint(action, name="_sidecars/x.parquet")
     reference = {"path": "x.parquet", "sizeInBytes": sidecar.stat().st_size, "modificationTime": 1}
-    marker = {"checkpointMetadata": {"version": 1}}
+    marker = {"checkpointMetadata": {"version": 2}}
     other = table.add("b.parquet")
     table.write(other)
     name = NAMED.replace(f"{1:020d}", f"{2:020d}")
@@ -234,3 +234,66 @@ def _compaction_torn(table):
     compacted(table, second, table.remove(first))
     path = table.log / f"{1:020d}.{2:020d}.compacted.json"
     path.write_text(path.read_text()[:-9])
+
+
+STRUCTS = {"delta.checkpoint.writeStatsAsStruct": "true"}
+ENFORCED = {"minReaderVersion": 1, "minWriterVersion": 3}
+
+
+@damage("checkpoint.metadata-version")
+def _marker_of_another_version(table):
+    inside, action = held_v2(table)
+    table.checkpoint(*inside, action, {"checkpointMetadata": {"version": 2}}, name=NAMED)
+
+
+@damage("checkpoint.sidecars-hold-file-actions")
+def _transaction_in_a_sidecar(table):
+    inside, action = held_v2(table)
+    path = table.checkpoint(action, {"commitInfo": {"operation": "WRITE"}}, name="_sidecars/x.parquet")
+    sidecar = {"path": "x.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
+    table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
+
+
+def formed(
+    table: Any, configuration: dict[str, str], *, parsed: bool = False, stats: bool = True, **metadata: Any
+) -> None:
+    """A checkpoint of one file, with its statistics in the forms that are asked for."""
+    table.create(protocol=ENFORCED, configuration=configuration, **metadata)
+    action = table.add(**{"partitionValues": {}} if metadata else {})
+    table.write(action)
+    held = action["add"] | ({"stats_parsed": {"numRecords": 4}} if parsed else {})
+    if not stats:
+        del held["stats"]
+    table.checkpoint(
+        {"protocol": ENFORCED}, table.metadata(configuration=configuration, **metadata), {"add": held}
+    )
+
+
+damage("checkpoint.keeps-parsed-stats")(lambda table: formed(table, STRUCTS, partitionColumns=[]))
+
+
+damage("checkpoint.keeps-parsed-partition-values")(lambda table: formed(table, STRUCTS, parsed=True))
+
+
+damage("checkpoint.omits-json-stats")(
+    lambda table: formed(table, {"delta.checkpoint.writeStatsAsJson": "false"})
+)
+
+
+damage("checkpoint.omits-parsed-stats")(lambda table: formed(table, {}, parsed=True))
+
+
+hint_damage("checkpoint.hint-size", version=1, size=9)
+
+
+hint_damage("checkpoint.hint-bytes", version=1, size=4, sizeInBytes=1)
+
+
+@damage("checksum.never-changes")
+def _checksum_written_again(table):
+    action = held(table)[2]
+    state = {"tableSizeBytes": action["add"]["size"], "numFiles": 1, "numMetadata": 1, "numProtocol": 1}
+    state |= {"metadata": table.metadata()["metaData"], "protocol": PROTOCOL}
+    table.checksum(1, **state)
+    table.reader.checksum(1)
+    table.checksum(1, **state, txnId="other")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pyarrow as pa
+
 from tests.models.log.damages import (
     DOMAIN,
     ICT,
@@ -183,9 +185,7 @@ simple("log.added-file-size", size=1)
 @damage("log.partition-value-readable")
 def _partition_value_of_another_type(table):
     table.create(fields=[LONG | {"name": "id"}, LONG | {"name": "part"}])
-    table.write(
-        table.add(partitionValues={"part": "12x"}, stats={"nullCount": {}, "minValues": {}, "maxValues": {}})
-    )
+    table.write(table.file("a.parquet", pa.table({"id": [1]}), partitionValues={"part": "12x"}))
 
 
 @damage("log.partition-value-agrees-with-file")

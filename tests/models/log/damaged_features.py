@@ -71,23 +71,7 @@ def _clustered_and_partitioned(table):
 @damage("stats.clustering-columns")
 def _no_statistics_of_the_clustering_column(table):
     table.create(protocol=TRACKING, partitionColumns=[])
-    table.write(clustered_by("id", "other"), table.add(partitionValues={}), mark(3))
-
-
-@damage("log.iceberg-compatible")
-def _iceberg_without_count(table):
-    protocol = {
-        "minReaderVersion": 2,
-        "minWriterVersion": 7,
-        "writerFeatures": ["columnMapping", "icebergCompatV2"],
-    }
-    fields = [mapped_field("id", 1, "id"), mapped_field("part", 2, "part", "string")]
-    table.create(
-        protocol=protocol, configuration=MAPPED | {"delta.enableIcebergCompatV2": "true"}, fields=fields
-    )
-    action = table.add()
-    del action["add"]["stats"]
-    table.write(action)
+    table.write(clustered_by("id", "part"), table.add(partitionValues={}), mark(3))
 
 
 # Evolution

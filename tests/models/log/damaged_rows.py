@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.models.log.damages import MAPPED, MAPPING, TRACKING, damage, mapped_field, mark
+from tests.models.log.damages import MAPPED, MAPPING, TRACKING, damage, mapped_field, mark, numbered
 
 IDS, VERSIONS = "_row-id", "_row-commit-version"
 TRACKED = {
@@ -15,6 +15,8 @@ TRACKED = {
     "delta.rowTracking.materializedRowIdColumnName": IDS,
     "delta.rowTracking.materializedRowCommitVersionColumnName": VERSIONS,
 }
+
+PRESERVED = {"delta.rowTracking.preserved": "true"}
 
 
 def rearranged(
@@ -28,7 +30,7 @@ def rearranged(
     """A table of four rows whose one file is written again, with these ids and versions in it."""
     table.create(protocol=TRACKING, configuration=TRACKED)
     first = table.add()
-    table.write(first, mark(3))
+    table.write({"commitInfo": {"tags": PRESERVED}}, first, mark(3))
     second = table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=2, dataChange=change)
     path = table.folder / "b.parquet"
     inside = pq.read_table(path)
@@ -68,6 +70,6 @@ def _column_id_changes(table):
 def _mapping_mode_changes(table):
     fields = [mapped_field("id", 1, "id"), mapped_field("part", 2, "part", "string")]
     table.create(protocol=MAPPING, configuration=MAPPED, fields=fields)
-    table.write(table.add())
+    table.write(table.file("a.parquet", numbered(id=[1]), partitionValues={"part": "x"}))
     by_id = MAPPED | {"delta.columnMapping.mode": "id"}
     table.write(table.metadata(configuration=by_id, fields=fields))

@@ -22,6 +22,18 @@ DOMAIN = {"domainMetadata": {"domain": "mine", "configuration": "{}", "removed":
 MAPPED = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "2"}
 MAPPING = {"minReaderVersion": 2, "minWriterVersion": 5}
 FAR_AHEAD = 10**14
+VARIANTS: dict[str, Any] = {
+    "minReaderVersion": 3,
+    "minWriterVersion": 7,
+    "readerFeatures": ["variantType"],
+    "writerFeatures": [
+        "variantType",
+        "clustering",
+        "domainMetadata",
+        "generatedColumns",
+        "allowColumnDefaults",
+    ],
+}
 LONG = {"name": "a", "type": "long", "nullable": True, "metadata": {}}
 V2 = PROTOCOL | {name: [*PROTOCOL[name], "v2Checkpoint"] for name in ("readerFeatures", "writerFeatures")}
 NAMED = f"{1:020d}.checkpoint.5fba94ed-9794-4965-ba6e-6ee3c0d22af9.parquet"
@@ -72,6 +84,15 @@ def mapped_field(name: str, number: int | None, physical: str, data_type: Any = 
 
 def in_commit(time: int | None) -> dict[str, Any]:
     return {"commitInfo": {"operation": "WRITE"} | ({} if time is None else {"inCommitTimestamp": time})}
+
+
+def numbered(**columns: list[Any]) -> pa.Table:
+    """Columns with the ids 1, 2 and so on."""
+    table = pa.table(columns)
+    fields = [
+        each.with_metadata({b"PARQUET:field_id": str(at).encode()}) for at, each in enumerate(table.schema, 1)
+    ]
+    return table.cast(pa.schema(fields))
 
 
 def held(table: Any) -> list[dict[str, Any]]:

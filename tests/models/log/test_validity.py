@@ -13,7 +13,9 @@ from tests.models.log import (
     damaged_commits,
     damaged_features,
     damaged_files,
+    damaged_layout,
     damaged_rows,
+    damaged_tracking,
 )
 from tests.models.log.damages import (
     CHANGE,
@@ -41,7 +43,9 @@ DAMAGED = (
     damaged_commits,
     damaged_features,
     damaged_files,
+    damaged_layout,
     damaged_rows,
+    damaged_tracking,
 )  # each registers its damages
 
 
@@ -220,6 +224,16 @@ def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation
 
 def test_honest_change_data_breaks_nothing(table):
     recorded(table, ["delete"], [1])
+    assert table.breaches() == []
+
+
+@pytest.mark.parametrize(
+    "write",
+    (damaged_layout.honest_layout, damaged_tracking.honest_tracking, damaged_tracking.honest_iceberg),
+    ids=lambda write: write.__name__,
+)
+def test_tables_that_use_what_features_allow_break_nothing(table, write):
+    write(table)
     assert table.breaches() == []
 
 

@@ -29,6 +29,11 @@ class FileActions:
     def __len__(self) -> int:
         return len(self._array)
 
+    def has(self, name: str) -> bool:
+        """Whether the actions have a field, and one of them a value in it."""
+        column = _field(self._array, name)
+        return column is not None and column.null_count < len(column)
+
     def keys(self) -> list[tuple[str, str | None]]:
         """Path and deletion vector id of each, in order."""
         paths = self._paths()

@@ -26,6 +26,7 @@ from delta_models.log.validity import (
     evolution,
     features,
     folder,
+    layout,
     protocol,
     row_ids,
 )
@@ -70,9 +71,12 @@ def change_breaches(
     commit: Commit,
     strictness: Strictness = "protocol",
 ) -> list[Breach]:
-    """What is wrong with the change data files and row ids of a commit between the states before and after it."""
+    """What is wrong with the change data files, the row ids and the columns of new files of a commit, between the
+    states before and after it."""
     found = chain(
-        changes.breaches(reader, before, after, commit), row_ids.breaches(reader, before, after, commit)
+        changes.breaches(reader, before, after, commit),
+        row_ids.breaches(reader, before, after, commit),
+        layout.breaches(reader, before, after, commit),
     )
     return _strict(found, strictness)
 

@@ -25,6 +25,7 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     yield from _counts(before, commit)
     yield from _paths(commit)
     yield from _reconciliation(before, commit)
+    yield from _overwritten(before, commit)
     yield from _partition_values(before, commit)
     if before is not None and _append_only(before):
         for remove in commit.removes:
@@ -96,6 +97,22 @@ def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]
             if (add.path, vector) not in removed:
                 detail = f"adds {_shown(add.key)} while {_shown((add.path, vector))} stays live"
                 yield Breach("log.add-replaces-live-file", detail, commit.name)
+
+
+def _overwritten(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    """A path that comes again is the same file: names are used once."""
+    if before is None or not commit.adds:
+        return
+    known = {
+        (path, vector) for path, vector in before.tombstones if path in {each.path for each in commit.adds}
+    }
+    for add in commit.adds:
+        sizes = {before.tombstones[key].size for key in known if key[0] == add.path}
+        live = before.live.get(add.key)
+        sizes |= {live.size} if live is not None else set()
+        if sizes - {None, add.size}:
+            detail = f"{add.path} has {add.size} bytes, it had {sorted(sizes - {None, add.size}, key=str)}"
+            yield Breach("log.data-files-not-overwritten", detail, commit.name)
 
 
 def _live_vectors(before: Snapshot | None) -> dict[str, list[str | None]]:

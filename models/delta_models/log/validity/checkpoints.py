@@ -6,16 +6,19 @@ from collections import Counter
 from collections.abc import Iterator
 
 from delta_models.log import retention
+from delta_models.log.actions import Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, sidecar_file
 from delta_models.log.errors import CorruptLog, LogError
 from delta_models.log.names import CheckpointName, Compaction, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.agreement import differences, some
-from delta_models.log.validity.protocol import supports
+from delta_models.log.validity.protocol import is_on, supports
 from delta_models.requirements.base import Breach
 
 STATS_AS_JSON = "delta.checkpoint.writeStatsAsJson"
+STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsStruct"
+_ENFORCED_FROM = 3  # the writer version that has to heed both properties
 
 
 def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Breach]:
@@ -35,6 +38,7 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
     except CorruptLog:
         return  # reported above as a count of actions
     yield from _kind(checkpoint, held, where)
+    yield from _forms(checkpoint, held, where)
     replayed = _replayed_without(reader, name)
     if replayed is None:
         return
@@ -42,6 +46,19 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
         yield Breach("checkpoint.equals-replay", detail, where)
     yield from _tombstones(reader, name, held, replayed)
     yield from _statistics(held, replayed, where)
+
+
+def asked_forms(protocol: Protocol, metadata: Metadata) -> list[str]:
+    """The rules on the forms of statistics that a table's properties make matter."""
+    if protocol.min_writer < _ENFORCED_FROM:
+        return []
+    found = ["checkpoint.omits-parsed-stats"]
+    if is_on(metadata, STATS_AS_STRUCT):
+        found = ["checkpoint.keeps-parsed-stats"]
+        found += ["checkpoint.keeps-parsed-partition-values"] if metadata.partition_columns else []
+    if metadata.configuration.get(STATS_AS_JSON, "true").lower() != "true":
+        found.append("checkpoint.omits-json-stats")
+    return found
 
 
 def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[Breach]:
@@ -87,13 +104,42 @@ def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
             yield Breach("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
             break
     markers = len(checkpoint.checkpoint_metadatas)
+    for each in checkpoint.checkpoint_metadatas:
+        if each.version != checkpoint.name.version:
+            detail = f"its checkpointMetadata says version {each.version}"
+            yield Breach("checkpoint.metadata-version", detail, where)
     if markers > 1 or (checkpoint.name.kind == "named" and not markers):
         yield Breach("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
+
+
+def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breach]:
+    """Whether statistics and partition values are in the forms that the table's properties ask for."""
+    parts = [part for part in checkpoint.adds if len(part)]
+    if held.protocol.min_writer < _ENFORCED_FROM or not parts:
+        return
+    in_json, parsed, values = (
+        any(part.has(name) for part in parts) for name in ("stats", "stats_parsed", "partitionValues_parsed")
+    )
+    if not is_on(held.metadata, STATS_AS_STRUCT):
+        if parsed:
+            yield Breach(
+                "checkpoint.omits-parsed-stats", f"stats_parsed, {STATS_AS_STRUCT} is not true", where
+            )
+    elif not where.endswith(".json"):
+        if in_json and not parsed:
+            yield Breach("checkpoint.keeps-parsed-stats", "stats, and no stats_parsed", where)
+        if held.partition_by and not values:
+            yield Breach("checkpoint.keeps-parsed-partition-values", "no partitionValues_parsed", where)
+    if in_json and held.properties.get(STATS_AS_JSON, "true").lower() != "true":
+        yield Breach("checkpoint.omits-json-stats", f"stats, {STATS_AS_JSON} is not true", where)
 
 
 def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
     if checkpoint.sidecars and checkpoint.top_level_file_actions:
         yield Breach("checkpoint.file-actions-in-one-place", "file actions beside sidecars", where)
+    if checkpoint.foreign_in_sidecars:
+        kinds = ", ".join(sorted({*checkpoint.foreign_in_sidecars}))
+        yield Breach("checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar", where)
     for sidecar in checkpoint.sidecars:
         size = sidecar_file(reader.log, sidecar).stat().st_size
         if size != sidecar.size:

@@ -1,17 +1,22 @@
-"""Rules of single table features: what each demands of protocol, metadata, actions and domains."""
+"""Rules of single table features: what each demands of protocol, metadata, actions and domains.
+
+Row tracking and the compatibility with Iceberg have modules of their own.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import pairwise
 
 from delta_models.log import clock
-from delta_models.log.actions import Add, Metadata, Protocol
+from delta_models.log.actions import Metadata, Protocol
 from delta_models.log.commits import Commit
+from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.protocol import supports
+from delta_models.log.validity import iceberg, row_tracking
+from delta_models.log.validity.protocol import is_on, supports
 from delta_models.requirements.base import Breach
+from delta_models.schema import VARIANT, DataType, Struct
 
 _NEEDS = {
     "rowTracking": ("domainMetadata",),
@@ -21,8 +26,6 @@ _NEEDS = {
     "catalogManaged": ("inCommitTimestamp",),
     "variantShredding": ("variantType",),
 }
-ROW_TRACKING = "delta.rowTracking"
-SUSPENDED = "delta.rowTrackingSuspended"
 CLUSTERING = "delta.clustering"
 
 
@@ -35,9 +38,9 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     for requirement, detail in (
         *_dependencies(commit),
         *_enablement(before, commit, metadata),
-        *_row_tracking(before, commit, protocol, metadata),
+        *row_tracking.breaches(before, commit, protocol, metadata),
         *_clustering(before, commit, protocol, metadata),
-        *_iceberg(commit, protocol, metadata),
+        *iceberg.breaches(before, commit, protocol, metadata),
     ):
         yield Breach(requirement, detail, commit.name)
 
@@ -53,7 +56,7 @@ def _dependencies(commit: Commit) -> Iterator[tuple[str, str]]:
 
 
 def _enablement(before: Snapshot | None, commit: Commit, metadata: Metadata) -> Iterator[tuple[str, str]]:
-    if before is None or not _is_on(metadata, clock.ENABLED) or _is_on(before.metadata, clock.ENABLED):
+    if before is None or not is_on(metadata, clock.ENABLED) or is_on(before.metadata, clock.ENABLED):
         return
     time = commit.info.in_commit_timestamp if commit.info is not None else None
     said = tuple(
@@ -62,64 +65,6 @@ def _enablement(before: Snapshot | None, commit: Commit, metadata: Metadata) -> 
     if said != (str(commit.version), str(time)):
         detail = f"enabled in version {commit.version} at {time}, the properties say {said}"
         yield "log.in-commit-timestamp-enablement", detail
-
-
-def _row_tracking(
-    before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
-) -> Iterator[tuple[str, str]]:
-    if not supports(protocol, "rowTracking") or _is_on(metadata, SUSPENDED):
-        return
-    mark = _high_water_mark(before, None)
-    after = _high_water_mark(before, commit)
-    ranges: list[tuple[int, int, str]] = []
-    for add in commit.adds:
-        if add.base_row_id is None or add.default_row_commit_version is None:
-            detail = f"{add.path} has no baseRowId or no defaultRowCommitVersion"
-            yield "log.row-tracking-fields", detail
-            continue
-        count = _records(add)
-        last = add.base_row_id + max(count, 1) - 1
-        ranges.append((add.base_row_id, last, add.path))
-        if after is None or last > after:
-            yield "log.row-id-high-water-mark", f"{add.path} has ids up to {last}, the mark is {after}"
-        earlier = _earlier(before, add)
-        if earlier is not None:
-            if earlier not in {(None, None), (add.base_row_id, add.default_row_commit_version)}:
-                yield "log.row-ids-stay", f"{add.path} had {earlier} before"
-        elif (
-            add.default_row_commit_version == commit.version and mark is not None and add.base_row_id <= mark
-        ):
-            yield "log.row-ids-fresh", f"{add.path} begins at {add.base_row_id}, up to {mark} are taken"
-    ranges.sort()
-    for (_, end, one), (begin, _, other) in pairwise(ranges):
-        if begin <= end:
-            yield "log.row-ids-fresh", f"{one} and {other} share row ids"
-
-
-def _high_water_mark(before: Snapshot | None, commit: Commit | None) -> int | None:
-    domain = before.domains.get(ROW_TRACKING) if before is not None else None
-    for each in commit.domains if commit is not None else ():
-        if each.name == ROW_TRACKING:
-            domain = each
-    if domain is None or domain.removed:
-        return None
-    try:
-        mark = json.loads(domain.configuration).get("rowIdHighWaterMark")
-    except (ValueError, AttributeError):
-        return None
-    return mark if type(mark) is int else None
-
-
-def _earlier(before: Snapshot | None, add: Add) -> tuple[int | None, int | None] | None:
-    """The row ids and commit version under which a path is or was in the table, as far as the state knows."""
-    if before is None:
-        return None
-    for files in (before.live, before.tombstones):
-        for vector in {add.key[1], None}:
-            found = files.get((add.path, vector))
-            if found is not None:
-                return found.base_row_id, found.default_row_commit_version
-    return None
 
 
 def _clustering(
@@ -138,6 +83,11 @@ def _clustering(
     except (ValueError, KeyError, TypeError):
         yield "log.clustering-domain", f"its configuration is {domain.configuration[:80]!r}"
         return
+    unknown = [column for column in columns if not _is_column(metadata, column)]
+    if unknown:
+        yield "log.clustering-domain", f"{unknown} are no columns"
+    if any(_is_column(metadata, column, VARIANT) for column in columns):
+        yield "schema.variant-clusters-nothing", f"by {columns}"
     if columns and metadata.partition_columns:
         yield (
             "log.clustered-not-partitioned",
@@ -156,35 +106,25 @@ def _clustering(
 
 def _has(nulls: object, column: object) -> bool:
     """Whether there is a count for a clustering column: a name, or a path of names with points or as a list."""
-    path = column if isinstance(column, list) else str(column).split(".")
     found = nulls
-    for name in path:
+    for name in _path(column):
         found = found.get(name) if isinstance(found, dict) else None
     return found is not None
 
 
-def _iceberg(commit: Commit, protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
-    for version in ("V1", "V2"):
-        if not supports(protocol, f"icebergCompat{version}") or not _is_on(
-            metadata, f"delta.enableIcebergCompat{version}"
-        ):
-            continue
-        if metadata.configuration.get("delta.columnMapping.mode", "none") not in {"name", "id"}:
-            yield "log.iceberg-compatible", f"icebergCompat{version} without column mapping"
-        for add in commit.adds:
-            if add.deletion_vector is not None:
-                yield "log.iceberg-compatible", f"{add.path} has a deletion vector"
-            if _records(add, -1) < 0:
-                yield "log.iceberg-compatible", f"{add.path} has no numRecords"
+def _is_column(metadata: Metadata, column: object, wanted: DataType | None = None) -> bool:
+    """Whether a clustering column is one of the schema, by its physical name; and of a type, if one is wanted."""
+    if wanted is None and any(physical_name(each) == column for each in metadata.schema):
+        return True
+    found: DataType = metadata.schema
+    for name in _path(column):
+        fields = found.fields if isinstance(found, Struct) else ()
+        field = next((each for each in fields if physical_name(each) == name), None)
+        if field is None:
+            return False
+        found = field.type
+    return wanted is None or found == wanted
 
 
-def _records(add: Add, missing: int = 0) -> int:
-    try:
-        count = (add.statistics or {}).get("numRecords")
-    except ValueError:
-        return missing
-    return count if type(count) is int else missing
-
-
-def _is_on(metadata: Metadata, name: str) -> bool:
-    return metadata.configuration.get(name, "false").lower() == "true"
+def _path(column: object) -> list[str]:
+    return [str(each) for each in column] if isinstance(column, list) else str(column).split(".")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from delta_models.log import canonical
 from delta_models.log.errors import LogError
@@ -21,6 +22,8 @@ def breaches(reader: LogReader, since: int) -> Iterator[Breach]:
     yield from _contiguous(listing)
     for name in reader.changed_commits():
         yield Breach("log.commit-never-changes", "the bytes are not those that were read before", name)
+    for name in reader.changed_checksums():
+        yield Breach("checksum.never-changes", "the bytes are not those that were read before", name)
     for checkpoint in listing.checkpoints:
         if checkpoint.complete and checkpoint.version >= since:
             judge = partial(checkpoints.breaches, reader, listing, checkpoint)
@@ -81,18 +84,25 @@ def _hint(reader: LogReader, listing: Listing) -> Iterator[Breach]:
     if parts is not None and not any(each.parts == parts for each in there):
         detail = f"parts is {parts}, there are {[each.parts for each in there]}"
         yield Breach("checkpoint.hint-parts", detail, LAST_CHECKPOINT)
-    yield from _hint_counts(reader, form.get("numOfAddFiles"), there)
+    yield from _hint_counts(reader, form, there)
 
 
-def _hint_counts(reader: LogReader, adds: object, there: list[CheckpointName]) -> Iterator[Breach]:
-    if type(adds) is not int:
-        return
-    counts = []
-    for name in there:
-        try:
-            counts.append(sum(len(part) for part in reader.checkpoint(name).adds))
-        except LogError:
-            return  # reported as a checkpoint that cannot be read
-    if adds not in counts:
-        detail = f"numOfAddFiles is {adds}, the checkpoint holds {counts[0]}"
+def _hint_counts(reader: LogReader, form: dict[str, Any], there: list[CheckpointName]) -> Iterator[Breach]:
+    try:
+        found = [reader.checkpoint(name) for name in there]
+    except LogError:
+        return  # reported as a checkpoint that cannot be read
+    adds = [sum(len(part) for part in each.adds) for each in found]
+    if type(form.get("numOfAddFiles")) is int and form["numOfAddFiles"] not in adds:
+        detail = f"numOfAddFiles is {form['numOfAddFiles']}, the checkpoint holds {adds[0]}"
         yield Breach("checkpoint.hint-add-files", detail, LAST_CHECKPOINT)
+    if any(each.checkpoint_metadatas for each in found):
+        return  # whether sidecars count is not said
+    sizes = [each.size for each in found]
+    if form["size"] not in sizes:
+        detail = f"size is {form['size']}, the checkpoint holds {sizes[0]} actions"
+        yield Breach("checkpoint.hint-size", detail, LAST_CHECKPOINT)
+    lengths = [sum((reader.log / file).stat().st_size for file in name.files) for name in there]
+    if type(form.get("sizeInBytes")) is int and form["sizeInBytes"] not in lengths:
+        detail = f"sizeInBytes is {form['sizeInBytes']}, the checkpoint has {lengths[0]}"
+        yield Breach("checkpoint.hint-bytes", detail, LAST_CHECKPOINT)

@@ -45,6 +45,11 @@ def supports(protocol: Protocol, feature: str) -> bool:
     return feature in (protocol.writer_features or ())
 
 
+def is_on(metadata: Metadata, name: str) -> bool:
+    """Whether a property is set to true."""
+    return metadata.configuration.get(name, "false").lower() == "true"
+
+
 def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     """Breaches of the rules on protocol and metadata."""
     for each in commit.protocols:
@@ -65,6 +70,11 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
             yield Breach(requirement, detail, commit.name)
     if commit.domains and not supports(protocol, "domainMetadata"):
         yield Breach("log.domain-needs-feature", f"domain {commit.domains[0].name!r}", commit.name)
+    for domain in commit.domains:
+        known = before.domains.get(domain.name) if before is not None else None
+        if domain.removed and known is not None and domain.configuration != known.configuration:
+            detail = f"domain {domain.name!r} is removed with another configuration than it had"
+            yield Breach("log.removed-domain-keeps-configuration", detail, commit.name)
     yield from _in_commit_timestamps(before, commit, protocol, metadata)
 
 
@@ -137,6 +147,18 @@ def _needs(protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
         supports(protocol, "variantType") or supports(protocol, "variantType-preview")
     ):
         yield "log.type-needs-feature", "variant without variantType"
+    constraints = [each for each in metadata.configuration if each.startswith("delta.constraints.")]
+    if constraints and not supports(protocol, "checkConstraints"):
+        yield "log.constraint-needs-feature", f"{constraints[0]} without checkConstraints"
+    if is_on(metadata, "delta.enableVariantShredding") and not any(
+        supports(protocol, name) for name in ("variantShredding", "variantShredding-preview")
+    ):
+        yield "log.variant-shredding-needs-feature", "the property without the feature"
+    yield from _variants(metadata)
+    if not any(supports(protocol, name) for name in ("typeWidening", "typeWidening-preview")):
+        for _, each in fields_of(metadata.schema):
+            if "delta.typeChanges" in each.metadata:
+                yield "schema.type-changes-need-feature", f"column {each.name!r} has delta.typeChanges"
     mode = metadata.configuration.get("delta.columnMapping.mode", "none")
     if mode not in {"none", "name", "id"}:
         yield "schema.column-mapping-complete", f"unknown mode {mode!r}"
@@ -144,10 +166,24 @@ def _needs(protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
         yield from _column_mapping(metadata)
 
 
+def _variants(metadata: Metadata) -> Iterator[tuple[str, str]]:
+    partitions = {name.casefold() for name in metadata.partition_columns}
+    for where, each in fields_of(metadata.schema):
+        if each.type != VARIANT:
+            continue
+        if not where and each.name.casefold() in partitions:
+            yield "schema.variant-partitions-nothing", f"column {each.name!r} is a variant"
+        if "delta.generationExpression" in each.metadata:
+            yield "schema.variant-not-generated", f"column {each.name!r} is a variant"
+        default = each.metadata.get("CURRENT_DEFAULT")
+        if isinstance(default, str) and default.strip().lower() != "null":
+            yield "schema.variant-defaults-to-null", f"the default of column {each.name!r} is {default!r}"
+
+
 def _column_mapping(metadata: Metadata) -> Iterator[tuple[str, str]]:
     ids: list[int] = []
     names: list[tuple[str, str]] = []
-    for parent, each in _fields(metadata.schema):
+    for parent, each in fields_of(metadata.schema):
         details = each.metadata
         number = details.get("delta.columnMapping.id")
         name = details.get("delta.columnMapping.physicalName")
@@ -173,7 +209,7 @@ def _vector_breaches(
     if not supports(protocol, "deletionVectors"):
         yield "dv.needs-feature", f"{add.path} has a deletion vector"
     known = before is not None and add.key in before.live
-    allowed = metadata.configuration.get("delta.enableDeletionVectors", "false").lower() == "true"
+    allowed = is_on(metadata, "delta.enableDeletionVectors")
     if not known and not allowed:
         yield "dv.needs-property", f"{add.path}: delta.enableDeletionVectors is not true"
     try:
@@ -187,7 +223,7 @@ def _vector_breaches(
 def _in_commit_timestamps(
     before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
 ) -> Iterator[Breach]:
-    if metadata.configuration.get("delta.enableInCommitTimestamps", "false").lower() != "true":
+    if not is_on(metadata, "delta.enableInCommitTimestamps"):
         return
     if not supports(protocol, "inCommitTimestamp"):
         yield Breach("log.in-commit-timestamp-needs-feature", "the property without the feature", commit.name)
@@ -228,14 +264,15 @@ def _types(data_type: DataType) -> Iterator[DataType]:
             yield from _types(value)
 
 
-def _fields(data_type: DataType, where: str = "") -> Iterator[tuple[str, Field]]:
+def fields_of(data_type: DataType, where: str = "") -> Iterator[tuple[str, Field]]:
+    """Every field of a type, nested ones too, with the path of the struct that it is in."""
     match data_type:
         case Struct():
             for each in data_type.fields:
                 yield where, each
-                yield from _fields(each.type, f"{where}.{each.name}")
+                yield from fields_of(each.type, f"{where}.{each.name}")
         case Array(element=element):
-            yield from _fields(element, f"{where}.element")
+            yield from fields_of(element, f"{where}.element")
         case Map(key=key, value=value):
-            yield from _fields(key, f"{where}.key")
-            yield from _fields(value, f"{where}.value")
+            yield from fields_of(key, f"{where}.key")
+            yield from fields_of(value, f"{where}.value")

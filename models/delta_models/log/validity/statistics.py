@@ -17,6 +17,7 @@ from delta_models.values import Decimal, Row, Value, parse_decimal, to_single
 
 Finding = tuple[str, str, tuple[str, ...]]  # requirement, detail, the columns that it concerns
 _MILLI = 1_000
+_PARTS = ("nullCount", "minValues", "maxValues")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,36 @@ def breaches(
         count,
         mapping_mode(snapshot) != "none",
     )
+    yield from _names(stats, snapshot.schema, said.mapped)
+    yield from _variant_bounds(snapshot, said)
     partitions = {name.casefold() for name in snapshot.partition_by}
     for each, values in zip(snapshot.schema.fields, _columns(rows, snapshot.schema), strict=True):
         if each.name.casefold() not in partitions:
             yield from _column(each.type, values, said.inside(each))
+
+
+def _names(stats: Mapping[str, Any], schema: Struct, mapped: bool) -> Iterator[Finding]:
+    """Under column mapping a column is known by its physical name: a name that users see stands for nothing."""
+    if not mapped:
+        return
+    physical = {physical_name(each) for each in schema}
+    for each in schema:
+        parts = [name for name in _PARTS if isinstance(stats.get(name), dict) and each.name in stats[name]]
+        if each.name not in physical and parts:
+            detail = f"{', '.join(parts)} name {each.name!r}, which is {physical_name(each)!r} in files"
+            yield "stats.physical-names", detail, (each.name,)
+
+
+def _variant_bounds(snapshot: Snapshot, said: _Said) -> Iterator[Finding]:
+    features = snapshot.protocol.writer_features or ()
+    if "variantShredding" in features or "variantShredding-preview" in features:
+        return
+    for each in snapshot.schema:
+        inside = said.inside(each)
+        if each.type == Primitive("variant") and (inside.low is not None or inside.high is not None):
+            yield inside.wrong(
+                "stats.variant-bounds-need-shredding", "bounds of a variant without variantShredding"
+            )
 
 
 def parse_bound(data_type: DataType, said: Any) -> Value:
@@ -114,7 +141,7 @@ def _shape(stats: Mapping[str, Any]) -> Iterator[Finding]:
         yield "stats.well-formed", f"numRecords is {count!r}", ()
     if type(stats.get("tightBounds", True)) is not bool:
         yield "stats.well-formed", f"tightBounds is {stats['tightBounds']!r}", ()
-    for name in ("nullCount", "minValues", "maxValues"):
+    for name in _PARTS:
         if not isinstance(stats.get(name), dict | None):
             yield "stats.well-formed", f"{name} is no object", ()
 

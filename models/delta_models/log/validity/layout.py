@@ -1,0 +1,119 @@
+"""Rules for the columns of new data files: those of the schema and no others, found as column mapping finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from delta_models.log import paths
+from delta_models.log.actions import Add
+from delta_models.log.columns import log_name, mapping_mode
+from delta_models.log.commits import Commit
+from delta_models.log.errors import CorruptLog, LogError
+from delta_models.log.parquet.data_files import physical_name
+from delta_models.log.parquet.layout import FileColumn, file_layout
+from delta_models.log.reader import LogReader
+from delta_models.log.row_ids import materialized_names
+from delta_models.log.state import Snapshot
+from delta_models.log.validity.iceberg import active
+from delta_models.log.validity.protocol import is_on
+from delta_models.requirements.base import Breach
+from delta_models.schema import VARIANT, Struct
+
+CHANGE_TYPE = "_change_type"
+SHREDDING = "delta.enableVariantShredding"
+_COLUMN_ID = "delta.columnMapping.id"
+
+Found = Iterator[tuple[str, str]]
+
+
+def new_files(before: Snapshot | None, commit: Commit) -> list[Add]:
+    """The files that a commit brings into the table: never in it as far as the state knows, and in its own folder."""
+    known = set() if before is None else {path for path, _ in (*before.live, *before.tombstones)}
+    return [
+        each
+        for each in commit.adds
+        if each.path not in known and ":" not in each.path and each.path[:1] != "/"
+    ]
+
+
+def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit) -> Iterator[Breach]:
+    """Breaches of the rules on the columns of new files."""
+    try:
+        schema = after.schema
+    except CorruptLog:
+        return  # reported with the commit that set it
+    for add in new_files(before, commit):
+        try:
+            columns = file_layout(paths.resolve(reader.folder, add.path))
+        except (LogError, ValueError):
+            continue  # reported as a file that is not there or cannot be read
+        for requirement, detail in (
+            *_unknown(after, schema, columns),
+            *_ids(after, schema, columns),
+            *_shredded(after, schema, columns),
+            *_iceberg(after, columns),
+        ):
+            yield Breach(requirement, f"{add.path}: {detail}", commit.name)
+
+
+def _unknown(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+    mode = mapping_mode(after)
+    hidden = {CHANGE_TYPE, *materialized_names(after)}
+    if mode == "id":
+        numbers = {each.metadata.get(_COLUMN_ID) for each in schema}
+        extra = [each.name for each in columns if each.field_id not in numbers and each.name not in hidden]
+    else:
+        names = {physical_name(each) if mode == "name" else each.name.casefold() for each in schema}
+        extra = [
+            each.name
+            for each in columns
+            if (each.name if mode == "name" else each.name.casefold()) not in names
+            and each.name not in hidden
+        ]
+    if extra:
+        yield "log.added-file-columns-known", f"columns that are not in the schema: {', '.join(extra)}"
+
+
+def _ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+    if mapping_mode(after) == "none":
+        return
+    wrong = [name for name, there, wanted in _pairs(schema, columns) if there != wanted]
+    if wrong:
+        yield "schema.files-have-field-ids", f"no field id, or another, for {', '.join(wrong)}"
+
+
+def _pairs(schema: Struct, columns: Sequence[FileColumn]) -> Iterator[tuple[str, int | None, object]]:
+    """The columns of the schema that the file has by their physical names: their ids there, and in the schema."""
+    inside = {each.name: each for each in columns}
+    for field in schema:
+        there = inside.get(physical_name(field))
+        if there is not None:
+            yield field.name, there.field_id, field.metadata.get(_COLUMN_ID)
+            if isinstance(field.type, Struct):
+                yield from _pairs(field.type, there.fields)
+
+
+def _shredded(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+    if is_on(after.metadata, SHREDDING):
+        return
+    variants = {log_name(after, each.name) for each in schema if each.type == VARIANT}
+    found = [
+        each.name
+        for each in columns
+        if each.name in variants and any(part.name == "typed_value" for part in each.fields)
+    ]
+    if found:
+        yield "log.variant-unshredded", f"{', '.join(found)} shredded, {SHREDDING} is not true"
+
+
+def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Found:
+    versions = list(active(after.protocol, after.metadata))
+    if not versions:
+        return
+    names = [each.name for each in columns]
+    missing = [column for column in after.partition_by if log_name(after, column) not in names]
+    if missing:
+        yield "iceberg.partition-columns-in-files", f"the file lacks {', '.join(missing)}"
+    old = [each.name for each in columns if each.int96]
+    if old and "V2" in versions:
+        yield "iceberg.timestamps-as-int64", f"{', '.join(old)} stored as int96"

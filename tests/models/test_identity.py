@@ -1,0 +1,129 @@
+"""Identity columns: what the model knows of values that only an engine knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from delta_models import operations as ops
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.outcomes import Committed, Rejected
+from delta_models.schema import LONG, STRING, Struct, struct
+from delta_models.table import World
+from delta_models.table.identity import (
+    UNKNOWN,
+    Identity,
+    bound,
+    generated_identity,
+    identities,
+    made_up,
+    without_identities,
+)
+from delta_models.values import Row, Rows
+
+BARE = struct(("id", LONG), ("name", STRING))
+ALWAYS = Struct((*BARE.fields, generated_identity("serial", 10, 5, explicit=False)))
+BY_DEFAULT = Struct((*BARE.fields, generated_identity("serial", 10, 5, explicit=True)))
+WITH_VALUES = struct(*BARE.fields, ("Serial", LONG))
+ON_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
+
+
+def append(*rows: Row) -> ops.Append:
+    return ops.Append(Rows(BARE, rows))
+
+
+def world(schema: Struct, *operations: ops.Operation) -> World:
+    now = World().after(ops.Create(schema))
+    for each in operations:
+        now = now.after(each)
+    return now
+
+
+def refusal(now: World, operation: ops.Operation) -> str | None:
+    end = now.expect(operation).ordinary
+    return end.requirement if isinstance(end.outcome, Rejected) else None
+
+
+class TestValues:
+    def test_a_value_that_is_not_given_is_unknown(self) -> None:
+        assert world(ALWAYS, append((1, "a"))).table.rows == ((1, "a", UNKNOWN),)
+
+    def test_rows_without_the_column_are_no_reason_to_refuse(self) -> None:
+        ends = world(ALWAYS).expect(append((1, "a")))
+        assert {type(each.outcome) for each in ends.branches} == {Committed}
+
+    def test_values_are_bound_to_what_a_copy_holds(self) -> None:
+        table = world(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
+        seen = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
+        after = bound(table, seen)
+        assert sorted(after.rows, key=str) == sorted(seen.rows, key=str)
+        assert sorted(made_up(table, after)["serial"]) == [10, 15, 20]
+
+    def test_a_known_value_keeps_its_row(self) -> None:
+        table = world(ALWAYS, append((1, "a"))).table
+        known = bound(table, Rows(ALWAYS, ((1, "a", 10),)))
+        more = known.with_rows((*known.rows, (1, "a", UNKNOWN)))
+        assert bound(more, Rows(ALWAYS, ((1, "a", 15), (1, "a", 10)))).rows == ((1, "a", 10), (1, "a", 15))
+
+    def test_what_a_copy_does_not_hold_stays_unknown(self) -> None:
+        table = world(ALWAYS, append((1, "a"))).table
+        assert bound(table, Rows(ALWAYS, ((2, "a", 10),))) is not None
+        assert bound(table, Rows(ALWAYS, ((2, "a", 10),))).rows == ((1, "a", UNKNOWN),)
+
+    def test_an_update_and_a_delete_leave_known_values_alone(self) -> None:
+        now = world(BY_DEFAULT, ops.Append(Rows(WITH_VALUES, ((1, "a", 3), (2, "b", 4)))))
+        one = Compare("=", Column(("id",)), Literal(LONG, 1))
+        now = now.after(ops.Update((("name", Literal(STRING, "z")),), one))
+        assert set(now.table.rows) == {(1, "z", 3), (2, "b", 4)}
+        assert now.after(ops.Delete(one)).table.rows == ((2, "b", 4),)
+
+    def test_what_a_merge_inserts_is_unknown(self) -> None:
+        insert = ops.MergeClause("not-matched", "insert", (("id", Column(("source", "id"))),))
+        now = world(ALWAYS, ops.Merge(Rows(BARE, ((7, "x"),)), ON_ID, (insert,)))
+        assert now.table.rows == ((7, None, UNKNOWN),)
+
+    def test_nothing_is_drawn_from_such_a_column(self) -> None:
+        table = without_identities(world(ALWAYS, append((1, "a"))).table)
+        assert (table.schema, table.rows) == (BARE, ((1, "a"),))
+
+
+class TestGiven:
+    def test_a_value_is_refused_where_all_are_generated(self) -> None:
+        given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
+        assert refusal(world(ALWAYS), given) == "outcome.identity-given-refused"
+        assert refusal(world(BY_DEFAULT), given) is None
+
+    def test_a_merge_may_give_values_where_an_append_may(self) -> None:
+        values = (("id", Column(("source", "id"))), ("serial", Column(("source", "Serial"))))
+        insert = ops.MergeClause("not-matched", "insert", values)
+        merge = ops.Merge(Rows(WITH_VALUES, ((7, "x", 1),)), ON_ID, (insert,))
+        assert refusal(world(ALWAYS), merge) == "outcome.identity-given-refused"
+        assert world(BY_DEFAULT, merge).table.rows == ((7, None, 1),)
+
+    @pytest.mark.parametrize("schema", (ALWAYS, BY_DEFAULT))
+    def test_an_update_is_refused(self, schema: Struct) -> None:
+        update = ops.Update((("serial", Literal(LONG, 3)),))
+        assert refusal(world(schema, append((1, "a"))), update) == "outcome.identity-update-refused"
+        clause = ops.MergeClause("matched", "update", (("serial", Column(("source", "id"))),))
+        merge = ops.Merge(Rows(BARE, ((1, "x"),)), ON_ID, (clause,))
+        assert refusal(world(schema, append((1, "a"))), merge) == "outcome.identity-given-refused"
+
+
+class TestLattice:
+    def test_a_value_is_the_start_plus_steps(self) -> None:
+        up, down = Identity(0, "up", 10, 5, False, None), Identity(0, "down", 0, -3, False, None)
+        assert [value for value in range(30) if up.on_the_lattice(value)] == [10, 15, 20, 25]
+        assert [value for value in range(-10, 10) if down.on_the_lattice(value)] == [-9, -6, -3, 0]
+
+    def test_beyond_is_in_the_direction_of_the_step(self) -> None:
+        up, down = Identity(0, "up", 1, 5, False, None), Identity(0, "down", 0, -3, False, None)
+        assert (up.beyond(6, 1), up.beyond(1, 1), down.beyond(-3, 0), down.beyond(3, 0)) == (
+            True,
+            False,
+            True,
+            False,
+        )
+
+    def test_a_schema_says_how_far_it_has_come(self) -> None:
+        field = ALWAYS["serial"]
+        marked = Struct((field.with_metadata({**field.metadata, "delta.identity.highWaterMark": 25}),))
+        assert identities(marked) == (Identity(0, "serial", 10, 5, False, 25),)
