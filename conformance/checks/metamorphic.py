@@ -1,7 +1,7 @@
 """Answers of one engine that must agree with each other, whatever the table holds.
 
 A predicate picks the same rows as a filter, evaluated by us on the engine's own unfiltered answer, and as the rows that
-DELETE takes away; and no upkeep of files or of the log changes an answer.
+DELETE takes away; and no upkeep of files or of the log changes an answer, nor does the session's time zone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from delta_models.operations import (
     Purge,
     Read,
     Reopen,
+    SetZone,
     Vacuum,
     ZOrder,
 )
@@ -40,7 +41,9 @@ def look(seen: Observation, ledger: Ledger) -> None:
     if seen.wrote and isinstance(seen.operation, Delete) and isinstance(seen.outcome, Committed):
         _delete(seen, seen.operation, ledger)
     if isinstance(seen.operation, UPKEEP):
-        _upkeep(seen, ledger)
+        _keeps_answer(seen, "metamorphic.upkeep-keeps-answer", ledger)
+    if isinstance(seen.operation, SetZone):
+        _keeps_answer(seen, "metamorphic.zone-keeps-answer", ledger)
 
 
 def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None:
@@ -88,7 +91,7 @@ def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
     ledger.judge("metamorphic.delete-takes-what-filter-picks", wrong, f"{operation.where}")
 
 
-def _upkeep(seen: Observation, ledger: Ledger) -> None:
+def _keeps_answer(seen: Observation, rule: str, ledger: Ledger) -> None:
     """The log's rows are the same before and after, or another check says so: then the answer must be as well."""
     try:
         before, after = truth.rows_before(seen), truth.rows_after(seen)
@@ -100,7 +103,7 @@ def _upkeep(seen: Observation, ledger: Ledger) -> None:
         if each.kind in {"latest", "reopen"} and each.answer is not None:
             wrong = difference(before, each.answer)
             where = f"{each.kind} read after {type(seen.operation).__name__}"
-            ledger.judge("metamorphic.upkeep-keeps-answer", wrong, where)
+            ledger.judge(rule, wrong, where)
 
 
 CHECK = Check("metamorphic", JUDGES, look)

@@ -14,6 +14,7 @@ from conformance.observation import Look, Observation
 from conformance.translation import translated
 from delta_models.log import Commit, LogError, Snapshot
 from delta_models.log.changes import NoChangeData, changes
+from delta_models.log.columns import mapping_mode
 from delta_models.log.reader import live_adds
 from delta_models.operations import AtVersion, Detail, History, ReadChanges
 from delta_models.outcomes import Rejected
@@ -44,12 +45,9 @@ def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -
     expected = each.changes
     where = f"after step {seen.step}: {translated(read, seen.versions, seen.reader)}"
     if expected is None:
-        if (
-            _only_grew(seen, read)
-            and (recorded := _recorded(seen, read)) is not None
-            and each.answer is not None
-        ):
-            ledger.judge("changes.across-new-columns", difference(recorded, each.answer), where)
+        rule = _across(seen, read)
+        if rule is not None and each.answer is not None and (recorded := _recorded(seen, read)) is not None:
+            ledger.judge(rule, difference(recorded, each.answer), where)
         return  # what else an engine tells across a change of the schema is its own choice, a refusal as well
     if expected.steps is None:
         wrong = (
@@ -73,19 +71,31 @@ def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -
     ledger.judge("changes.rows", difference(recorded, each.answer), where)
 
 
-def _only_grew(seen: Observation, read: ReadChanges) -> bool:
-    """Whether all columns of the first version asked for are those of the newest still, which is the last."""
+def _across(seen: Observation, read: ReadChanges) -> str | None:
+    """The rule for changes that are told over a change of the schema, in the columns of the newest version."""
     asked = translated(read, seen.versions, seen.reader)
     if seen.after is None or not isinstance(asked, ReadChanges) or not isinstance(asked.first, AtVersion):
-        return False
+        return None
     if isinstance(asked.last, AtVersion) and asked.last.version != seen.after.version:
-        return False
+        return None
     try:
         first = seen.reader.snapshot(asked.first.version).schema
+        newest = seen.after.schema
+        if newest.fields[: len(first)] == first.fields and len(newest) > len(first):
+            return "changes.across-new-columns"
+        return "changes.across-other-columns" if _are_followed(seen, asked.first.version) else None
     except LogError:
+        return None
+
+
+def _are_followed(seen: Observation, first: int) -> bool:
+    """Whether columns were the same ones from a version on: by their physical names, or because their names stayed."""
+    if seen.after is None:
         return False
-    newest = seen.after.schema
-    return newest.fields[: len(first)] == first.fields and len(newest) > len(first)
+    snapshots = [seen.reader.snapshot(version) for version in range(first, seen.after.version + 1)]
+    if all(mapping_mode(each) != "none" for each in snapshots):
+        return True
+    return all(set(each.schema.names) == set(seen.after.schema.names) for each in snapshots)
 
 
 def _recorded(seen: Observation, read: ReadChanges) -> Rows | None:

@@ -137,6 +137,7 @@ _ALL = (
     Feature("clustering", (("Cluster", 5), ("Optimize", 4))),
     Feature("time-travel", (("ReadAtTime", 8), ("RestoreToTime", 3))),
     Feature("told", (("History", 5), ("Detail", 4))),
+    Feature("zones", (("SetZone", 8),)),
     Feature("log-upkeep", (("CompactLog", 3), ("CleanLog", 3))),
     Feature("clones", (("CloneTo", 5),)),
     Feature("converted"),

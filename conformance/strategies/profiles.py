@@ -120,6 +120,8 @@ TABLES = (
     _table("widening", "type-widening", schema_changes=3),
     _table("changes", "change-feed", one_in=6, deletion_vectors=3, merges=3),
     _table("recorded", "change-feed", "growing", one_in=6),
+    _table("renamed", "change-feed", "column-mapping", "schema-changes", type_widening=3, deletion_vectors=4),
+    _table("zoned", "zones", "clocks", change_feed=4, deletion_vectors=4, z_order=3),
     _table("vectors", "deletion-vectors", one_in=6, upkeep=3, merges=4),
     _table("nested", "nested-types", "small-types", clocks=2, growing=4),
     _table("computed", "generated", defaults=2, constraints=4),

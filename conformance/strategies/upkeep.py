@@ -22,6 +22,7 @@ from delta_models.operations import (
     Read,
     ReadChanges,
     Restore,
+    SetZone,
     Vacuum,
     ZOrder,
 )
@@ -37,6 +38,9 @@ VACUUMS = (
     (Vacuum(lite=True), 1),
     (Vacuum(200.0), 1),
 )
+
+# Far from UTC on either side, off the full hour, and with odd seconds before there was a standard time.
+ZONES = ("America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiritimati", "Australia/Lord_Howe", "UTC")
 
 
 def z_order(place: Place) -> Operation:
@@ -104,6 +108,11 @@ def compact_log(place: Place) -> Operation:
     return CompactLog(2 + place.dice.below(3))
 
 
+def set_zone(place: Place) -> Operation:
+    """The session is somewhere else from now on."""
+    return SetZone(place.dice.pick(ZONES))
+
+
 def clean_log(_: Place) -> Operation:
     """No commits older than the log's retention any more."""
     return CleanLog()
@@ -130,4 +139,5 @@ UPKEEP: Mapping[str, Callable[[Place], Operation]] = {
     "Detail": detail,
     "CompactLog": compact_log,
     "CleanLog": clean_log,
+    "SetZone": set_zone,
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
 import pyarrow as pa
 
 from delta_adapters.contract import Answer, Look
@@ -10,10 +13,16 @@ from delta_models import operations as ops
 from delta_models.expressions import evaluate
 from delta_models.log import Add, Snapshot
 from delta_models.outcomes import Outcome, Rejected
+from delta_models.schema import LONG, TIMESTAMP, struct
 from delta_models.values import Rows
 from tests.liars import stories
 from tests.liars.registry import trips
 from tests.liars.wrappers import ButDrafts
+
+CLOCK = struct(("id", LONG), ("when", TIMESTAMP))
+ELSEWHERE = (
+    ops.Create(CLOCK), ops.Append(Rows(CLOCK, ((1, 0), (2, None)))), ops.SetZone("Asia/Kathmandu"),
+)  # fmt: skip
 
 
 class BendsAnswers(Reference):
@@ -155,6 +164,29 @@ class ReadsNothing(Reference):
     def read(self, read):
         answer = super().read(read)
         return Answer(pa.table({})) if isinstance(answer, Rejected) else answer
+
+
+@trips("metamorphic.zone-keeps-answer", ELSEWHERE)
+class ReadsInItsZone(BendsAnswers):
+    """A timestamp is answered as what a clock in the session's zone showed at that moment."""
+
+    def __init__(self):
+        super().__init__()
+        self.zone = ZoneInfo("UTC")
+
+    def perform(self, operation, snapshot, tag):
+        if isinstance(operation, ops.SetZone):
+            self.zone = ZoneInfo(operation.zone)
+        return super().perform(operation, snapshot, tag)
+
+    def bend(self, read, answer):
+        at = answer.table.column_names.index("when")
+        moments = [
+            None if each is None else each.astimezone(self.zone).replace(tzinfo=UTC)
+            for each in answer.table.column(at).to_pylist()
+        ]
+        kind = answer.table.schema.field(at)
+        return Answer(answer.table.set_column(at, kind, pa.array(moments, kind.type)), answer.version)
 
 
 @trips("metamorphic.upkeep-keeps-answer", stories.OPTIMIZE)

@@ -30,6 +30,11 @@ FEED_THAT_GROWS = (
     *CHANGED[:3], ops.AddColumn(Field("more", LONG)), ops.Append(stories.rows((9, "i", 9.0))),
     ops.ReadChanges(ops.AtState(1)),
 )  # fmt: skip
+MAPPED = (("delta.columnMapping.mode", "name"), ("delta.enableChangeDataFeed", "true"))
+FEED_THAT_IS_RENAMED = (
+    ops.Create(stories.SCHEMA, (), MAPPED), stories.FILL, ops.RenameColumn(("name",), "title"),
+    ops.Delete(stories.SMALL), ops.ReadChanges(ops.AtState(1)),
+)  # fmt: skip
 PAST = (*stories.OVERWRITE, ops.History())
 DETAIL = (*stories.IN_PARTITIONS, ops.Detail())
 WIDER = Struct((*stories.SCHEMA.fields, Field("more", LONG)))
@@ -63,6 +68,17 @@ class TellsOldRowsTwice(BendsWhatIsTold):
 
     def bend(self, answer):
         return Answer(pa.concat_tables([answer.table, answer.table.slice(0, 1)]))
+
+
+@trips("changes.across-other-columns", FEED_THAT_IS_RENAMED)
+class ForgetsRenamedColumns(BendsWhatIsTold):
+    """In the change feed a renamed column is null in the rows from before."""
+
+    def bend(self, answer):
+        told = answer.table
+        at = told.column_names.index("title")
+        nulls = pa.nulls(told.num_rows, told.column(at).type)
+        return Answer(told.set_column(at, "title", nulls))
 
 
 @trips("changes.columns", FEED)

@@ -25,7 +25,6 @@ HISTORIES, STEPS = 30, 25
 ELSEWHERE = {
     "Reopen": "the machine draws it, after a sixth of all steps",
     "SwitchActor": "on a shared table every step is drawn with its slot",
-    "SetZone": "no adapter claims to change its session's zone",
     "AdvanceClock": "the clock belongs to the turnstile",
     "Tail": "no adapter claims a streaming reader",
     "Interleave": "the suite of races has its own histories",

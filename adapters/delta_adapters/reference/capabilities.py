@@ -55,6 +55,7 @@ CAPABILITIES: dict[str, Any] = {
         "Vacuum": {"options": ["retention", "dry-run", "lite"]},
         "Checkpoint": {},
         "CompactLog": {},
+        "SetZone": {"note": "its sessions have no zone: every moment is said in UTC"},
         "Read": {"options": ["version", "time", "where", "columns"]},
         "ReadChanges": {"options": ["version"]},
         "History": {},

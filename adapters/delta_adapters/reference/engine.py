@@ -89,6 +89,8 @@ class Reference(Upkeep):
     def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
         """What concerns files and versions only; None if the operation is of another kind."""
         match operation:
+            case ops.SetZone():
+                return NoChange()
             case ops.Checkpoint() if snapshot is not None:
                 self.checkpoint(snapshot)
                 return Committed()

@@ -40,6 +40,7 @@ from delta_models.operations import (
     ReadChanges,
     Reopen,
     Restore,
+    SetZone,
     Update,
     When,
     ZOrder,
@@ -50,6 +51,7 @@ from delta_models.values import Rows
 
 COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
+ZONE = "spark.sql.session.timeZone"
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
 TOLD = ("version", "operation", "timestamp", "operationMetrics")
 
@@ -65,6 +67,7 @@ class SparkAdapter(ABC):
     def __init__(self) -> None:
         self._spark: Any = None
         self._location = ""
+        self._home = ""  # a zone belongs to a history, so to a table
         self._tag = ""
 
     # What a subclass says
@@ -119,6 +122,10 @@ class SparkAdapter(ABC):
 
     def open(self, location: str) -> None:
         """Address the table at this path. The engine keeps what it knows of a table by path: a new one is cold."""
+        home = str(Path(location).resolve())
+        if home != self._home and self._spark is not None:
+            self._home = home
+            self._spark.conf.set(ZONE, "UTC")
         self._location = location
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
@@ -227,6 +234,10 @@ class SparkAdapter(ABC):
         self._table().addFeatureSupport(enable.feature)
         return None
 
+    def _set_zone(self, there: SetZone) -> Outcome | None:
+        self._spark.conf.set(ZONE, there.zone)
+        return None
+
     def _reopen(self, _: Reopen) -> Outcome | None:
         return Unsupported("the harness reopens a table by `open` with another path")
 
@@ -242,6 +253,7 @@ class SparkAdapter(ABC):
         Optimize: _optimize,
         ZOrder: _z_order,
         EnableFeature: _enable,
+        SetZone: _set_zone,
         Reopen: _reopen,
     }
 

@@ -10,7 +10,7 @@ from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models.expressions import Expression
 from delta_models.operations import MergeClause
 
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - in the session's zone, which is UTC
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - said as UTC, whatever the session's zone is
 SQL = SparkSqlDialect()
 
 
@@ -30,8 +30,8 @@ def assignments(pairs: tuple[tuple[str, Expression], ...]) -> dict[str, str]:
 
 
 def moment(micros: int) -> str:
-    """A moment in the session's zone, as the API takes it: to the millisecond, which is what a commit's time has."""
-    return (EPOCH + timedelta(microseconds=micros)).isoformat(sep=" ", timespec="milliseconds")
+    """A moment as the API takes it: to the millisecond, which is what a commit's time has."""
+    return (EPOCH + timedelta(microseconds=micros)).isoformat(sep=" ", timespec="milliseconds") + "Z"
 
 
 def with_clause(builder: Any, clause: MergeClause) -> Any:

@@ -18,6 +18,7 @@ from delta_models.requirements import (
     log,
     races,
     rules,
+    streams,
     told,
 )
 from delta_models.requirements.base import Breach, Requirement, Strength
@@ -37,6 +38,7 @@ CATALOGUE: tuple[Requirement, ...] = (
     *OF_THE_LOG,
     *races.REQUIREMENTS,
     *rules.REQUIREMENTS,
+    *streams.REQUIREMENTS,
     *told.REQUIREMENTS,
 )
 BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}

@@ -153,4 +153,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _rule("checkpoint.hint-size", "_last_checkpoint says how many actions a V1 checkpoint holds.", HINT),
     _rule("checkpoint.hint-bytes", "_last_checkpoint says how many bytes a V1 checkpoint has.", HINT),
     _rule("checksum.never-changes", "A version checksum is never written again.", "Version Checksum File"),
+    _rule(
+        "checkpoint.sidecars-in-their-folder",
+        "Sidecars lie in _delta_log/_sidecars.",
+        "Sidecar File Information",
+    ),
 )

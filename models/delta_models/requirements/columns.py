@@ -55,4 +55,51 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _rule("schema.variant-clusters-nothing", "No variant is a clustering column.", "Variant Data Type"),
     _rule("schema.variant-not-generated", "No generated column is a variant.", "Variant Data Type"),
     _rule("schema.variant-defaults-to-null", "A variant has no default but null.", "Default Columns"),
+    _rule(
+        "schema.column-ids-not-reused",
+        "The id of a dropped column is given to no other column.",
+        "Column Mapping",
+    ),
+    _rule(
+        "schema.physical-names-not-reused",
+        "The physical name of a dropped column is given to no other column.",
+        "Column Mapping",
+    ),
+    _rule(
+        "schema.default-needs-feature",
+        "A column has a default only with the feature allowColumnDefaults.",
+        "Default Columns",
+    ),
+    _rule(
+        "schema.generated-needs-feature",
+        "A column is generated only with the feature generatedColumns.",
+        "Generated Columns",
+    ),
+    _rule(
+        "schema.identity-needs-feature",
+        "A column is an identity column only with the feature identityColumns.",
+        "Identity Columns",
+    ),
+    _rule(
+        "schema.invariant-needs-feature",
+        "A column has an invariant only with the feature invariants.",
+        "Column Invariants",
+    ),
+    _rule("schema.identity-step", "The step of an identity column is not 0.", "Identity Columns"),
+    _rule(
+        "schema.identity-definition-stays",
+        "Start, step and explicit insertion of an identity column are not changed.",
+        "Identity Columns",
+        "should",
+    ),
+    _rule(
+        "schema.type-changes-kept",
+        "What delta.typeChanges says of a column stays while there are files of the old type.",
+        "Type Widening",
+    ),
+    _rule(
+        "schema.type-widening-dropped-whole",
+        "The version that drops the feature typeWidening leaves its property unset.",
+        "Type Widening",
+    ),
 )

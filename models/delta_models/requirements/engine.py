@@ -277,6 +277,14 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         ("metamorphic",),
     ),
     Requirement(
+        "metamorphic.zone-keeps-answer",
+        "The time zone of a session changes no answer: a timestamp is a moment, one without a zone is what it says.",
+        "Primitive Types",
+        "must",
+        "reader",
+        ("metamorphic",),
+    ),
+    Requirement(
         "example.as-written",
         "In a worked example the live files, the removed ones, the checkpoint and the folder are those written down.",
         "conformance/suites/examples",

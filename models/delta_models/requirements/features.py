@@ -76,4 +76,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _rule("iceberg.one-version", "icebergCompatV1 and icebergCompatV2 are not active at once.", V2),
     _rule("iceberg.nested-ids", "With icebergCompatV2 elements, keys and values have ids of their own.", V2),
     _rule("iceberg.timestamps-as-int64", "With icebergCompatV2 files hold timestamps as int64.", V2),
+    _rule(
+        "iceberg.partition-columns-last",
+        "With icebergCompatV1 the partition columns in a file come after the others.",
+        V1,
+    ),
 )

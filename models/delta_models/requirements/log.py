@@ -240,4 +240,60 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Variants are shredded only where delta.enableVariantShredding is true.",
         "Variant Shredding",
     ),
+    # Names and folders
+    _folder(
+        "log.file-names-padded",
+        "The versions in the names of commits, checkpoints, checksums and compactions have 20 digits.",
+        "Delta Log Entries",
+    ),
+    _rule(
+        "log.data-file-not-hidden",
+        "No folder in which a data file lies begins with an underscore, but those that a partition column names.",
+        "Data Files",
+    ),
+    _folder(
+        "log.compaction-range",
+        "A log compaction ends with a later version than it begins with.",
+        "Log Compaction Files",
+    ),
+    _folder(
+        "log.compaction-no-provenance",
+        "A log compaction holds no commitInfo and no cdc.",
+        "Log Compaction Files",
+    ),
+    _folder(
+        "log.cleanup-keeps-checkpoint-commit",
+        "Where older commits are gone, the commit of the oldest checkpoint is there.",
+        "Metadata Cleanup",
+        "should",
+    ),
+    # Removes
+    _rule("log.remove-has-timestamp", "A remove says when it was made.", FILES, "should"),
+    _rule("log.remove-size", "The size in a remove is that of the file that it removes.", FILES),
+    _rule(
+        "log.remove-partition-values",
+        "The partition values in a remove are those of the file that it removes.",
+        FILES,
+    ),
+    # What protocol, time and files owe each other
+    _rule(
+        "log.feature-needs-reader-version",
+        "A feature of readers needs a reader version that knows it: 3, or 2 for column mapping.",
+        "Table Features",
+    ),
+    _rule(
+        "log.in-commit-timestamp-after-files",
+        "The commit that enables in-commit timestamps has one later than the commit file before it.",
+        "In-Commit Timestamps",
+    ),
+    _rule(
+        "log.in-commit-timestamp-enablement-stays",
+        "While in-commit timestamps are enabled, the properties go on saying since when.",
+        "In-Commit Timestamps",
+    ),
+    _rule(
+        "log.timestamps-adjusted",
+        "Data files hold timestamps adjusted to UTC, and those without a time zone not adjusted.",
+        "Primitive Types",
+    ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from delta_models.requirements.base import Requirement, Strength
 
 FEED = "Reader Requirements for AddCDCFile"
+MAPPED = "Column Mapping"
 SPARK_FEED = "delta-spark 4.4.0: change data feed"
 SPARK_HISTORY = "delta-spark 4.4.0: DESCRIBE HISTORY"
 SPARK_METRICS = "delta-spark 4.4.0: operation metrics"
@@ -37,6 +38,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The change feed of versions between which columns were added tells nulls in these for the rows from before.",
         SPARK_FEED,
         "reference",
+    ),
+    _told(
+        "changes.across-other-columns",
+        "The change feed of versions between which columns were renamed, dropped, moved or widened is refused, or "
+        "tells each row by the columns' physical names and in their newest types.",
+        MAPPED,
     ),
     _told(
         "changes.refused-where-not-recorded",
