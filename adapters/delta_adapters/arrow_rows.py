@@ -26,6 +26,9 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
     "void": pa.null(),
+    "variant": pa.struct(
+        [pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary(), nullable=False)]
+    ),
 }
 _WIDE = decimal.Context(prec=60)
 
@@ -73,6 +76,11 @@ def _array(data_type: DataType, column: Sequence[Value]) -> pa.Array:
                 pa.binary(),
             )
             return encoded.cast(options=pc.CastOptions(target, allow_invalid_utf8=True))
+        case Primitive(name="variant"):
+            parts = [
+                pa.array([b"" if each is None else each[at] for each in column], pa.binary()) for at in (0, 1)
+            ]
+            return pa.StructArray.from_arrays(parts, fields=list(target), mask=_mask(column))
         case DecimalType():
             return pa.array([None if each is None else _decimal(each) for each in column], target)
         case Struct(fields=fields):

@@ -21,6 +21,8 @@ from delta_models.schema import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    VARIANT,
+    VOID,
     Array,
     DataType,
     DecimalType,
@@ -42,6 +44,14 @@ NESTED: Types = (
     (Struct((Field("a", Array(POINT)), Field("b", DATE))), 2),
     (Array(Array(INTEGER)), 1),
     (Struct((Field("p", POINT), Field("m", Map(STRING, POINT)))), 1),
+)
+VARIANTS: Types = (
+    (VARIANT, 10),
+    (VOID, 3),
+    (Struct((Field("v", VARIANT), Field("n", LONG))), 2),
+    (Struct((Field("x", STRING), Field("nothing", VOID))), 2),
+    (Array(VARIANT), 2),
+    (Map(STRING, VARIANT), 1),
 )
 SMALL: Types = ((BYTE, 4), (SHORT, 4), (FLOAT, 4), (BINARY, 4), (INTEGER, 2))
 CLOCKS: Types = ((TIMESTAMP_NTZ, 5), (TIMESTAMP, 2))
@@ -128,6 +138,7 @@ _ALL = (
     Feature("small-types", types=SMALL, partition_types=((BYTE, 3), (SHORT, 3), (FLOAT, 1))),
     Feature("clocks", types=CLOCKS, partition_types=((TIMESTAMP_NTZ, 6),)),
     Feature("nested-types", types=NESTED),
+    Feature("variants", types=VARIANTS),
     Feature(
         "upkeep",
         (("Optimize", 5), ("VacuumInMore", 8), ("Checkpoint", 3), ("Restore", 5)),

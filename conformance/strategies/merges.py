@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.strategies.dice import Dice
-from conformance.strategies.more_values import is_comparable
+from conformance.strategies.more_values import has_literals, is_comparable
 from conformance.strategies.picking import draw_where
 from conformance.strategies.rows import draw_row, draw_value
-from conformance.strategies.shapes import CONTAINERS, Shape, profile_of
+from conformance.strategies.shapes import Shape, profile_of
 from delta_models.expressions import (
     And,
     Between,
@@ -126,7 +126,7 @@ def _insert(dice: Dice, shape: Shape) -> MergeClause:
 
 
 def _value(dice: Dice, shape: Shape, name: str) -> Expression:
-    if dice.below(3) or isinstance(shape.schema[name].type, CONTAINERS):
+    if dice.below(3) or not has_literals(shape.schema[name].type):
         return Column(("source", name))
     return Literal(shape.schema[name].type, draw_value(dice, shape, shape.schema.index(name)))
 

@@ -6,18 +6,29 @@ import math
 from collections.abc import Sequence
 
 from conformance.strategies import values
-from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
-from delta_models.values import Value
+from delta_models import variants
+from delta_models.schema import VARIANT, VOID, Array, DataType, DecimalType, Map, Primitive, Struct
+from delta_models.values import Decimal, Value
 
 LARGEST_FLOAT = 3.4028234663852886e38
 SMALLEST_FLOAT = 1.401298464324817e-45
 
+# A variant that is null is a value; widths of numbers change at the limits, and a text of 64 bytes is no short one.
+_VARIANTS: tuple[Value, ...] = (
+    None, {}, [], "", 127, 128, -32769, 2**31, -(2**63), Decimal(-1250, 2), Decimal(10**37, 0), "x" * 63, "x" * 64,
+    {"b": {"c": [None, {}]}, "a": ["é", False]}, {"": 1, "A": 2, "a": 3}, list(range(300)),
+    variants.Scalar(variants.DATE, (-719_162).to_bytes(4, "little", signed=True)),
+    variants.Scalar(variants.TIMESTAMP, (-1).to_bytes(8, "little", signed=True)),
+    variants.Scalar(variants.BINARY, b"\x02\x00\x00\x00\x00\xff"),
+)  # fmt: skip
 _PLAIN: dict[str, tuple[Value, ...]] = {
     "byte": (0, 1, 2, 3, 7),
     "short": (0, 1, 2, 3, 300),
     "float": (0.0, 1.0, 2.5, -1.5, 1024.0),
     "binary": (b"a", b"b", b"ab", b"\x00\xff"),
     "timestamp_ntz": values.PLAIN["timestamp"],
+    "variant": tuple(map(variants.encode, (1, "a", {"a": 1, "b": "x"}, [1, 2], True))),
+    "void": (None,),
 }
 _SPECIAL: dict[str, tuple[Value, ...]] = {
     "byte": (-1, 127, -128),
@@ -25,6 +36,8 @@ _SPECIAL: dict[str, tuple[Value, ...]] = {
     "float": (math.inf, -math.inf, LARGEST_FLOAT, -LARGEST_FLOAT, SMALLEST_FLOAT, 16777216.0),
     "binary": (b"", b"\x00", b"\x80\x81", bytes(range(40))),
     "timestamp_ntz": values.SPECIAL["timestamp"],
+    "variant": tuple(map(variants.encode, _VARIANTS)),
+    "void": (None,),
 }
 
 
@@ -67,6 +80,11 @@ def special_values(data_type: DataType, *, strange: bool, hostile: bool) -> tupl
         case Primitive(name=name) if name in _SPECIAL:
             return _SPECIAL[name]
     return values.special_values(data_type, strange=strange, hostile=hostile)
+
+
+def has_literals(data_type: DataType) -> bool:
+    """Whether engines have constants of a type."""
+    return not isinstance(data_type, Struct | Array | Map) and data_type not in {VARIANT, VOID}
 
 
 def is_comparable(data_type: DataType) -> bool:

@@ -9,14 +9,13 @@ from conformance.strategies.computed import with_generated, with_identity
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
-from conformance.strategies.more_values import is_comparable, plain_values, special_values
+from conformance.strategies.more_values import has_literals, is_comparable, plain_values, special_values
 from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
-from delta_models.schema import DOUBLE, LONG, Array, DataType, Field, Map, Struct
+from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
 from delta_models.table.computed import generated
 from delta_models.values import Value
 
-CONTAINERS = (Struct, Array, Map)
 NAMES = ("id", "name", "part", "num", "when", "note")
 ODD_NAMES = ("select", "Übergröße", "ID2", "a-b", "_x", "0a", "日付", "from")
 POOL_SIZES = (3, 4, 5, 2)
@@ -70,10 +69,8 @@ class Shape:
         return tuple(at for at in range(len(self.schema)) if at not in made)
 
     def literal(self) -> tuple[int, ...]:
-        """The positions of the columns that take constants: engines have none of containers."""
-        return tuple(
-            at for at in self.assignable() if not isinstance(self.schema.fields[at].type, CONTAINERS)
-        )
+        """The positions of the columns that take constants."""
+        return tuple(at for at in self.assignable() if has_literals(self.schema.fields[at].type))
 
     def comparable(self) -> tuple[int, ...] | None:
         """The positions of columns that predicates may compare; None for all."""

@@ -6,11 +6,14 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.outcomes import NoChange, Rejected, Unknown, Unsupported
-from delta_models.schema import Field, Struct
+from delta_models.schema import LONG, VOID, Array, Field, Struct, struct
 from delta_models.values import Rows
 from tests.liars import stories
 from tests.liars.registry import trips
 from tests.liars.wrappers import OnOne
+
+EMPTY = struct(("id", LONG), ("nothing", Array(VOID)))
+NOTHING = (ops.Create(EMPTY), ops.Append(Rows(EMPTY, ((1, ()),))))
 
 
 @trips("outcome.existing-table-refused", stories.CREATE_AGAIN)
@@ -54,6 +57,16 @@ class KnowsEveryColumn(OnOne):
 
     def crook(self, operation, snapshot, tag):
         return NoChange()
+
+
+@trips("outcome.void-refused", NOTHING)
+class TakesNothing(OnOne):
+    """A row is written to a table in which an array holds void, as one without it."""
+
+    def crook(self, operation, snapshot, tag):
+        layout = Layout(Struct(snapshot.schema.fields[:1]), ())
+        held = [row[:1] for row in operation.rows.rows]
+        return self.slip_in(snapshot, *self.write(layout, held, 1, data_change=True))
 
 
 @trips("outcome.broken-rule-refused", stories.NOT_NULL)

@@ -6,13 +6,13 @@ from typing import Any
 
 _TYPES = [
     "byte", "short", "integer", "long", "float", "double", "decimal", "string", "binary", "boolean", "date",
-    "timestamp", "timestamp_ntz",
+    "timestamp", "timestamp_ntz", "variant", "void",
 ]  # fmt: skip
 _WRITE = ["files", "schema-merge", "by-position", "transaction"]
 _FEATURES = [
     "allowColumnDefaults", "appendOnly", "changeDataFeed", "checkConstraints", "clustering", "columnMapping",
     "deletionVectors", "domainMetadata", "generatedColumns", "identityColumns", "inCommitTimestamp", "invariants",
-    "rowTracking", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck",
+    "rowTracking", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck", "variantType",
 ]  # fmt: skip
 _PROPERTIES = [
     "delta.appendOnly", "delta.checkpointInterval", "delta.columnMapping.mode", "delta.deletedFileRetentionDuration",
@@ -63,7 +63,7 @@ CAPABILITIES: dict[str, Any] = {
     },
     "types": {
         "data": [*_TYPES, "struct", "array", "map"],
-        "partition": [each for each in _TYPES if each != "binary"],
+        "partition": [each for each in _TYPES if each not in {"binary", "variant", "void"}],
         "nested": True,
     },
     "features": {
@@ -76,6 +76,7 @@ CAPABILITIES: dict[str, Any] = {
             "vacuumProtocolCheck",
         ],
         "write": _FEATURES,
+            "variantType",
     },
     "properties": _PROPERTIES,
     "functions": [],

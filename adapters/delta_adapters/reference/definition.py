@@ -15,7 +15,7 @@ from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.row_ids import ENABLED
-from delta_models.schema import TIMESTAMP_NTZ, Array, DataType, Field, Json, Map, Struct
+from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Field, Json, Map, Struct
 from delta_models.sql import parse_expression
 from delta_models.table import Table
 from delta_models.table.computed import CONSTRAINT, DEFAULT, GENERATION
@@ -29,6 +29,7 @@ MODE, HIGHEST = "delta.columnMapping.mode", "delta.columnMapping.maxColumnId"
 COLUMN_ID, PHYSICAL_NAME = "delta.columnMapping.id", "delta.columnMapping.physicalName"
 TYPE_CHANGES = "delta.typeChanges"
 CLUSTERING = "delta.clustering"
+VARIANTS = "variantType"
 READER = frozenset(
     {
         "columnMapping",
@@ -37,6 +38,7 @@ READER = frozenset(
         "typeWidening",
         "v2Checkpoint",
         "vacuumProtocolCheck",
+        VARIANTS,
     }
 )
 BY_PROPERTY = {
@@ -166,6 +168,8 @@ def _needed(table: Table) -> Iterator[str]:
         yield "identityColumns"
     if TIMESTAMP_NTZ in _types(table.schema):
         yield "timestampNtz"
+    if VARIANT in _types(table.schema):
+        yield VARIANTS
 
 
 def _types(data_type: DataType) -> Iterator[DataType]:

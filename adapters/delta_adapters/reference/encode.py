@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from delta_models.log.parquet.data_files import physical_name
-from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
+from delta_models.schema import VOID, Array, DataType, DecimalType, Field, Map, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, order_key
 
 NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
@@ -63,7 +63,7 @@ def statistics(schema: Struct, rows: Sequence[Row]) -> dict[str, Any]:
     high: dict[str, Any] = {}
     nulls: dict[str, int] = {}
     for position, field in enumerate(schema):
-        if isinstance(field.type, Struct | Array | Map):
+        if isinstance(field.type, Struct | Array | Map) or field.type == VOID:
             continue
         values, name = [row[position] for row in rows], physical_name(field)
         nulls[name] = sum(value is None for value in values)

@@ -15,7 +15,8 @@ from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.reference import actions
 from delta_adapters.reference.encode import partition_folder, partition_text, path_in_log, statistics
 from delta_models.log.parquet.data_files import physical_name
-from delta_models.schema import Array, DataType, Field, Map, Struct
+from delta_models.schema import VOID, Array, DataType, Field, Map, Struct
+from delta_models.table.fit import converter
 from delta_models.values import Row, Rows
 
 COLUMN_ID = "delta.columnMapping.id"
@@ -99,9 +100,21 @@ def write_file(
 
 def to_parquet(schema: Struct, rows: Sequence[Row]) -> pa.Table:
     """The rows as a file holds them: under their physical names, with the ids of columns that have one."""
-    table = to_arrow(Rows(_physical(schema), tuple(rows)))
-    stored = [_stored(field, each) for field, each in zip(table.schema, schema, strict=True)]
+    kept = _without_void(schema)
+    inside = converter(schema, kept)
+    table = to_arrow(Rows(_physical(kept), tuple(map(inside, rows))))
+    stored = [_stored(field, each) for field, each in zip(table.schema, kept, strict=True)]
     return table.cast(pa.schema(stored))
+
+
+def _without_void(schema: Struct) -> Struct:
+    """What files hold: nothing of the columns that are always null, nor inside structs."""
+    kept = (
+        replace(each, type=_without_void(each.type)) if isinstance(each.type, Struct) else each
+        for each in schema
+        if each.type != VOID
+    )
+    return Struct(tuple(kept))
 
 
 def _physical(schema: Struct) -> Struct:

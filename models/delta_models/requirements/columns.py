@@ -51,6 +51,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "delta.typeChanges are in a schema only with the feature typeWidening.",
         "Type Widening",
     ),
+    _rule("log.void-not-in-files", "A column of type void is in no data file.", "Void Type"),
     _rule("schema.variant-partitions-nothing", "No variant is a partition column.", "Variant Data Type"),
     _rule("schema.variant-clusters-nothing", "No variant is a clustering column.", "Variant Data Type"),
     _rule("schema.variant-not-generated", "No generated column is a variant.", "Variant Data Type"),

@@ -86,6 +86,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
+        "void-refused",
+        "No row is written to a table with void inside an array or a map, or in which all columns, or all fields of a"
+        " struct, are void.",
+        "Void Type",
+    ),
+    _outcome(
         "existing-column-refused",
         "A new column with the name of one that there is, whatever its case, is refused.",
         SPARK,

@@ -66,6 +66,7 @@ _MAY_REMOVE_FILES = (
 )  # fmt: skip
 _TOUCHES_NOTHING = (*ops.LOOKS, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.AdvanceClock)
 
+_WRITES_ROWS = (ops.Append, ops.Overwrite, ops.Update, ops.Merge)
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -119,11 +120,14 @@ class World:
             return unchanged(table, "contents.look-changes-nothing", most=0)
         handler = _ANYWHERE.get(type(operation))
         if handler is not None:
-            return handler(table, operation)
+            return or_unwritable(table, handler(table, operation))
         if not table.exists:
             return refused(table, "missing-table", "outcome.missing-table-refused")
         handler = _ON_A_TABLE.get(type(operation))
-        return handler(table, operation) if handler is not None else self._keep(table, operation)
+        if handler is None:
+            return self._keep(table, operation)
+        ends = handler(table, operation)
+        return or_unwritable(table, ends) if isinstance(operation, _WRITES_ROWS) else ends
 
     def after(self, operation: ops.Operation, branch: Branch | None = None) -> World:
         """The history with one more step; without a branch the operation's ordinary end."""

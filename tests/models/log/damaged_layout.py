@@ -13,6 +13,7 @@ from tests.models.log.damages import (
     MAPPED,
     MAPPING,
     PROTOCOL,
+    TXN,
     VARIANTS,
     clustered_by,
     damage,
@@ -36,8 +37,11 @@ def _name_used_again(table):
     table.create()
     first = table.add()
     table.write(first)
-    table.write(table.remove(first, size=first["add"]["size"] - 1))
-    table.write(first)
+    table.write(TXN)
+    table.checkpoint({"protocol": PROTOCOL}, table.metadata(), first, TXN)
+    for version in (0, 1):
+        (table.log / f"{version:020d}.json").unlink()
+    table.write(table.add(rows=[(1, "one", None, None)]))
 
 
 @damage("log.added-file-columns-known")
@@ -67,6 +71,12 @@ def _shredded_variant(table):
     parts = [pa.array([b"\x01\0\0"]), pa.array([b"\x0c\x07"]), pa.array([7], pa.int8())]
     shredded = pa.StructArray.from_arrays(parts, ["metadata", "value", "typed_value"])
     table.write(table.file("a.parquet", pa.table({"a": [1], "v": shredded})))
+
+
+@damage("log.void-not-in-files")
+def _void_column_in_a_file(table):
+    table.create(fields=[LONG, LONG | {"name": "nothing", "type": "void"}], **WHOLE)
+    table.write(table.file("a.parquet", pa.table({"a": [1], "nothing": pa.nulls(1)})))
 
 
 @damage("schema.files-have-field-ids")

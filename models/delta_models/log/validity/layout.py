@@ -16,6 +16,7 @@ from delta_models.log.row_ids import materialized_names
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.iceberg import active
 from delta_models.log.validity.protocol import is_on
+from delta_models.log.validity.void import void_columns
 from delta_models.requirements.base import Breach
 from delta_models.schema import VARIANT, Struct
 
@@ -51,6 +52,7 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
             *_unknown(after, schema, columns),
             *_ids(after, schema, columns),
             *_shredded(after, schema, columns),
+            *void_columns(schema, columns, mapped=mapping_mode(after) != "none"),
             *_iceberg(after, columns),
         ):
             yield Breach(requirement, f"{add.path}: {detail}", commit.name)
