@@ -29,6 +29,7 @@ from delta_models.table.expectation import (
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
 from delta_models.table.state import NotModelled, Table
+from delta_models.table.voids import or_unwritable
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
 
