@@ -12,7 +12,7 @@ from delta_models.concurrency import SERIALIZABLE
 from delta_models.log import Commit, LogReader, Snapshot
 from delta_models.operations import Operation
 from delta_models.outcomes import Outcome
-from delta_models.table import Branch, ChangesExpectation, Expectation, Table, World
+from delta_models.table import Branch, ChangesExpectation, Expectation, FollowExpectation, Table, World
 from delta_models.values import Rows
 
 
@@ -23,7 +23,8 @@ class Look:
     `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
     filter, reopen. `malformed` says why an answer could not be taken as rows of the schema asked for
     (`answer` is then None). `again`: judged before, and here only to be compared with. `changes` is what the model says
-    that the change feed must tell, `told` what the engine tells of the table, column by column.
+    that the change feed must tell, `told` what the engine tells of the table, column by column, `followed` what a
+    reader that follows the table must have got.
     """
 
     kind: str
@@ -36,6 +37,7 @@ class Look:
     again: bool = False
     changes: ChangesExpectation | None = None
     told: Mapping[str, Sequence[Any]] | None = None
+    followed: FollowExpectation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Race:
     `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place, and
     `published` which of the others had published their commit by the time that the reader had its answer, while all
     writers stood still. `followed`: it went in the order scheduled. `isolation` is the level that the table asks
-    for, as far as all who wrote promise it.
+    for, as far as all who wrote promise it. `timeline` is which operation was let through which gate.
     """
 
     world: World
@@ -85,6 +87,7 @@ class Race:
     published: Mapping[int, frozenset[int]] = field(default_factory=dict)
     followed: bool = True
     isolation: str = SERIALIZABLE
+    timeline: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.checks import Judgement, judge
+from conformance.following import Followers
 from conformance.hearing import heard, kind_of, look_of
 from conformance.history import Step
 from conformance.laying import lay_out
@@ -36,7 +37,6 @@ from delta_models.operations import (
     CleanLog,
     CloneTo,
     CompactLog,
-    ConvertFromParquet,
     Detail,
     History,
     Operation,
@@ -47,6 +47,7 @@ from delta_models.operations import (
     Reopen,
     SetZone,
     SwitchActor,
+    Tail,
     Vacuum,
     ZOrder,
 )  # fmt: skip
@@ -100,6 +101,7 @@ class Desk:
         self.reader = LogReader(folder)
         self._looks_around = looks_around
         self._latest: dict[str, Look] = {}
+        self.followers = Followers()
         self._addresses = 0
 
     @property
@@ -128,7 +130,7 @@ class Desk:
         elif isinstance(operation, (SwitchActor, *LOOKS)):
             if isinstance(operation, Read):
                 yield from self._look(operation)
-            elif isinstance(operation, ReadChanges | History | Detail):
+            elif isinstance(operation, ReadChanges | History | Detail | Tail):
                 yield from self._hear(operation)
             number = self.world.step
             self.world = self.world.after(operation)
@@ -153,8 +155,7 @@ class Desk:
                 yield from self._look(read)
                 if not seat.plays:
                     return
-        if isinstance(operation, ConvertFromParquet) and not self.world.table.exists:
-            lay_out(operation, self.folder)
+        lay_out(operation, self.folder, number, exists=self.world.table.exists)
         self._latest = {}
         answer = seat.execute(asked, f"{self._tag}-{number}")
         yield None
@@ -216,7 +217,7 @@ class Desk:
             found[engine].append(replace(known[engine], again=True))
         yield from self._judge_looks(found, seen, None)
 
-    def _hear(self, look: ReadChanges | History | Detail) -> Iterator[Judged | None]:
+    def _hear(self, look: ReadChanges | History | Detail | Tail) -> Iterator[Judged | None]:
         """What engines tell of the table's past, or of the table."""
         if self.snapshot is None or self._translated(look) is None:
             return
@@ -232,8 +233,12 @@ class Desk:
                 reply = answers[seat.engine]()
                 if isinstance(reply, Lost):
                     yield self._lost(seat, reply, look)
+                    continue
+                schema, world = self.snapshot.schema, self.world
+                if isinstance(look, Tail):
+                    found[seat.engine] = [self.followers.look(look, seat.engine, world, schema, reply)]
                 else:
-                    found[seat.engine] = [heard(look, self.world, self.snapshot.schema, reply)]
+                    found[seat.engine] = [heard(look, world, schema, reply)]
         yield from self._judge_looks(found, seen, None)
 
     def _judged(
@@ -393,7 +398,11 @@ class Desk:
         if error is not None:
             return None
         if not isinstance(outcome, Unknown):
-            return expectation.match(outcome, len(commits))
+            fitting = [each for each in expectation.branches if each.fits(outcome, len(commits))]
+            if all(each.table is fitting[0].table for each in fitting[1:]):
+                return fitting[0] if fitting else None
+            there = (each for each in fitting if self._is_there(each, len(commits)))
+            return next(there, fitting[0])
         return next((each for each in expectation.branches if self._is_there(each, len(commits))), None)
 
     def _bound(self, branch: Branch | None) -> Branch | None:

@@ -32,12 +32,14 @@ from delta_models.operations import (
     Operation,
     Optimize,
     Overwrite,
+    Pour,
     Read,
     ReadChanges,
     Replace,
     Restore,
     SetNullable,
     SetProperties,
+    Tail,
     Update,
     Vacuum,
     When,
@@ -120,7 +122,7 @@ class Capabilities:
                 return self.covers_table(
                     operation.rows.schema, operation.partition_by, dict(operation.properties)
                 )
-            case Append() | Overwrite():
+            case Append() | Overwrite() | Pour():
                 return self.covers_types(operation.rows.schema)
             case Merge(source=source):
                 return self.covers_types(source.schema)
@@ -201,6 +203,8 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
             yield from _flags(operation, "where", "columns")
         case ReadChanges():
             yield from _when(operation.first)
+        case Tail(follows=follows):
+            yield follows
         case Optimize() | ZOrder():
             yield from _flags(operation, "where")
         case AddColumn():

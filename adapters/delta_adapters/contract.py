@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from delta_models.operations import Detail, History, Operation, Read, ReadChanges
+from delta_models.operations import Detail, History, Operation, Read, ReadChanges, Tail
 from delta_models.outcomes import Outcome
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 CONTRACT_VERSION = 1
-Look = Read | ReadChanges | History | Detail
+Look = Read | ReadChanges | History | Detail | Tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,9 @@ class Adapter(Protocol):
 
         Looks of other kinds come only to an adapter that claims them. The answer to `ReadChanges` has the table's
         columns, `_change_type`, `_commit_version` and, if the engine says so, `_commit_timestamp`; that to `History`
-        is made by `history_table`, that to `Detail` by `detail_table`.
+        is made by `history_table`, that to `Detail` by `detail_table`. The answer to `Tail` is all that the reader of
+        this name has got, in the table's columns and, where it follows changes, `_change_type`; how far it has come it
+        keeps in the table's folder (see `streams`), so that it goes on after a restart.
         """
 
     def stop(self) -> None:

@@ -18,8 +18,10 @@ from conformance.checks import (
     protocol,
     races,
     reads,
+    recorded,
     rules,
     statistics,
+    streams,
     told,
     vacuum,
 )
@@ -38,10 +40,12 @@ CHECKS: tuple[Check, ...] = (
     protocol.CHECK,
     rules.CHECK,
     identity.CHECK,
+    recorded.CHECK,
     vacuum.CHECK,
     reads.CHECK,
     metamorphic.CHECK,
     told.CHECK,
+    streams.CHECK,
     crashes.CHECK,
     races.CHECK,
     metrics.CHECK,  # last: it trusts what the others found right

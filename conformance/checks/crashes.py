@@ -9,7 +9,7 @@ from conformance.checks.outcomes import describe, same_outcome
 from conformance.crashes.narrowing import AFTER, BEFORE, BETWEEN, TWICE, Narrowed
 from conformance.observation import Observation, Trouble
 from delta_models.log import paths
-from delta_models.operations import Append, LoseReplyAt, Vacuum
+from delta_models.operations import Append, LoseReplyAt, Pour, Vacuum
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
 from delta_models.table.retention import file_retention
 
@@ -23,7 +23,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
         return
     if trouble.fault is not None:
         _struck(seen, trouble, ledger)
-    if trouble.next_write and isinstance(seen.operation, Append):
+    if trouble.next_write and isinstance(seen.operation, Append | Pour):
         _next_write(seen, ledger)
     if trouble.left_over and isinstance(seen.operation, Vacuum) and not seen.operation.dry_run:
         _vacuumed(seen, seen.operation, trouble, ledger)
@@ -84,8 +84,11 @@ def _missing(seen: Observation) -> list[str]:
 
 def _next_write(seen: Observation, ledger: Ledger) -> None:
     if isinstance(seen.expectation.ordinary.outcome, Committed):
-        done = isinstance(seen.outcome, Committed) and seen.branch is not None
-        wrong = None if done else f"the next append was {describe(seen.outcome)}"
+        right = seen.branch is not None or isinstance(
+            seen.operation, Pour
+        )  # of which `streams` says what it wrote
+        done = isinstance(seen.outcome, Committed) and right
+        wrong = None if done else f"the next write was {describe(seen.outcome)}"
         ledger.judge("crash.next-writer", wrong)
 
 

@@ -21,6 +21,7 @@ from typing import Self
 from conformance.crashes.left_overs import by_role, files_of, lying, swept
 from conformance.crashes.narrowing import AFTER, BEFORE, narrow
 from conformance.history import Step
+from conformance.laying import lay_out
 from conformance.observation import LeftOver, Look, Observation, Trouble
 from conformance.player import Answer, Desk, Judged
 from conformance.seats import Lost, Seat
@@ -81,6 +82,7 @@ class CrashDesk(Desk):
             shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.reader = LogReader(folder, stored=self.reader.stored)
+        other.followers = self.followers.copy()
         other._dated = dict(self._dated)  # noqa: SLF001 - its own kind
         return other
 
@@ -95,6 +97,7 @@ class CrashDesk(Desk):
         """What an operation does at the storage boundary when nothing is in its way."""
         asked = self._translated(operation)
         seat = self.seats[0]
+        lay_out(operation, self.folder, self.world.step, exists=self.world.table.exists)
         self.actor.watch(self.folder)
         self.actor.begin()
         reply = seat.execute(asked or operation, self._tag)()
@@ -165,6 +168,7 @@ class CrashDesk(Desk):
             return
         commits = self._commits()
         self._latest = {}
+        lay_out(operation, self.folder, self.world.step, exists=self.world.table.exists)
         self.actor.watch(self.folder)
         self.actor.begin([rule_of(fault)])
         reply = seat.execute(asked, f"{self._tag}-{self.world.step}")()

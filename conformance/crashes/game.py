@@ -19,7 +19,7 @@ from conformance.player import Desk, play
 from conformance.seats import Seat
 from conformance.strategies import Shape
 from conformance.turnstile.arena import Player
-from delta_models.operations import AdvanceClock, Create, Operation
+from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation
 from delta_models.outcomes import Committed, NoChange
 
 SWEEPS_EVERY = 5  # points after which an engine on a JVM vacuums what is left over
@@ -67,21 +67,22 @@ class EachPoint:
             self._ended += not self._dealer.is_over()
 
     def _play(self, number: int, story: Story) -> None:
-        create = next(each for each in (*story.before, story.operation) if isinstance(each, Create))
+        asked = [
+            each
+            for each in (*story.before, story.operation)
+            if not isinstance(each, (AdvanceClock, *STORAGE_FAULTS))
+        ]
+        create = next((each for each in asked if isinstance(each, Create)), None)
         account = Account(
             self._chunk,
             number,
             self._dealer.keeper,
             self._dealer.tell,
-            features=features_of(create.properties),
+            features=features_of(create.properties if create else ()),
         )
         told: list[Desk] = []
         for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, number)):
-            asked = [each for each in (*story.before, story.operation) if not isinstance(each, AdvanceClock)]
             missing = next(filter(None, map(player.engine.capabilities.covers, asked)), None)
-            missing = missing or player.engine.capabilities.covers_table(
-                create.schema, create.partition_by, dict(create.properties)
-            )
             if missing is not None:
                 self._dealer.note(f"{player.engine.name} {missing}: not asked in such histories")
                 continue

@@ -27,9 +27,11 @@ from delta_models.operations import (
     Operation,
     Optimize,
     Overwrite,
+    Pour,
     Properties,
     Restore,
     SetProperties,
+    Tail,
     TearAt,
     Update,
     Vacuum,
@@ -109,7 +111,25 @@ MARKED = (
     Story(UPDATE, _table(TOLD)),
     Story(MERGE, _table(TOLD)),
 )
-STORIES: Mapping[str, tuple[Story, ...]] = {"changes": CHANGES, "upkeep": UPKEEP, "marked": MARKED}
+FOLLOWED = Tail("changes", "changes")  # what every engine with a change feed can follow
+TAILED = Tail("rows")
+# Streams: readers that follow while the writer is cut, and writers that are cut and started again.
+STREAMS = (
+    Story(Append(rows(20, 21)), _table(TOLD, FOLLOWED), (FOLLOWED, Append(rows(1000)), FOLLOWED)),
+    Story(Optimize(), _table(TOLD, FOLLOWED), (FOLLOWED, Append(rows(1000)), FOLLOWED)),
+    Story(UPDATE, _table(TOLD, FOLLOWED), (FOLLOWED, Append(rows(1000)), FOLLOWED)),
+    Story(MERGE, _table(TOLD, FOLLOWED), (FOLLOWED, Append(rows(1000)), FOLLOWED)),
+    Story(Append(rows(20, 21)), _table((), TAILED), (TAILED, Append(rows(1000)), TAILED)),
+    Story(Optimize(), _table((), TAILED), (TAILED, Append(rows(1000)), TAILED)),
+    Story(Pour(rows(20, 21)), _table(), (Pour(rows(1000)), Append(rows(1001)))),
+    Story(Pour(rows(20, 21)), _table(), (Pour(rows()), Append(rows(1001)))),
+)
+STORIES: Mapping[str, tuple[Story, ...]] = {
+    "changes": CHANGES,
+    "upkeep": UPKEEP,
+    "marked": MARKED,
+    "streams": STREAMS,
+}
 KILLED = "killed-"  # before the name of a group: its engines die, rather than their tables
 
 
@@ -121,19 +141,19 @@ def stories(name: str) -> tuple[Story, ...]:
 def faults_of(record: Record, *, kill: bool = False) -> Iterator[Operation]:
     """All that may happen to an operation: before and after each of its changes, and the replies and bytes it loses.
 
-    An errno is tried once a role: which of several alike files fails says nothing.
+    An errno is tried once a role: which of several alike files fails says nothing; the replies to all commits are lost.
     """
     seen: set[str] = set()
     for event in (each.event for each in record.happened if each.event.role != roles.LOOK):
         for moment in ("before", "after"):
             cut = KillAt if kill else DeadTableAt
             yield cut(event.role, moment, event.ordinal)
+        if event.role == roles.COMMIT:
+            yield from (LoseReplyAt(event.role, event.ordinal, errno) for errno in ("EIO", "EEXIST"))
         if event.role in seen:
             continue
         seen.add(event.role)
-        if event.role == roles.COMMIT:
-            yield from (LoseReplyAt(event.role, errno=errno) for errno in ("EIO", "EEXIST"))
-        elif not kill:
+        if event.role != roles.COMMIT and not kill:
             yield from (FailAt(event.role, errno) for errno in ("EIO", "ENOSPC"))
         if kill and event.question.kind == "open":
             yield TearAt(event.role, 5)

@@ -74,6 +74,7 @@ class Feature:
     not_null: bool = False
     computed: bool = False
     identity: bool = False
+    lengths: bool = False
 
 
 _ALL = (
@@ -148,10 +149,17 @@ _ALL = (
     Feature("clustering", (("Cluster", 5), ("Optimize", 4))),
     Feature("time-travel", (("ReadAtTime", 8), ("RestoreToTime", 3))),
     Feature("told", (("History", 5), ("Detail", 4))),
+    Feature(
+        "followed",
+        (("Tail", 16), ("Append", 8), ("Optimize", 4)),
+        (("delta.enableChangeDataFeed", "true"),),
+        partition_types=((STRING, 4), (LONG, 2), (DATE, 2)),
+    ),
     Feature("zones", (("SetZone", 8),)),
     Feature("log-upkeep", (("CompactLog", 3), ("CleanLog", 3))),
     Feature("clones", (("CloneTo", 5),)),
     Feature("converted"),
+    Feature("lengths", (("Append", 6), ("Update", 4)), types=((STRING, 20),), lengths=True),
     Feature("identity", (("Append", 12), ("AppendGiven", 3), ("UpdateGiven", 1)), identity=True),
     Feature("catalogue", (("Drop", 3), ("CreateNamed", 1))),
 )

@@ -23,6 +23,7 @@ from delta_models.operations import (
     ReadChanges,
     Restore,
     SetZone,
+    Tail,
     Vacuum,
     ZOrder,
 )
@@ -103,6 +104,13 @@ def detail(_: Place) -> Operation:
     return Detail()
 
 
+def tail(place: Place) -> Operation:
+    """What readers that follow the table have got: of changes mostly, where these are recorded."""
+    changes = 4 if is_recorded(place.table) else 0
+    follows = place.dice.weighted((("rows", 3), ("inserts", 2), ("changes", changes)))
+    return Tail(follows, follows)
+
+
 def compact_log(place: Place) -> Operation:
     """One file in place of the last few commits."""
     return CompactLog(2 + place.dice.below(3))
@@ -137,6 +145,7 @@ UPKEEP: Mapping[str, Callable[[Place], Operation]] = {
     "ReadChanges": read_changes,
     "History": history,
     "Detail": detail,
+    "Tail": tail,
     "CompactLog": compact_log,
     "CleanLog": clean_log,
     "SetZone": set_zone,

@@ -9,20 +9,27 @@ DATA, VECTOR, CHANGE = "data", "deletion-vector", "change"
 CHECKPOINT, HINT, CHECKSUM, COMPACTION = "checkpoint", "hint", "checksum", "compaction"
 CLEAN_UP, LOOK, FOLDER, OTHER = "clean-up", "look", "folder", "other"
 SIDE = "side"  # Hadoop's block checksum of another file
+# How far a stream has come: what it is about to do, what it has done, and the rest. No checkpoint of the table's log.
+STREAM_PLAN, STREAM_DONE, STREAM = "stream-plan", "stream-done", "stream"
 
 # Files that several threads of one operation write, in no order.
 UNORDERED = frozenset(
     {DATA, VECTOR, CHANGE, SIDE, FOLDER} | {f"{each}-staging" for each in (DATA, VECTOR, CHANGE)}
 )
 ROLES = frozenset(
-    {COMMIT, STAGING, DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, CLEAN_UP, LOOK, FOLDER, OTHER, SIDE}
+    {COMMIT, STAGING, DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, CLEAN_UP, LOOK, FOLDER, OTHER, SIDE,
+     STREAM_PLAN, STREAM_DONE, STREAM}
     | {
         f"{each}-staging"
-        for each in (DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, OTHER)
+        for each in (
+            DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, OTHER, STREAM_PLAN, STREAM_DONE, STREAM,
+        )
     }
 )  # fmt: skip
 
 _LOG = "_delta_log/"
+_PROGRESS = "_checkpoints/"
+_OF_A_STREAM = {"offsets": STREAM_PLAN, "commits": STREAM_DONE}
 _OF_THE_LOG = (
     (COMMIT, re.compile(r"\d{20}\.json")),
     (CHECKPOINT, re.compile(r"\d{20}\.checkpoint[\w.-]*?\.(?:parquet|json)")),
@@ -44,6 +51,9 @@ def role_of(path: str) -> str:
         return SIDE
     if path.startswith(_LOG):
         return _in_the_log(path.removeprefix(_LOG), name)
+    if path.startswith(_PROGRESS):
+        role = next((_OF_A_STREAM[part] for part in path.split("/")[2:-1] if part in _OF_A_STREAM), STREAM)
+        return f"{role}-staging" if _TEMPORARY.search(name) else role
     kinds = ((CHANGE, re.compile(r".*")),) if path.startswith("_change_data/") else _OF_THE_TABLE
     for role, pattern in kinds:
         if pattern.fullmatch(name) and not _TEMPORARY.search(name):

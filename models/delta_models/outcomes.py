@@ -44,6 +44,7 @@ REJECTIONS = {
     "schema": "rows, columns or types do not fit the table's schema",
     "ambiguous-match": "several source rows of a merge match one target row",
     "append-only": "the table allows no deletes and updates",
+    "rows-changed": "a reader that follows new rows alone met a commit that took rows away",
     "conflict.append": "a concurrent writer added rows that the operation should have seen",
     "conflict.delete-read": "a concurrent writer removed a file that the operation read",
     "conflict.delete-delete": "a concurrent writer removed a file that the operation removes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from delta_adapters.reference import Reference, actions
 from delta_adapters.reference.publish import publish_commit
 from delta_models.log import Snapshot, paths
 from delta_models.log.names import commit_name
-from delta_models.operations import Operation, Overwrite
+from delta_models.operations import Append, Operation, Overwrite, Tail
 from delta_models.outcomes import Committed, Outcome, Rejected
+from delta_models.values import Row, Rows
 
 
 class Honest(Reference):
@@ -107,11 +108,44 @@ class VacuumsByTheLogAlone(Reference):
         return [each for each in super().unreferenced(snapshot, hours) if each.absolute() in named]
 
 
+class PoursWithoutANumber(Reference):
+    """A stream appends its batches as if they were anybody's."""
+
+    def write_batch(self, stream: str, number: int, rows: Rows, tag: str) -> Outcome:
+        self.reader.forget()
+        return self.perform(Append(rows), self.current(), tag)
+
+
+class NotesABatchDoneFirst(Reference):
+    """A stream notes that a batch is done before it is in the table."""
+
+    @staticmethod
+    def note(folder: Path, number: int, names: Sequence[str]) -> None:
+        Reference.note(folder, number, names)
+        if folder.name == "offsets":
+            Reference.note(folder.with_name("commits"), number, ())
+
+
+class FollowsTheFolder(Reference):
+    """A reader that follows the table gets the files that come to lie in it."""
+
+    def since(self, tail: Tail, snapshot: Snapshot, position: int) -> Iterator[Row]:
+        import pyarrow.parquet as pq  # noqa: PLC0415 - for this lie only
+
+        yield from super().since(tail, snapshot, position)
+        named = "".join(each.read_text("utf-8") for each in (self.folder / "_delta_log").glob("*.json"))
+        for path in self.folder.rglob("*.parquet"):
+            if path.name not in named:
+                for number in pq.read_table(path).column("id").to_pylist():
+                    yield number, number % 4, "insert"
+
+
 LIARS: dict[str, type[Reference]] = {
     each.__name__: each
     for each in (
         Honest, CommitsBeforeTheData, CommitsInTwoHalves, RetriesWithoutLooking, SaysItWasRefused, RollsBackTheNewest,
-        StandsInItsOwnWay, DeletesLeftOversAtOnce, VacuumsByTheLogAlone,
+        StandsInItsOwnWay, DeletesLeftOversAtOnce, VacuumsByTheLogAlone, PoursWithoutANumber, NotesABatchDoneFirst,
+        FollowsTheFolder,
     )
 }  # fmt: skip
 # Which requirement each is caught at.
@@ -124,6 +158,9 @@ CAUGHT_AT = {
     "StandsInItsOwnWay": "crash.next-writer",
     "DeletesLeftOversAtOnce": "crash.left-overs-kept",
     "VacuumsByTheLogAlone": "crash.left-overs-removed",
+    "PoursWithoutANumber": "stream.written-once",
+    "NotesABatchDoneFirst": "stream.all-written",
+    "FollowsTheFolder": "stream.only-committed",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.checks import crashes
-from conformance.crashes.stories import CHANGES, Story
+from conformance.crashes.stories import CHANGES, STREAMS, Story
 from delta_models.operations import (
     Append,
     Create,
@@ -22,6 +22,8 @@ from tests.crashes.conftest import Stage
 from tests.crashes.liars import CAUGHT_AT
 
 APPEND, OVERWRITE = CHANGES[0], CHANGES[1]
+FOLLOWED, POUR = STREAMS[0], STREAMS[-2]
+OF_STREAMS = {"stream.written-once", "stream.all-written", "stream.only-committed"}
 # The fault, the story, and what is done afterwards.
 SCENES: dict[str, tuple[Operation, Story]] = {
     "CommitsBeforeTheData": (DeadTableAt("commit", "after"), APPEND),
@@ -32,6 +34,9 @@ SCENES: dict[str, tuple[Operation, Story]] = {
     "StandsInItsOwnWay": (DeadTableAt("commit"), APPEND),
     "DeletesLeftOversAtOnce": (DeadTableAt("commit"), APPEND),
     "VacuumsByTheLogAlone": (DeadTableAt("commit"), APPEND),
+    "PoursWithoutANumber": (DeadTableAt("stream-done-staging"), POUR),
+    "NotesABatchDoneFirst": (DeadTableAt("commit"), POUR),
+    "FollowsTheFolder": (DeadTableAt("commit"), FOLLOWED),
 }
 
 
@@ -40,7 +45,9 @@ def test_a_liar_is_caught_at_its_own_rule(liars: Stage, name: str, tmp_path: Pat
     fault, story = SCENES[name]
     told = liars.play(tmp_path / name, *story.before, fault, story.operation, *story.afterwards)
     assert CAUGHT_AT[name] in told.broken, str(told) or "nothing was heard"
-    assert {each for each in told.broken if each.startswith("crash.")} == {CAUGHT_AT[name]}, str(told)
+    assert {each for each in told.broken if each.startswith(("crash.", "stream."))} == {CAUGHT_AT[name]}, str(
+        told
+    )
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -53,7 +60,7 @@ def test_its_honest_twin_is_not(liars: Stage, name: str, tmp_path: Path):
 
 
 def test_every_rule_has_its_liar():
-    assert set(CAUGHT_AT.values()) == set(crashes.JUDGES)
+    assert set(CAUGHT_AT.values()) == {*crashes.JUDGES, *OF_STREAMS}
     assert set(CAUGHT_AT) == set(SCENES)
     assert {type(each) for each in APPEND.before} == {Create, Append}
     assert isinstance(OVERWRITE.operation, Overwrite)

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from tests.liars import answers, counted, counters, ends, logs, meanings, processes, tellers, vacuums
+from tests.liars import (
+    answers,
+    counted,
+    counters,
+    ends,
+    followers,
+    logs,
+    meanings,
+    processes,
+    tellers,
+    vacuums,
+)
 
-__all__ = ["answers", "counted", "counters", "ends", "logs", "meanings", "processes", "tellers", "vacuums"]
+__all__ = ["answers", "counted", "counters", "ends", "followers", "logs", "meanings", "processes", "tellers", "vacuums"]

@@ -26,7 +26,7 @@ ELSEWHERE = {
     "Reopen": "the machine draws it, after a sixth of all steps",
     "SwitchActor": "on a shared table every step is drawn with its slot",
     "AdvanceClock": "the clock belongs to the turnstile",
-    "Tail": "no adapter claims a streaming reader",
+    "Pour": "the suite of crashes has its own stories",
     "Interleave": "the suite of races has its own histories",
     **dict.fromkeys(
         ("KillAt", "FailAt", "LoseReplyAt", "TearAt", "DeadTableAt", "DamageFile"),

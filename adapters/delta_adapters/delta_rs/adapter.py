@@ -24,6 +24,7 @@ from deltalake import (
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Identity, Look, history_table
 from delta_adapters.delta_rs.altering import Act, alter
+from delta_adapters.delta_rs.following import follow
 from delta_adapters.delta_rs.merging import merge
 from delta_adapters.delta_rs.rejections import classify, of_the_engine
 from delta_adapters.dialects import Inexpressible, render_sql
@@ -134,6 +135,8 @@ class DeltaRs:
                     for each in table.history()
                 ]
                 return Answer(history_table(told), table.version())
+            case ops.Tail():
+                return follow(look, self._location, self._refreshed(), lambda table: self._rows(table, Read()))
         return Unsupported(f"deltalake has no {type(look).__name__}")
 
     def _refreshed(self) -> DeltaTable:

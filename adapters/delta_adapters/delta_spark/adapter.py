@@ -8,10 +8,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
 
-from delta_adapters.contract import Identity
+from delta_adapters.contract import Answer, Identity
 from delta_adapters.delta_spark.rejections import reject
 from delta_adapters.delta_spark.session import start_session
 from delta_adapters.delta_spark.statements import statement
+from delta_adapters.delta_spark.streaming import follow, pour
 from delta_adapters.spark.adapter import Perform, SparkAdapter
 from delta_adapters.spark.words import SQL, moment, sql
 from delta_models.operations import (
@@ -31,6 +32,7 @@ from delta_models.operations import (
     Latest,
     Operation,
     Overwrite,
+    Pour,
     Purge,
     ReadChanges,
     RenameColumn,
@@ -39,6 +41,7 @@ from delta_models.operations import (
     SetDefault,
     SetNullable,
     SetProperties,
+    Tail,
     UnsetProperties,
     Vacuum,
     When,
@@ -48,6 +51,7 @@ from delta_models.outcomes import Committed, Outcome, Unsupported
 
 GENERATION = "delta.generationExpression"
 START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
+LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 INCOMING = "conformance_incoming"
 STATED: tuple[type[Operation], ...] = (
     AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,
@@ -109,6 +113,9 @@ class DeltaSpark(SparkAdapter):
             reader = reader.option("endingVersion", read.last.version)
         return reader.load(self._location)
 
+    def _follow(self, tail: Tail) -> Answer | Outcome:
+        return follow(self._spark, tail, self._location)
+
     # Table
 
     def _create(self, create: Create) -> Outcome | None:
@@ -126,7 +133,10 @@ class DeltaSpark(SparkAdapter):
     def _define(self, builder: Any, definition: Create | Replace) -> None:
         for column, type_of_it in zip(definition.schema, self._struct_type(definition.schema), strict=True):
             builder = builder.addColumn(
-                column.name, type_of_it.dataType, column.nullable, **_generated(column.metadata)
+                column.name,
+                column.metadata.get(LENGTH, type_of_it.dataType),
+                column.nullable,
+                **_generated(column.metadata),
             )
         if definition.partition_by:
             builder = builder.partitionedBy(*definition.partition_by)
@@ -197,6 +207,10 @@ class DeltaSpark(SparkAdapter):
         self._spark.sql(f"INSERT {into} {self._path_name()} SELECT * FROM {INCOMING}")  # noqa: S608 - our own names
         return None
 
+    def _pour(self, operation: Pour) -> Outcome | None:
+        pour(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
+        return None
+
     # Rules and upkeep
 
     def _drop_feature(self, drop: DropFeature) -> Outcome | None:
@@ -236,6 +250,7 @@ class DeltaSpark(SparkAdapter):
         Replace: _replace,
         CreateAs: _create_as,
         Drop: _drop,
+        Pour: _pour,
         DropFeature: _drop_feature,
         Vacuum: _vacuum,
         Checkpoint: _checkpoint,

@@ -17,10 +17,10 @@ from delta_adapters.reference.definition import defined
 from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout
 from delta_adapters.reference.numbering import numbered
+from delta_adapters.reference.pouring import Pouring
 from delta_adapters.reference.publish import Taken
 from delta_adapters.reference.reading import rejection
 from delta_adapters.reference.tracking import TRACKING, carried
-from delta_adapters.reference.upkeep import Upkeep
 from delta_models import operations as ops
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.log.clock import version_at
@@ -39,7 +39,7 @@ ALTERATIONS = (
 )  # fmt: skip
 
 
-class Reference(Upkeep):
+class Reference(Pouring):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
     @property
@@ -104,6 +104,8 @@ class Reference(Upkeep):
                 return self.clone(operation, tag)
             case ops.ConvertFromParquet() if snapshot is None:
                 return self.convert(operation, tag)
+            case ops.Pour() if snapshot is not None:
+                return self.pour(operation, tag)
             case ops.DropFeature(feature=feature) if feature == TRACKING:
                 return Rejected("unsupported-feature", f"{feature} is not dropped")
             case ops.CompactLog(commits=commits) if snapshot is not None:

@@ -30,7 +30,7 @@ from delta_models.log import (
 from delta_models.log.changes import NoChangeData, changes
 from delta_models.log.clock import version_at
 from delta_models.log.reader import live_adds
-from delta_models.outcomes import Outcome, Rejected
+from delta_models.outcomes import Outcome, Rejected, Unsupported
 from delta_models.schema import Struct
 from delta_models.table import Table
 from delta_models.values import Row, Rows
@@ -78,7 +78,7 @@ class Reading:
             return Rejected("schema", str(error))
         return Answer(to_arrow(rows), snapshot.version)
 
-    def told(self, look: ops.ReadChanges | ops.History | ops.Detail) -> Answer | Outcome:
+    def told(self, look: Look) -> Answer | Outcome:
         """What the log says of the table's past, and of the table."""
         snapshot = self.reader.snapshot()
         match look:
@@ -96,6 +96,7 @@ class Reading:
                 size = sum(each.size for each in adds)
                 table = detail_table(len(adds), size, snapshot.partition_by, snapshot.properties, protocol)
                 return Answer(table, snapshot.version)
+        return Unsupported(f"{type(look).__name__} is told elsewhere")
 
     @staticmethod
     def provenance(commit: Commit) -> tuple[str, object, Mapping[str, str] | None]:

@@ -8,8 +8,8 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.definition import WRITABLE
 from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout, write_rows
+from delta_adapters.reference.following import Following
 from delta_adapters.reference.publish import checkpoint_actions, publish_checkpoint, publish_commit
-from delta_adapters.reference.reading import Reading
 from delta_adapters.reference.tracking import PRESERVED, TRACKING, numbered, row_columns
 from delta_models.log import Snapshot, clock
 from delta_models.outcomes import Committed, Outcome
@@ -22,7 +22,7 @@ FEATURE_WRITER = 7
 HOUR_MS = 3_600_000
 
 
-class Storing(Reading):
+class Storing(Following):
     """A table that is written to."""
 
     def commit(self, draft: Draft, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:

@@ -41,6 +41,7 @@ from delta_models.operations import (
     Reopen,
     Restore,
     SetZone,
+    Tail,
     Update,
     When,
     ZOrder,
@@ -151,19 +152,25 @@ class SparkAdapter(ABC):
             match read:
                 case Read():
                     frame = self._frame(read.at)
-                    return frame if isinstance(frame, Unsupported) else Answer(_part(frame, read).toArrow())
+                    return frame if isinstance(frame, Unsupported) else Answer(_arrow(_part(frame, read)))
                 case ReadChanges():
                     frame = self._changes(read)
-                    return frame if isinstance(frame, Unsupported) else Answer(frame.toArrow())
+                    return frame if isinstance(frame, Unsupported) else Answer(_arrow(frame))
                 case History():
                     told = self._table().history().select(*TOLD).collect()
                     return Answer(history_table(tuple(each) for each in told))
                 case Detail():
                     return Answer(_detail(self._table().detail().collect()[0]))
+                case Tail():
+                    return self._follow(read)
         except Inexpressible as error:
             return Unsupported(str(error))
         except Exception as error:  # noqa: BLE001
             return self._refused(error, self._version())
+
+    def _follow(self, tail: Tail) -> Answer | Outcome:
+        """What a reader that follows the table has got."""
+        return Unsupported(f"the engine has no reader that follows {tail.follows}")
 
     # Operations
 
@@ -309,6 +316,16 @@ def _part(frame: Any, read: Read) -> Any:
     if read.where is not None:
         frame = frame.where(sql(read.where))
     return frame if read.columns is None else frame.select([SQL.quote(each) for each in read.columns])
+
+
+def _arrow(frame: Any) -> Any:
+    """The rows of a frame. Where a variant may be null pyspark's last step, a cast of what came from the JVM, fails: there
+    it is left out."""
+    if "variant" not in frame.schema.json():
+        return frame.toArrow()
+    import pyarrow  # noqa: PLC0415 - as above
+
+    return pyarrow.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))  # noqa: SLF001
 
 
 def _detail(row: Any) -> Any:

@@ -49,6 +49,7 @@ from delta_models.operations.rows import (
     Merge,
     MergeClause,
     Overwrite,
+    Pour,
     Update,
 )
 from delta_models.operations.tables import (
@@ -95,7 +96,7 @@ class Interleave:
 
 Operation = (
     Create | Replace | CreateAs | Drop | CloneTo | ConvertFromParquet | Restore
-    | Append | Overwrite
+    | Append | Overwrite | Pour
     | Delete | Update | Merge
     | AddColumn | DropColumn | RenameColumn | ReorderColumn | WidenColumn | SetNullable | SetDefault
     | SetProperties | UnsetProperties | AddConstraint | DropConstraint | EnableFeature | DropFeature
@@ -152,6 +153,7 @@ __all__ = [
     "Operation",
     "Optimize",
     "Overwrite",
+    "Pour",
     "Properties",
     "Purge",
     "Read",

@@ -37,9 +37,14 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What a streaming reader that follows the table gets since its last look."""
+    """What a reader that follows the table has got by now, all told, from its first look on.
+
+    It begins with the rows of its first look, and then `follows` what comes: *rows*, and is refused once a commit takes
+    some away; *inserts*, and passes over such commits; or *changes*, as the change feed tells them.
+    """
 
     reader: str = "tail"
+    follows: str = "rows"
 
 
 @dataclass(frozen=True, slots=True)

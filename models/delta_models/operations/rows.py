@@ -35,6 +35,15 @@ class Overwrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Pour:
+    """Rows have arrived at the source of a stream that writes into the table, and the stream is run until all that has
+    arrived is written. Without rows: it is only run again."""
+
+    rows: Rows
+    stream: str = "pour"
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """The rows that `where` picks go; without it all."""
 

@@ -48,7 +48,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _stream(
         "changes-refused",
-        "A reader that follows rows alone is refused, and never answered as if nothing were, once a commit took some away.",
+        "A reader that follows rows alone is refused, not answered as if nothing were, once a commit took some away.",
         SOURCE,
         "reference",
     ),
@@ -60,8 +60,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _stream(
         "written-once",
-        "A stream writes nothing twice into a table, wherever it was cut and started again: between the table's commit and "
-        "that of its own progress too.",
+        "A stream writes nothing twice into a table, wherever it was cut and started again: between the table's commit "
+        "and that of its own progress too.",
         "Transaction Identifiers",
         role="writer",
     ),

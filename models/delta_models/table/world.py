@@ -26,9 +26,11 @@ from delta_models.table.expectation import (
     rewritten,
     unchanged,
 )
+from delta_models.table.lengths import or_too_long
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
 from delta_models.table.state import NotModelled, Table
+from delta_models.table.streams import FollowExpectation, follow, pour
 from delta_models.table.voids import or_unwritable
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
@@ -65,9 +67,9 @@ _MAY_REMOVE_FILES = (
     ops.Replace, ops.CreateAs, ops.Restore, ops.Overwrite, ops.Delete, ops.Update, ops.Merge,
     ops.DropFeature, ops.Optimize, ops.ZOrder, ops.Purge, ops.Interleave,
 )  # fmt: skip
+_WRITES_ROWS = (ops.Append, ops.Overwrite, ops.Update, ops.Merge)
 _TOUCHES_NOTHING = (*ops.LOOKS, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.AdvanceClock)
 
-_WRITES_ROWS = (ops.Append, ops.Overwrite, ops.Update, ops.Merge)
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -124,11 +126,15 @@ class World:
             return or_unwritable(table, handler(table, operation))
         if not table.exists:
             return refused(table, "missing-table", "outcome.missing-table-refused")
+        if isinstance(operation, ops.Pour):
+            return pour(self, operation)
         handler = _ON_A_TABLE.get(type(operation))
         if handler is None:
             return self._keep(table, operation)
         ends = handler(table, operation)
-        return or_unwritable(table, ends) if isinstance(operation, _WRITES_ROWS) else ends
+        if not isinstance(operation, _WRITES_ROWS):
+            return ends
+        return or_too_long(table, or_unwritable(table, ends))
 
     def after(self, operation: ops.Operation, branch: Branch | None = None) -> World:
         """The history with one more step; without a branch the operation's ordinary end."""
@@ -187,6 +193,11 @@ class World:
         before = [self.state(first - 1) if first else Table(), *tables]
         steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
         return ChangesExpectation(steps, ("missing-file", "missing-version") if first < self.fragile else ())
+
+    def follow(self, tail: ops.Tail, began: int, last: int) -> FollowExpectation:
+        """What a reader that follows the table has got now, whose first look was the step `began`, and the one before
+        this one `last`."""
+        return follow(self, tail, began, last)
 
     def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
         """Upkeep, after which the rows are the same, and going back."""

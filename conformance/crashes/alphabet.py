@@ -1,0 +1,111 @@
+"""The rest of the alphabet as committed small histories: other ways to write, the definition of a table, its layout, its
+beginning; and second faults, which strike the one who comes to mend what the first has left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conformance.crashes.stories import HIDDEN, SCHEMA, SWEPT, TOLD, Story, rows, where
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import (
+    AddColumn,
+    AddConstraint,
+    Append,
+    Cluster,
+    CompactLog,
+    ConvertFromParquet,
+    Create,
+    CreateAs,
+    DeadTableAt,
+    Delete,
+    DropColumn,
+    DropConstraint,
+    EnableFeature,
+    FailAt,
+    LoseReplyAt,
+    Operation,
+    Optimize,
+    Overwrite,
+    Properties,
+    Purge,
+    ReadChanges,
+    RenameColumn,
+    ReorderColumn,
+    Replace,
+    SetNullable,
+    SetProperties,
+    UnsetProperties,
+    Vacuum,
+    WidenColumn,
+    ZOrder,
+)
+from delta_models.operations.when import AtState
+from delta_models.schema import INTEGER, LONG, Field, Struct, struct
+from delta_models.values import Rows
+
+LAST = Append(rows(1000))
+NAMED: Properties = (("delta.columnMapping.mode", "name"),)
+WIDE = struct(("id", LONG), ("part", LONG), ("more", LONG))
+NARROW = struct(("id", LONG), ("part", INTEGER))
+STRICT = Struct((replace(SCHEMA.fields[0], nullable=False), *SCHEMA.fields[1:]))
+WIDE_LAST = Append(Rows(WIDE, ((1000, 0, 1),)))
+ONE_PART = Compare("=", Column(("part",)), Literal(LONG, 0))
+ONCE = Append(rows(20, 21), transaction=("job", 1))
+
+
+def _table(
+    properties: Properties = (), *more: Operation, schema: Struct = SCHEMA, partitioned: bool = False
+) -> tuple[Operation, ...]:
+    def some(*ids: int) -> Append:
+        return Append(Rows(schema, rows(*ids).rows))
+
+    create = Create(schema, partition_by=("part",) if partitioned else (), properties=properties)
+    return (create, some(1, 2), some(3, 4, 6), *more)
+
+
+WRITES = (
+    Story(Overwrite(rows(8, 12), where=ONE_PART), _table(partitioned=True), SWEPT),
+    Story(Overwrite(rows(8, 12), dynamic=True), _table(partitioned=True), SWEPT),
+    Story(ONCE, _table(), (LAST, ONCE)),
+    Story(Append(Rows(WIDE, ((20, 0, 1),)), schema_mode="merge"), _table()),
+    Story(Append(rows(20, 21, 22, 23), files=2), _table(TOLD), (LAST, ReadChanges(AtState(1)))),
+    Story(Overwrite(rows(7)), _table(TOLD), (LAST, ReadChanges(AtState(1)))),
+)
+DEFINITION = (
+    Story(DropColumn(("part",)), _table(NAMED), ()),
+    Story(RenameColumn(("part",), "other"), _table(NAMED), ()),
+    Story(ReorderColumn(("part",)), _table()),
+    Story(
+        WidenColumn(("part",), LONG), _table((("delta.enableTypeWidening", "true"),), schema=NARROW), (LAST,)
+    ),
+    Story(SetNullable(("id",), nullable=True), _table(schema=STRICT)),
+    Story(DropConstraint("positive"), _table((), AddConstraint("positive", where(">", 0)))),
+    Story(
+        UnsetProperties(("delta.logRetentionDuration",)),
+        _table((), SetProperties((("delta.logRetentionDuration", "interval 3 days"),))),
+    ),
+    Story(EnableFeature("deletionVectors"), _table()),
+)
+BEGINNINGS = (
+    Story(CreateAs(rows(1, 2), partition_by=("part",)), ()),
+    Story(CreateAs(rows(8), replace=True), _table(), SWEPT),
+    Story(ConvertFromParquet(rows(1, 2, 3, 4), files=2), ()),
+    Story(Replace(WIDE), _table(), (WIDE_LAST,)),
+)
+LAYOUT = (
+    Story(ZOrder(("id",)), _table(), SWEPT),
+    Story(Cluster(("id",)), _table()),
+    Story(Purge(), _table(HIDDEN, Delete(where("<", 3)))),
+    Story(CompactLog(2), _table()),
+)
+# The first fault has struck by the time that the operation meets the second.
+AGAIN = (
+    Story(Append(rows(20)), _table((), DeadTableAt("commit"), Append(rows(20))), SWEPT),
+    Story(Append(rows(20)), _table((), LoseReplyAt("commit"), Append(rows(20))), SWEPT),
+    Story(Overwrite(rows(7)), _table((), FailAt("data", "ENOSPC"), Overwrite(rows(7))), SWEPT),
+    Story(Vacuum(0.0), _table((), DeadTableAt("commit"), Append(rows(20))), (LAST, Vacuum(0.0))),
+    Story(Optimize(), _table((), DeadTableAt("commit", "after"), Optimize(), LAST), SWEPT),
+    Story(
+        AddColumn(Field("more", LONG)), _table((), DeadTableAt("commit"), AddColumn(Field("more", LONG))), ()
+    ),
+)

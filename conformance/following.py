@@ -1,0 +1,48 @@
+"""Readers that follow one table: when each looked first and last, and what it must have got by now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from conformance.answers import rows_of
+from conformance.hearing import COMMIT_TIMESTAMP
+from conformance.observation import Look
+from delta_adapters.supervisor import ReadReply
+from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
+from delta_models.operations import Tail
+from delta_models.schema import Struct
+from delta_models.table import FollowExpectation, NotModelled, World
+from delta_models.table.streams import CHANGES
+
+
+@dataclass(slots=True)
+class Followers:
+    """The followers of one table, each by its engine and name, with the steps of its first and its newest look."""
+
+    looked: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def look(self, tail: Tail, engine: str, world: World, schema: Struct, reply: ReadReply) -> Look:
+        """What a follower answered, beside what it must have got."""
+        now = world.step
+        began, last = self.looked.get((engine, tail.reader), (now, now))
+        expected = _expected(world, tail, began, last)
+        self.looked[engine, tail.reader] = (began, last if reply.table is None else now)
+        if reply.table is None:
+            return Look("follow", tail, None, None, refused=reply.outcome, followed=expected)
+        wanted = Struct((*schema.fields, CHANGE_TYPE)) if tail.follows == CHANGES else schema
+        more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP) if each in reply.table.column_names]
+        answer = rows_of(reply.table.drop_columns(more), wanted)
+        if isinstance(answer, str):
+            return Look("follow", tail, None, None, malformed=answer, followed=expected)
+        return Look("follow", tail, None, answer, followed=expected)
+
+    def copy(self) -> Followers:
+        """The same followers, of a copy of the table."""
+        return Followers(dict(self.looked))
+
+
+def _expected(world: World, tail: Tail, began: int, last: int) -> FollowExpectation | None:
+    try:
+        return world.follow(tail, began, last)
+    except NotModelled:
+        return None

@@ -1,0 +1,110 @@
+"""What streams must come to: a reader that follows the table, and a stream that writes into it.
+
+A follower has got, by each of its looks, the rows of its first look and what has come since, each row once. Which
+commits take rows away is said by the log, not by the rows: one that only adds may leave the same table as one that
+rewrites. Upkeep brings nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from delta_models.operations import Append, Interleave, Pour, Tail
+from delta_models.outcomes import Committed
+from delta_models.schema import Struct
+from delta_models.table.changes import StepChanges, is_recorded, step_changes
+from delta_models.table.expectation import Branch, Expectation, unchanged
+from delta_models.table.state import NotModelled
+from delta_models.table.write import append
+from delta_models.values import Key, Row, Rows
+
+if TYPE_CHECKING:
+    from delta_models.table.world import State, World
+
+ROWS, INSERTS, CHANGES = FOLLOWS = ("rows", "inserts", "changes")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowExpectation:
+    """What a follower must have got: the rows of the `first` look and those that came in `steps`, of which the log says
+    which took rows away; where it follows changes, all told the rows that are there `now`.
+
+    `ever` are the rows that any state since had. `upkeep`: since its last look there were commits, and no row came or
+    went. `refusals` are the kinds by which it may be refused whatever it follows.
+    """
+
+    schema: Struct
+    first: Counter[Key]
+    now: Counter[Key]
+    steps: tuple[StepChanges, ...]
+    ever: frozenset[Key]
+    upkeep: bool
+    refusals: tuple[str, ...] = ()
+
+
+def follow(world: World, tail: Tail, began: int, last: int) -> FollowExpectation:
+    """What a follower has got that made its first look in the step `began`, and the one before this in `last`.
+
+    A change of the schema on the way is not modelled.
+    """
+    if tail.follows not in FOLLOWS:
+        raise NotModelled(f"a reader that follows {tail.follows}")
+    states = world.states[max(0, began - 1) :]
+    tables = [each.table for each in states]
+    if not began or not all(each.exists and each.schema == tables[0].schema for each in tables):
+        raise NotModelled(
+            "a reader that follows another table, or other columns, than those of its first look"
+        )
+    if tail.follows == CHANGES and not all(map(is_recorded, tables)):
+        raise NotModelled("the changes of a table that does not record them all")
+    if tail.follows == INSERTS and any(isinstance(each.operation, Interleave) for each in states[1:]):
+        raise NotModelled("which of several commits at once brought which rows")
+    steps = tuple(
+        step_changes(began + at, before.table, after.table)
+        for at, (before, after) in enumerate(pairwise(states))
+        if after.commits[1] > 0
+    )
+    return FollowExpectation(
+        tables[0].schema, tables[0].bag, tables[-1].bag, steps,
+        frozenset(key for each in tables for key in each.bag), _only_upkeep(world.states[last - 1 :]),
+        ("missing-file", "missing-version") if world.fragile > last else (),
+    )  # fmt: skip
+
+
+def _only_upkeep(states: Sequence[State]) -> bool:
+    """Whether versions came, and neither a row came nor one went."""
+    return any(each.commits[1] > 0 for each in states[1:]) and all(
+        each.table.bag == states[0].table.bag for each in states[1:]
+    )
+
+
+def pour(world: World, operation: Pour) -> Expectation:
+    """The table's rows and all that has arrived at the stream and was not written yet."""
+    table = world.table
+    waiting = arrived(world, operation.stream)
+    rows = Rows(operation.rows.schema, (*(row for each in waiting for row in each), *operation.rows.rows))
+    if not rows.rows:
+        return unchanged(table, "stream.all-written", most=0)
+    ends = append(table, Append(rows))
+    return Expectation(tuple(_in_batches(each, 1 + len(waiting)) for each in ends.branches))
+
+
+def arrived(world: World, stream: str) -> list[tuple[Row, ...]]:
+    """What arrived at a stream in earlier steps and is not in the table yet, a batch a step."""
+    waiting: list[tuple[Row, ...]] = []
+    for each in reversed(world.states):
+        if isinstance(each.operation, Pour) and each.operation.stream == stream:
+            if each.commits[1] > 0:
+                break
+            waiting.append(each.operation.rows.rows)
+    return [each for each in reversed(waiting) if each]
+
+
+def _in_batches(branch: Branch, most: int) -> Branch:
+    if not isinstance(branch.outcome, Committed):
+        return branch
+    return Branch(branch.outcome, (1, most), branch.table, "stream.all-written", branch.breaks)
