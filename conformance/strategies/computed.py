@@ -6,6 +6,7 @@ from conformance.strategies.dice import Dice
 from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field
 from delta_models.table.computed import GENERATION
 from delta_models.table.identity import generated_identity
+from delta_models.table.lengths import varchar
 
 # What a column may be generated from another by: the type of the other, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
@@ -17,6 +18,18 @@ EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
 NAME = "made"
 COUNTED = "serial"
 LATTICES = ((1, 1), (0, 1), (10, 10), (1, -1), (-7, 3), (100, -25))  # where a column starts, and its step
+
+LENGTHS = (2, 3, 5, 33)
+
+
+def with_lengths(dice: Dice, fields: list[Field], partitions_from: int) -> list[Field]:
+    """The columns, most of their texts limited in length."""
+    return [
+        varchar(each.name, dice.pick(LENGTHS))
+        if at < partitions_from and each.type == STRING and dice.below(4)
+        else each
+        for at, each in enumerate(fields)
+    ]
 
 
 def with_generated(dice: Dice, fields: list[Field], partitions_from: int) -> list[Field]:

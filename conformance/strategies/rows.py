@@ -31,10 +31,19 @@ def draw_row(dice: Dice, shape: Shape) -> Row:
         draw_value(dice, shape, at, nulls=each.nullable or dice.one_in(BROKEN_ONE_IN))
         for at, each in enumerate(shape.schema.fields)
     )
+    row = tuple(
+        _too_long(dice, kind.limit) if kind.limit is not None and dice.one_in(BROKEN_ONE_IN) else value
+        for kind, value in zip(shape.kinds, row, strict=True)
+    )
     fill = recomputer(shape.schema, [shape.schema.names[at] for at in shape.assignable()])
     if fill is None or dice.one_in(BROKEN_ONE_IN):
         return row
     return fill((row,))[0]
+
+
+def _too_long(dice: Dice, limit: int) -> Value:
+    """A text that is longer than its column's, in bytes as well or in blanks only."""
+    return dice.pick(("x" * (limit + 1), "\u00e9" * (limit + 1), "a" + " " * limit))
 
 
 def draw_rows(dice: Dice, shape: Shape) -> Rows:

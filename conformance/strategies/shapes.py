@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from conformance.strategies.computed import with_generated, with_identity
+from conformance.strategies.computed import with_generated, with_identity, with_lengths
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
@@ -14,6 +14,7 @@ from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
 from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
 from delta_models.table.computed import generated
+from delta_models.table.lengths import limit_of
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
@@ -30,10 +31,13 @@ class Kind:
     strange: bool = False
     hostile: bool = False
     tame: bool = False
+    limit: int | None = None  # of code points
 
     def admits(self, value: Value) -> bool:
         """Whether a value may be drawn for the column."""
         if not is_storable(self.type, value, partition=self.partition):
+            return False
+        if self.limit is not None and value is not None and len(value) > self.limit:
             return False
         return not (self.tame and is_known_trigger(self.type, value, partition=self.partition))
 
@@ -105,6 +109,7 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     fields = [Field(name, each) for name, each in zip(names, types, strict=True)]
     for feature in features:
         fields = _ruled(dice, feature, fields, first)
+    kinds = [replace(each, limit=limit_of(field)) for each, field in zip(kinds, fields, strict=False)]
     kinds += [Kind(each.type, partition=False, hostile=hostile, tame=tame) for each in fields[width:]]
     return Shape(
         schema=Struct(tuple(fields)),
@@ -133,7 +138,7 @@ def current(shape: Shape, schema: Struct, partition_by: tuple[str, ...]) -> Shap
     first = shape.kinds[0]
     for each in schema:
         partition = each.name in partition_by
-        kind = Kind(each.type, partition, first.strange, first.hostile, first.tame)
+        kind = Kind(each.type, partition, first.strange, first.hostile, first.tame, limit_of(each))
         known = [
             at for at, other in enumerate(shape.schema) if other.name == each.name and other.type == each.type
         ]
@@ -197,6 +202,8 @@ def _ruled(dice: Dice, feature: Feature, fields: list[Field], partitions_from: i
         fields = [*fields[:at], replace(fields[at], nullable=False), *fields[at + 1 :]]
     if feature.computed:
         fields = with_generated(dice, fields, partitions_from)
+    if feature.lengths:
+        fields = with_lengths(dice, fields, partitions_from)
     if feature.identity:
         fields = with_identity(dice, fields)
     return fields

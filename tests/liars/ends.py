@@ -7,12 +7,15 @@ from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.outcomes import NoChange, Rejected, Unknown, Unsupported
 from delta_models.schema import LONG, VOID, Array, Field, Struct, struct
+from delta_models.table.lengths import varchar
 from delta_models.values import Rows
 from tests.liars import stories
 from tests.liars.registry import trips
 from tests.liars.wrappers import OnOne
 
 EMPTY = struct(("id", LONG), ("nothing", Array(VOID)))
+SHORT = Struct((*struct(("id", LONG)).fields, varchar("text", 3)))
+TOO_LONG = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "日本語"), (2, "日本語日")))))
 NOTHING = (ops.Create(EMPTY), ops.Append(Rows(EMPTY, ((1, ()),))))
 
 
@@ -67,6 +70,14 @@ class TakesNothing(OnOne):
         layout = Layout(Struct(snapshot.schema.fields[:1]), ())
         held = [row[:1] for row in operation.rows.rows]
         return self.slip_in(snapshot, *self.write(layout, held, 1, data_change=True))
+
+
+@trips("outcome.too-long-refused", TOO_LONG)
+class TakesLongTexts(OnOne):
+    """A text that is longer than its column's length is written."""
+
+    def crook(self, operation, snapshot, tag):
+        return self.write_rows(snapshot, *operation.rows.rows)
 
 
 @trips("outcome.broken-rule-refused", stories.NOT_NULL)

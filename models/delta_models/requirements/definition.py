@@ -86,6 +86,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
+        "too-long-refused",
+        "A text of more code points than its column's char(n) or varchar(n) has is refused.",
+        "delta-spark 4.4.0: char and varchar",
+        "reference",
+    ),
+    _outcome(
+        "blanks-may-be-cut",
+        "A text that only blanks at its end make too long for its column is refused, or stored without them.",
+        "delta-spark 4.4.0: char and varchar",
+        "lenient",
+    ),
+    _outcome(
         "void-refused",
         "No row is written to a table with void inside an array or a map, or in which all columns, or all fields of a"
         " struct, are void.",
