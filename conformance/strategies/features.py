@@ -75,6 +75,7 @@ class Feature:
     computed: bool = False
     identity: bool = False
     lengths: bool = False
+    far: bool = False
 
 
 _ALL = (
@@ -138,6 +139,12 @@ _ALL = (
     Feature("features", (("EnableFeature", 6), ("DropFeature", 4))),
     Feature("small-types", types=SMALL, partition_types=((BYTE, 3), (SHORT, 3), (FLOAT, 1))),
     Feature("clocks", types=CLOCKS, partition_types=((TIMESTAMP_NTZ, 6),)),
+    Feature(
+        "far-times",
+        types=((DATE, 12), (TIMESTAMP, 10), (TIMESTAMP_NTZ, 6)),
+        partition_types=((DATE, 12), (TIMESTAMP, 8), (TIMESTAMP_NTZ, 4)),
+        far=True,
+    ),
     Feature("nested-types", types=NESTED),
     Feature("variants", types=VARIANTS),
     Feature(

@@ -59,6 +59,20 @@ def plain_values(data_type: DataType) -> tuple[Value, ...]:
     return values.plain_values(data_type)
 
 
+# Before the year 1 and after 9999, where texts of dates have a sign, or more digits than four. Moments so far away that
+# microseconds, or Spark's old way to store them, end are left out: engines have no such values.
+_FAR: dict[str, tuple[Value, ...]] = {
+    "date": (-719_163, -1_000_000, 2_932_897, 100_000_000),
+    "timestamp": (-62_135_596_800_000_001, -(10**17), 253_402_300_800_000_000, 5 * 10**18),
+}
+_FAR["timestamp_ntz"] = _FAR["timestamp"]
+
+
+def far_values(data_type: DataType) -> tuple[Value, ...]:
+    """Days and moments beyond the years 1 to 9999, as far as a type has such."""
+    return _FAR.get(data_type.name, ()) if isinstance(data_type, Primitive) else ()
+
+
 def special_values(data_type: DataType, *, strange: bool, hostile: bool) -> tuple[Value, ...]:
     """Values at the limits of any type; inside containers nulls wherever one may stand."""
     match data_type:

@@ -9,7 +9,13 @@ from conformance.strategies.computed import with_generated, with_identity, with_
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
-from conformance.strategies.more_values import has_literals, is_comparable, plain_values, special_values
+from conformance.strategies.more_values import (
+    far_values,
+    has_literals,
+    is_comparable,
+    plain_values,
+    special_values,
+)
 from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
 from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
@@ -20,6 +26,7 @@ from delta_models.values import Value
 NAMES = ("id", "name", "part", "num", "when", "note")
 ODD_NAMES = ("select", "Übergröße", "ID2", "a-b", "_x", "0a", "日付", "from")
 POOL_SIZES = (3, 4, 5, 2)
+FAR_TO_OTHERS = 3  # how much likelier a far value is than another special one
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,7 @@ class Kind:
     hostile: bool = False
     tame: bool = False
     limit: int | None = None  # of code points
+    far: bool = False
 
     def admits(self, value: Value) -> bool:
         """Whether a value may be drawn for the column."""
@@ -102,8 +110,10 @@ def draw_shape(dice: Dice, profile: Profile) -> Shape:
     tame = dice.one_in(2) or (bool(profile.features) and dice.one_in(2))
     if tame:
         names = [NAMES[at] if at >= first and is_known_name(each) else each for at, each in enumerate(names)]
+    far = any(each.far for each in features)
     kinds = [
-        Kind(each, at >= first, strange=strange, hostile=hostile, tame=tame) for at, each in enumerate(types)
+        Kind(each, at >= first, strange=strange, hostile=hostile, tame=tame, far=far)
+        for at, each in enumerate(types)
     ]
     operations = profile.operations + tuple(each for feature in features for each in feature.operations)
     fields = [Field(name, each) for name, each in zip(names, types, strict=True)]
@@ -138,7 +148,7 @@ def current(shape: Shape, schema: Struct, partition_by: tuple[str, ...]) -> Shap
     first = shape.kinds[0]
     for each in schema:
         partition = each.name in partition_by
-        kind = Kind(each.type, partition, first.strange, first.hostile, first.tame, limit_of(each))
+        kind = Kind(each.type, partition, first.strange, first.hostile, first.tame, limit_of(each), first.far)
         known = [
             at for at, other in enumerate(shape.schema) if other.name == each.name and other.type == each.type
         ]
@@ -162,6 +172,8 @@ def every_value(kind: Kind) -> tuple[Value, ...]:
 @lru_cache(maxsize=1024)
 def _special(kind: Kind) -> tuple[Value, ...]:
     values = special_values(kind.type, strange=kind.strange, hostile=kind.hostile)
+    if kind.far:
+        values = far_values(kind.type) * FAR_TO_OTHERS + values
     return tuple(filter(kind.admits, values))
 
 

@@ -29,10 +29,14 @@ from delta_adapters.deviations import TRIGGERS, set_off
 from delta_adapters.deviations.triggers import touched
 from delta_models.codec import decode, encode
 from delta_models.expressions import Expression, compiled
-from delta_models.operations import AtState, Create, Delete, Merge, Operation, Read, Restore, Update
+from delta_models.operations import Append, AtState, Create, Delete, Merge, Operation, Read, Restore, Update
 from delta_models.outcomes import Rejected
 from delta_models.portability import strength_of
+from delta_models.schema import DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, VOID, DataType
 from delta_models.table import World
+from delta_models.table.lengths import limit_of
+from delta_models.values import Value
+from tests.adapters.extremes import DAY, FIRST_DAY, LAST_DAY
 
 STEPS = 25
 
@@ -274,3 +278,55 @@ class TestGuards:
                 for row in world.table.rows:
                     for kind, value in zip(shape.kinds, row, strict=True):
                         assert is_storable(kind.type, value, partition=kind.partition)
+
+
+class TestTableProfiles:
+    def values_of(self, name: str, histories: int = 25) -> Iterator[tuple[DataType, Value]]:
+        """Each value that an append of a profile's histories has, with its type."""
+        for _, steps in drawn(PROFILES[name], histories):
+            for _, operation in steps:
+                if isinstance(operation, Append):
+                    for row in operation.rows.rows:
+                        yield from zip((each.type for each in operation.rows.schema), row, strict=True)
+
+    def test_limits_are_drawn_before_the_year_1_and_after_9999(self) -> None:
+        seen: dict[DataType, list[Value]] = {DATE: [], TIMESTAMP: [], TIMESTAMP_NTZ: []}
+        for data_type, value in self.values_of("limits"):
+            if data_type in seen and value is not None:
+                seen[data_type].append(value if data_type == DATE else value // DAY)
+        for data_type, days in seen.items():
+            assert min(days) < FIRST_DAY, data_type
+            assert max(days) > LAST_DAY, data_type
+
+    def test_the_run_profiles_draw_no_such_day(self) -> None:
+        days = [value for of, value in self.values_of("ci") if of == DATE and value is not None]
+        assert min(days) >= FIRST_DAY
+        assert max(days) <= LAST_DAY
+
+    def test_variants_and_void_are_drawn(self) -> None:
+        drawn_values = list(self.values_of("variants"))
+        assert len({value for of, value in drawn_values if of == VARIANT}) > 10
+        assert {value for of, value in drawn_values if of == VOID} == {None}
+
+    def test_most_texts_fit_their_columns_and_some_are_too_long(self) -> None:
+        fit, long = 0, 0
+        for _, steps in drawn(PROFILES["lengths"], 25):
+            for _, operation in steps:
+                if isinstance(operation, Append):
+                    limits = [limit_of(each) for each in operation.rows.schema]
+                    for row in operation.rows.rows:
+                        lengths = [
+                            len(value) - limit
+                            for value, limit in zip(row, limits, strict=True)
+                            if limit is not None and value is not None
+                        ]
+                        fit += sum(each <= 0 for each in lengths)
+                        long += sum(each > 0 for each in lengths)
+        assert fit > 10 * long > 0
+
+    @pytest.mark.parametrize("name", ("variants", "lengths", "limits", "zoned", "renamed", "counted"))
+    def test_their_commands_survive_json(self, name: str) -> None:
+        for _, steps in drawn(PROFILES[name], 6):
+            for _, operation in steps:
+                form = encode(operation)
+                assert encode(decode(json.loads(json.dumps(form)))) == form

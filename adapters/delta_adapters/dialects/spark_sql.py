@@ -31,6 +31,7 @@ TYPE_NAMES = {
     "variant": "VARIANT",
     "void": "VOID",
 }
+SECONDS = DecimalType(18, 6)
 FUNCTION = re.compile(r"[a-z_][a-z0-9_]*")
 # `$` because Spark replaces `${...}` in statements before it parses them; the others would end a line or the string.
 AWKWARD = re.compile(r"[\\'$\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -116,9 +117,10 @@ class SparkSqlDialect(Dialect):
                 return f"TIMESTAMP_MICROS({self._cast(str(value), Primitive('long'))})"
             case "timestamp_ntz":
                 if not plain(value // DAY):
-                    raise Inexpressible(
-                        f"Spark SQL has no timestamp_ntz literal outside the years 1 to 9999: {value}"
-                    )
+                    days, rest = divmod(value, DAY)
+                    seconds = self._cast(f"{rest // 10**6}.{rest % 10**6:06}", SECONDS)
+                    epoch = self._cast("1970-01-01", Primitive(name))
+                    return f"({epoch} + MAKE_DT_INTERVAL({days}, 0, 0, {seconds}))"
                 return self._cast(timestamp_text(value), Primitive(name))
             case "float" | "double":
                 return self._cast("NaN" if math.isnan(value) else repr(float(value)), Primitive(name))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
+from delta_adapters.dialects import calendar
+from delta_adapters.dialects.calendar import DAY, LAST_DAY
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.schema import VOID, Array, DataType, DecimalType, Field, Map, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, order_key
@@ -15,12 +16,11 @@ from delta_models.values import Decimal, Row, Value, order_key
 NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_TEXT = 32
 LAST_CHARACTER = "\U0010ffff"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SAFE_IN_FOLDERS = " !'()*,-._~@&+$;"
 
 
-class OutOfRange(ValueError):
-    """A day or moment that the calendar of the log's text forms does not reach."""
+class Unsayable(ValueError):
+    """A text that JSON can't hold."""
 
 
 def partition_text(data_type: DataType, value: Value) -> str | None:
@@ -79,7 +79,7 @@ def _bounds(field: Field, values: list[Value]) -> tuple[Any, Any] | None:
     ordered = sorted(values, key=lambda value: order_key(field.type, value))
     try:
         return _cut(field.type, ordered[0], up=False), _cut(field.type, ordered[-1], up=True)
-    except OutOfRange:
+    except Unsayable:
         return None
 
 
@@ -95,7 +95,7 @@ def _cut(data_type: DataType, value: Value, *, up: bool) -> Any:
     match data_type:
         case Primitive(name="string"):
             if any("\ud800" <= each <= "\udfff" for each in value):
-                raise OutOfRange
+                raise Unsayable
             return (
                 value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + (LAST_CHARACTER if up else "")
             )
@@ -119,17 +119,12 @@ class Number(str):
 
 
 def date_text(days: int) -> str:
-    """`2024-02-29`; raises OutOfRange beyond the years 1 to 9999."""
-    return _moment(days * 86_400_000_000).strftime("%Y-%m-%d").rjust(10, "0")
+    """`2024-02-29`, `-0044-03-15`, `+12024-01-01`."""
+    return f"{'+' if days > LAST_DAY else ''}{calendar.date_text(days)}"
 
 
 def moment_text(micros: int, separator: str) -> str:
     """`2024-02-29T12:00:00.000001`."""
-    return _moment(micros).replace(tzinfo=None).isoformat(sep=separator, timespec="microseconds")
-
-
-def _moment(micros: int) -> datetime:
-    try:
-        return EPOCH + timedelta(microseconds=micros)
-    except OverflowError as error:
-        raise OutOfRange from error
+    return (
+        f"{'+' if micros // DAY > LAST_DAY else ''}{calendar.timestamp_text(micros).replace(' ', separator)}"
+    )
