@@ -19,7 +19,7 @@ from delta_models.concurrency import (
     isolation_of,
 )
 from delta_models.log import LogError, paths
-from delta_models.operations import Append, Read, Vacuum
+from delta_models.operations import Append, Read, Tail, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.values import Rows
 
@@ -37,7 +37,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
     writers = [
         (Done(operation, owner), outcome)
         for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
-        if not isinstance(operation, Read)
+        if not isinstance(operation, Read | Tail)
     ]
     if any(isinstance(outcome, Unknown) for _, outcome in writers):
         return

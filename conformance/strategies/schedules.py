@@ -31,12 +31,14 @@ from delta_models.operations import (
     Read,
     Reopen,
     SetProperties,
+    Tail,
     Update,
     Vacuum,
 )
 from delta_models.outcomes import Committed
 from delta_models.schema import LONG, struct
 from delta_models.table import Branch, World
+from delta_models.table.changes import is_recorded
 from delta_models.table.expectation import ANY_NUMBER
 from delta_models.values import Rows
 
@@ -50,6 +52,7 @@ WEAKER = "weaker"
 TABLES: dict[str, Properties] = {
     "drawn": (),
     WEAKER: (("delta.isolationLevel", "WriteSerializable"),),
+    "followed": (("delta.enableChangeDataFeed", "true"),),
 }  # by the name in a profile's plan
 
 AT_ONCE = (
@@ -57,6 +60,8 @@ AT_ONCE = (
     ("Vacuum", 1), ("SetProperties", 1),
 )  # fmt: skip
 BETWEEN = (("Append", 6), ("Reopen", 2), ("Optimize", 1), ("Checkpoint", 1), ("Delete", 1), ("Update", 1))
+
+FOLLOWED = Tail("changes", "changes")
 
 
 def race_shapes(table: str) -> st.SearchStrategy[Shape]:
@@ -90,7 +95,8 @@ def predicted(world: World, race: Interleave) -> World:
 def simpler(race: Interleave) -> Iterator[Interleave]:
     """Races with less in them, the shortest first: an operation less, a writer less, fewer and earlier turns."""
     for at in range(len(race.operations)):
-        if len(race.operations) > 2:
+        left = [each for place, each in enumerate(race.owners) if place != at]
+        if len(set(left)) > 1:
             yield _without(race, at)
     for length in sorted({0, len(race.schedule) // 2, len(race.schedule) - 1}):
         if 0 <= length < len(race.schedule):
@@ -128,7 +134,7 @@ def draw_step(dice: Dice, world: World, shape: Shape) -> Operation:
         return Append(_fresh(world, 0, 1 + dice.below(4)))
     if dice.one_in(RACES_ONE_IN):
         return _race(dice, world, shape)
-    return _operation(dice, world, dice.weighted(BETWEEN), 0)
+    return _operation(dice, world, dice.weighted((*BETWEEN, *_followed(world, 8))), 0)
 
 
 def _race(dice: Dice, world: World, shape: Shape) -> Interleave:
@@ -146,7 +152,9 @@ def draw_race(dice: Dice, world: World) -> Interleave:
     owners: list[int] = []
     for owner in range(dice.weighted(((2, 3), (3, 1)))):
         for _ in range(dice.weighted(((1, 3), (2, 1)))):
-            operations.append(_operation(dice, world, dice.weighted(AT_ONCE), 10 * (1 + len(operations))))
+            more = () if FOLLOWED in operations else _followed(world, 5)  # a reader is in one place at a time
+            kind = dice.weighted((*AT_ONCE, *more))
+            operations.append(_operation(dice, world, kind, 10 * (1 + len(operations))))
             owners.append(owner)
     writers = owners[-1] + 1
     schedule = tuple(dice.below(writers) for _ in range(GATES * len(operations)))
@@ -181,7 +189,14 @@ def _operation(dice: Dice, world: World, kind: str, number: int) -> Operation:
             return SetProperties((("delta.logRetentionDuration", f"interval {days} days"),))
         case "Reopen":
             return Reopen()
+        case "Tail":
+            return FOLLOWED
     return Read()
+
+
+def _followed(world: World, weight: int) -> tuple[tuple[str, int], ...]:
+    """How likely a reader that follows the table looks: at tables that tell it their changes."""
+    return (("Tail", weight),) if is_recorded(world.table) else ()
 
 
 def _merge(dice: Dice, world: World, number: int) -> Merge:

@@ -60,7 +60,9 @@ class Stage:
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
     """The engines of all tests here, each started when it is first asked for."""
     liars = Path(__file__).with_name("liars.py")
-    names = {"delta-rs": "delta-rs", "reference": "reference", "liars": f"{liars}:OneOfThem"}
+    names = {each: each for each in ("delta-rs", "delta-spark", "reference")} | {
+        "liars": f"{liars}:OneOfThem"
+    }
     made = Arena(
         {name: parse_engine(text) for name, text in names.items()},
         tmp_path_factory.mktemp("arena"),

@@ -21,7 +21,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import LONG, Field, struct
 from delta_models.table import Branch, NotModelled, World
-from delta_models.values import Rows
+from delta_models.values import Key, Rows
 
 SCHEMA = struct(("id", LONG))
 RECORDED = (("delta.enableChangeDataFeed", "true"),)
@@ -38,8 +38,8 @@ def after(*operations: Operation) -> World:
     return world
 
 
-def ids(found: Counter) -> list[int]:
-    return sorted(row[0] for row in found.elements())
+def ids(found: Counter[Key]) -> list[object]:
+    return sorted((key[0] for key in found.elements()), key=repr)
 
 
 def test_a_follower_gets_the_rows_of_its_first_look_and_those_that_came_since():

@@ -91,7 +91,7 @@ def _question(finding: Finding, world: World, expectation: Expectation | None, p
         return f"REQUIREMENT = {finding.key.requirement!r}\nRULE = {rule!r}\nSEEN = {finding.detail!r}\n\n\n{about_log}"
     if kind == "outcome" and expectation is not None:
         return _about_the_end(finding, expectation)
-    if kind in {"changes", "history", "detail"}:
+    if kind in {"changes", "history", "detail", "stream"}:
         message = f"a script does not ask what {finding.key.requirement} is about"
         raise NotPrintable(message)
     read = finding.look if finding.look is not None else ops.Read()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from delta_models.operations import Delete, Operation, Optimize, Read, Vacuum, ZOrder
+from delta_models.operations import Delete, Operation, Optimize, Read, Tail, Vacuum, ZOrder
 from delta_models.table.state import Table
 from delta_models.table.world import World
 from delta_models.values import Rows, bag
@@ -22,7 +22,7 @@ WRITE_SKEW = "race.no-write-skew"
 ANOMALIES = (LOST_UPDATE, DOUBLED_ROWS, RESURRECTED_ROWS, WRITE_SKEW)
 
 COMPACTS = (Optimize, ZOrder)
-PASSES_BY = (Read, Vacuum)
+PASSES_BY = (Read, Tail, Vacuum)
 
 
 @dataclass(frozen=True, slots=True)

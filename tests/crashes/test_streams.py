@@ -1,0 +1,114 @@
+"""Streams under faults: a follower sees each row once; a stream that was cut writes what arrived, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.crashes.narrowing import AFTER, BEFORE
+from conformance.crashes.stories import FOLLOWED, SCHEMA, TOLD, rows
+from delta_models.operations import (
+    AdvanceClock,
+    Append,
+    Create,
+    DeadTableAt,
+    KillAt,
+    LoseReplyAt,
+    Operation,
+    Optimize,
+    Pour,
+    Reopen,
+    Tail,
+    Vacuum,
+)
+from tests.crashes.conftest import Stage, Told
+
+TAILED = Tail("rows")
+BEFORE_IT = (Create(SCHEMA, partition_by=("part",)), Append(rows(1, 2)), TAILED)
+AFTERWARDS = (TAILED, Pour(rows(30)), Optimize(), TAILED)
+# Where a stream is cut: before the table's commit, between it and that of the stream's own progress, and after both.
+CUTS: dict[str, tuple[Operation, str]] = {
+    "before": (DeadTableAt("commit"), BEFORE),
+    "between": (DeadTableAt("stream-done-staging"), AFTER),
+    "killed-between": (KillAt("commit", "after"), AFTER),
+}
+
+
+def found(told: Told) -> str:
+    """The state in which the fault left the table."""
+    (state,) = [
+        each.seen.trouble.found.state
+        for each in told.judged
+        if each.seen.trouble is not None and each.seen.trouble.found is not None
+    ]
+    return state
+
+
+def written_once(told: Told, state: str) -> None:
+    """All that arrived is in the table once, and its follower has got it once."""
+    assert told.broken == set(), str(told)
+    assert (told.desk.struck, told.desk.missed, found(told)) == (1, 0, state)
+    assert sorted(row[0] for row in told.desk.world.table.rows) == [1, 2, 20, 21, 30]
+    assert told.evidence["stream.written-once"] == told.evidence["stream.all-written"] == 1
+    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 3
+
+
+@pytest.fixture(scope="session")
+def reference(arena) -> Stage:
+    player = arena.player("reference")
+    assert player is not None
+    return Stage(player)
+
+
+@pytest.fixture(scope="module")
+def delta_spark(arena) -> Iterator[Stage]:
+    player = arena.player("delta-spark")
+    assert player is not None
+    yield Stage(player)
+    assert player.engine.host is not None
+    player.engine.host.kill()
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_the_honest_engine_writes_a_batch_once(reference: Stage, cut: str, tmp_path: Path):
+    fault, state = CUTS[cut]
+    written_once(reference.play(tmp_path, *BEFORE_IT, fault, Pour(rows(20, 21)), *AFTERWARDS), state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", CUTS)
+def test_delta_spark_writes_a_batch_once(delta_spark: Stage, cut: str, tmp_path: Path):
+    fault, state = CUTS[cut]
+    told = delta_spark.play(tmp_path, *BEFORE_IT, fault, Pour(rows(20, 21)), *AFTERWARDS)
+    written_once(told, state)
+    progress = told.desk.folder / "_checkpoints" / "pour"
+    assert sorted(each.name for each in progress.glob("commits/[0-9]*")) == ["0", "1"]
+
+
+def test_a_stream_that_has_nothing_to_write_is_only_brought_up_to_date(reference: Stage, tmp_path: Path):
+    fault, _ = CUTS["between"]
+    told = reference.play(tmp_path, *BEFORE_IT[:2], fault, Pour(rows(20)), Pour(rows()), Pour(rows()))
+    assert told.broken == set(), str(told)
+    assert len(told.desk.world.table.rows) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    (
+        DeadTableAt("data", "after"),
+        DeadTableAt("commit"),
+        DeadTableAt("commit", "after"),
+        LoseReplyAt("commit"),
+    ),
+    ids=repr,
+)
+def test_a_reader_follows_deltalake_through_its_crashes(delta_rs: Stage, fault: Operation, tmp_path: Path):
+    told = delta_rs.play(
+        tmp_path, Create(SCHEMA, properties=TOLD), Append(rows(1)), FOLLOWED, fault, Append(rows(2)), FOLLOWED,
+        AdvanceClock(8 * 24), Append(rows(3)), Optimize(), Vacuum(), Reopen(), FOLLOWED,
+    )  # fmt: skip
+    assert told.broken == set(), str(told)
+    assert told.desk.struck == 1
+    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 3
