@@ -80,8 +80,8 @@ class Account:
         self._features = tuple(features)
         self._began = time.monotonic()
         self._played = 0
-        self._tallies: dict[str, Tally] = {}
-        self.schedules = 0
+        self._tallies: dict[tuple[str, ...], Tally] = {}
+        self._schedules: Counter[tuple[str, ...]] = Counter()
         self._crash_points: Counter[str] = Counter()
         self._struck: dict[tuple[str, str, str], _Strikes] = {}
 
@@ -101,7 +101,7 @@ class Account:
         for each in judged:
             if desk.handed_to is not None:
                 self.steps[-1] = replace(self.steps[-1], by=desk.handed_to)
-            tally = self._tallies.setdefault(each.seat.engine, Tally())
+            tally = self._tallies.setdefault(_place(desk, each.seat.engine), Tally())
             tally.add(each.evidence)
             tally.wrote = tally.wrote or each.seen.wrote
             if each.seen.wrote and each.seen.trouble is not None and each.seen.trouble.fault is not None:
@@ -116,6 +116,10 @@ class Account:
                     how = HOW_LOST[breach.requirement]
                     self._tell(EngineLost(each.seat.engine, how, breach.where, tail, restarted=True))
 
+    def followed(self, desk: Desk, schedules: int) -> None:
+        """So many orders were played at a table as they were scheduled."""
+        self._schedules[_place(desk)] += schedules
+
     def harness_failed(self, desks: Iterable[Desk]) -> None:
         """Something of ours raised while a step was played: the tables are not to be trusted any more."""
         error = sys.exc_info()[1]
@@ -127,6 +131,11 @@ class Account:
     def close(self, desks: Sequence[Desk]) -> None:
         """Tell what the history showed."""
         seats = [(desk, seat) for desk in desks for seat in desk.seats]
+        operations: dict[str, int] = {}
+        seconds: dict[str, float] = {}
+        for _, seat in seats:
+            operations[seat.engine] = operations.get(seat.engine, 0) + seat.operations
+            seconds[seat.engine] = seconds.get(seat.engine, 0.0) + seat.seconds
         if self._played:
             self._tell(
                 HistoryEnded(
@@ -134,10 +143,10 @@ class Account:
                     self._chunk.number,
                     self._number,
                     steps=self._played,
-                    operations={each.engine: each.operations for _, each in seats},
-                    engine_seconds={each.engine: round(each.seconds, 4) for _, each in seats},
+                    operations=dict(operations),
+                    engine_seconds={engine: round(each, 4) for engine, each in seconds.items()},
                     crash_points=self._crash_points.total(),
-                    schedules=self.schedules,
+                    schedules=self._schedules.total(),
                     seconds=round(time.monotonic() - self._began, 3),
                     dear=self._dear,
                 )
@@ -157,7 +166,7 @@ class Account:
         strikes.left_over.update(trouble.lying)
 
     def _tell_evidence(self, desk: Desk, seat: Seat) -> None:
-        tally = self._tallies.get(seat.engine, Tally())
+        tally = self._tallies.get(_place(desk, seat.engine), Tally())
         for role, checks in sorted(tally.checks.items()):
             self._tell(
                 Evidence(
@@ -171,7 +180,7 @@ class Account:
                     features=self._features,
                     operations=seat.operations,
                     crash_points=self._crash_points[seat.engine],
-                    schedules=self.schedules,
+                    schedules=self._schedules[_place(desk)],
                     processes=desk.processes,
                 )
             )
@@ -191,12 +200,21 @@ class Account:
         )
 
     def _others(self, desk: Desk, engine: str) -> tuple[str, ...]:
-        """Who else wrote to the table."""
-        wrote = (seat.engine for seat in desk.seats if self._tallies.get(seat.engine, Tally()).wrote)
-        return tuple(sorted(each for each in wrote if each != engine))
+        """Who else wrote to the table; in races all do."""
+        wrote = {
+            each.engine
+            for each in desk.sitting
+            if desk.processes != "one" or self._tallies.get(_place(desk, each.engine), Tally()).wrote
+        }
+        return tuple(sorted(wrote - {engine}))
 
     def _where(self, step: int) -> str:
         return f"{self._chunk.name}, history {self._number}, step {step}"
+
+
+def _place(desk: Desk, *engine: str) -> tuple[str, ...]:
+    """At which table of a history an engine is held to what it does: by who sits there, and how they publish."""
+    return (*engine, desk.processes, *(each.engine for each in desk.sitting))
 
 
 def features_of(properties: Properties) -> tuple[str, ...]:

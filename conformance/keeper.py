@@ -9,10 +9,11 @@ from pathlib import Path
 from conformance.events import FindingFound
 from conformance.findings import Finding, keep_finding, known_deviation
 from conformance.findings.fingerprint import key_of
-from conformance.findings.story import operation_text
+from conformance.findings.story import operation_text, timeline_lines
 from conformance.history import History
 from conformance.observation import Observation
 from conformance.version import harness_version
+from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Breach
 
 
@@ -63,6 +64,8 @@ class Keeper:
             slots=dict(found.slots),
             versions={"harness": harness_version(), **found.specs},
             look=breach.read,
+            processes=found.processes,
+            timeline=_timeline(seen),
         )
         if seen.step < self._kept.get(finding.fingerprint, seen.step + 1):
             keep_finding(self._root, finding, seen.folder, seen.before.version if seen.before else None)
@@ -74,3 +77,10 @@ class Keeper:
             deviation=deviation, where=breach.where, chunk=found.history.chunk, history=found.number,
             with_engines=found.with_engines, features=found.features, processes=found.processes,
         )  # fmt: skip
+
+
+def _timeline(seen: Observation) -> tuple[str, ...]:
+    """Who was let through which gate, where the step was a race."""
+    if seen.race is None or not isinstance(seen.operation, Interleave):
+        return ()
+    return tuple(timeline_lines(seen.operation, seen.race.timeline))

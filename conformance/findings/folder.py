@@ -67,7 +67,8 @@ class Finding:
 
     `step` is the number of the first divergent step, `action` that step in words, `detail` what was expected and what
     was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if
-    it was one. `versions` says what ran: harness, python, engines.
+    it was one. `versions` says what ran: harness, python, engines; `processes` in how many the writers were, and
+    whether they took turns; `timeline`, of a race, who was let through which gate, a line each.
     """
 
     key: Key
@@ -84,6 +85,8 @@ class Finding:
     versions: Mapping[str, str] = field(default_factory=dict)
     table_before: str = ""
     look: Read | None = None
+    processes: str = "one"
+    timeline: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -117,6 +120,8 @@ class Finding:
             "versions": dict(self.versions),
             "table_before": self.table_before,
             "look": encode(self.look),
+            "processes": self.processes,
+            "timeline": list(self.timeline),
         }
 
 
@@ -212,6 +217,8 @@ def _from_json(form: Mapping[str, Any], history: History) -> Finding:
         versions=dict(form.get("versions", {})),
         table_before=str(form.get("table_before", "")),
         look=decode(form["look"]) if form.get("look") is not None else None,
+        processes=str(form.get("processes", "one")),
+        timeline=tuple(form.get("timeline", ())),
     )
 
 

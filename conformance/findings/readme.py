@@ -32,6 +32,9 @@ def readme_of(finding: Finding, scripts: Sequence[str]) -> str:
     lines += ["", "## The history", "", "```"]
     lines += history_lines(finding.history)
     lines += ["```", ""]
+    if finding.timeline:
+        lines += ["Who was let through which gate, and then moved up to its next:", "", "```"]
+        lines += [*finding.timeline, "```", ""]
     if finding.slots:
         bound = ", ".join(f"{slot} is {engine}" for slot, engine in sorted(finding.slots.items()))
         lines += [f"Slots: {bound}.", ""]

@@ -11,6 +11,7 @@ from pathlib import Path
 from conformance.crashes.desk import CrashDesk
 from conformance.findings.fingerprint import engine_name, key_of
 from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
+from conformance.history import History
 from conformance.hosts import call_timeout, is_heavy
 from conformance.player import Desk, Judged, play
 from conformance.races.desk import RaceDesk
@@ -23,10 +24,10 @@ from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.losses import HostError
 from delta_adapters.registry import EngineSpec, UnknownEngine, parse_engine, prepare
 from delta_adapters.supervisor import Host
+from delta_models.operations import Interleave
 
 FIXED, FAILS, COULD_NOT_RUN = 0, 1, 3
 CRASHES, RACES = "crashes", "races"
-WRITERS = 2
 OVERLAP = "overlap="
 
 
@@ -62,9 +63,15 @@ def _engines(finding: Finding) -> tuple[str, ...]:
     """The engines at the table, in the order of its slots."""
     bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
     if finding.suite == RACES:
-        return tuple(bound[:WRITERS])  # twins are two
+        return tuple(bound[: _writers(finding.history)])  # twins are two
     seated = [each for each in finding.versions if "@" in each]
     return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
+
+
+def _writers(history: History) -> int:
+    """How many take part in its races."""
+    races = (step.operation for step in history.steps if isinstance(step.operation, Interleave))
+    return 1 + max((owner for race in races for owner in race.owners), default=1)
 
 
 def _spec(engine: str, finding: Finding) -> EngineSpec:
@@ -101,6 +108,7 @@ def _desk(
         return Desk(folder, seats, finding.history.seed, tag)
     if finding.suite == RACES:
         desk = RaceDesk(folder, seats, actors, turnstile, tag)
+        desk.processes = finding.processes
         desk.overlap = next(
             (each.removeprefix(OVERLAP) for each in finding.key.options if each.startswith(OVERLAP)), "table"
         )

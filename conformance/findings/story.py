@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from conformance.checks.text import rows_text, sql_text
 from conformance.history import History
+from conformance.strategies import SLOTS
 from delta_models.expressions import (
     And,
     Between,
@@ -25,6 +28,7 @@ from delta_models.operations import (
     AtVersion,
     Create,
     Delete,
+    Interleave,
     Latest,
     Merge,
     MergeClause,
@@ -87,7 +91,14 @@ def operation_text(operation: Operation) -> str:
             if where is not None:
                 parts.append(f"where {expression_text(where)}")
             return " ".join(parts)
-    return _generic(operation)
+    return _race(operation) if isinstance(operation, Interleave) else _generic(operation)
+
+
+def timeline_lines(race: Interleave, timeline: Sequence[tuple[int, str]]) -> list[str]:
+    """Which writer was let through which gate, one line each: what it was doing, by its name."""
+    return [
+        f"{_writer(race.owners[at])}  {type(race.operations[at]).__name__:14} {gate}" for at, gate in timeline
+    ]
 
 
 def when_text(at: When) -> str:
@@ -134,6 +145,19 @@ def expression_text(expression: Expression) -> str:
 def columns_text(schema: Struct) -> str:
     """A schema as a list of column definitions."""
     return ", ".join(f"{each.name} {each.type}" + ("" if each.nullable else " NOT NULL") for each in schema)
+
+
+def _race(race: Interleave) -> str:
+    each = [
+        f"{_writer(owner)}: {operation_text(one)}"
+        for one, owner in zip(race.operations, race.owners, strict=True)
+    ]
+    turns = " ".join(map(_writer, race.schedule)) or "one after another"
+    return f"At once ({'; '.join(each)}), turns {turns}"
+
+
+def _writer(owner: int) -> str:
+    return SLOTS[owner]
 
 
 def _clause(clause: MergeClause) -> str:

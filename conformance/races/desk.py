@@ -43,7 +43,7 @@ class RaceDesk(Desk):
     def __init__(
         self, folder: Path, seats: Sequence[Seat], actors: Sequence[Actor], turnstile: Turnstile, tag: str
     ) -> None:
-        super().__init__(folder, seats[:1], 0, tag, looks_around=False)
+        super().__init__(folder, _distinct(seats), 0, tag, looks_around=False)
         self._all = list(seats)
         self.overlap = ""  # as the model finds it
         self.followed = 0
@@ -54,22 +54,31 @@ class RaceDesk(Desk):
 
     @property
     def sitting(self) -> list[Seat]:
-        """A seat for each slot; but for the race itself the first speaks for all."""
+        """A seat for each slot; where it is no race, one of each engine speaks for its twins."""
         return self._all
 
     def sit_down(self) -> Iterator[Judged]:
         """Have every engine address the table."""
         yield from super().sit_down()
-        for seat in self._all[1:]:
-            if lost := seat.open(self.folder):
+        for seat in self._all:
+            if seat not in self.seats and (lost := seat.open(self.folder)):
+                yield self._lost(seat, lost, Reopen())
+
+    def come_back(self) -> Iterator[Judged]:
+        """Have every engine address this table again: they may have been at another meanwhile."""
+        for seat in self._all:
+            if self.plays and (lost := seat.open(self.folder)):
                 yield self._lost(seat, lost, Reopen())
 
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
         other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
+        for each in self._all:
+            each.left = None  # whatever it did at another copy
         shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.overlap, other.processes = self.overlap, self.processes
+        other.followers = self.followers.copy()
         return other
 
     @property
@@ -94,7 +103,7 @@ class RaceDesk(Desk):
         if not isinstance(race, Interleave):
             yield from super().play(step)
         elif any(
-            self._cannot(self._all[owner], each)
+            owner >= len(self._all) or self._cannot(self._all[owner], each)
             for each, owner in zip(race.operations, race.owners, strict=True)
         ):
             self._pass(Optimize())
@@ -108,20 +117,20 @@ class RaceDesk(Desk):
         followed = not went.failures
         self.followed += followed and (race.writers != () or not any(LEFT in each for each in went.problems))
         outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
-        self.seats[0].operations += len(went.answers)
-        self.seats[0].seconds += max((getattr(each, "seconds", 0.0) for each in went.answers), default=0.0)
+        self._count(race, told)
         added, error = self._advance()
         seen_by = self._seen(told)
         timeline = [(order[at], gate) for at, gate in went.timeline]
         published = {place: _published(timeline, place) for place in seen_by}
         overlap = self.overlap or overlap_of(world, race.operations)
         raced = Race(
-            world, race.operations, race.owners, outcomes, overlap, seen_by, published, followed, self.isolation
+            world, race.operations, race.owners, outcomes, overlap, seen_by, published, followed, self.isolation,
+            tuple(timeline),
         )  # fmt: skip
         self.raced.append(raced)
         end = self._end(raced, error)
         expectation = Expectation((end,))
-        reader = self.seats[0]
+        reader = self._answerable(timeline, race, outcomes)
         looks: dict[str, list[Look]] = {}
         seen = Observation(
             reader.engine, number, race, self.folder, expectation, outcomes[0], end, end.table,
@@ -138,6 +147,31 @@ class RaceDesk(Desk):
         self._remember(number)
         yield from self._gather(looks, seen, self._ask(Read()), "reopen", Read())
         yield from self._judge_looks(looks, seen, reader)
+
+    def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
+        """What the engines were asked, and how long they took: they work side by side, so the longest counts."""
+        for owner in race.owners:
+            self._speaker(self._all[owner]).operations += 1
+        longest = max(told, key=lambda place: getattr(told[place], "seconds", 0.0))
+        self._speaker(self._all[race.owners[longest]]).seconds += getattr(told[longest], "seconds", 0.0)
+
+    def _speaker(self, seat: Seat) -> Seat:
+        """The seat that speaks for an engine and its twins."""
+        return next(each for each in self.seats if each.engine == seat.engine)
+
+    def _answerable(
+        self, timeline: Sequence[tuple[int, str]], race: Interleave, outcomes: Sequence[Outcome]
+    ) -> Seat:
+        """Who answers for what a race has left: whoever committed last, for it was up to him to see what came between.
+
+        Where one does not promise that commits of several processes keep apart, he does: his may replace any other.
+        """
+        unsafe = [each for each in self.seats if not promises(each)]
+        if unsafe and self.processes == SEVERAL:
+            return unsafe[0]
+        done = [at for at, _ in timeline if not isinstance(outcomes[at], Rejected | NoChange)]
+        last = done[-1] if done else timeline[-1][0] if timeline else 0
+        return self._speaker(self._all[race.owners[last]])
 
     def _interleave(self, race: Interleave) -> tuple[Interleaved[Reply | ReadReply], list[int]]:
         """Let the writers loose; how it went, and the place of each of its operations in the race."""
@@ -195,6 +229,11 @@ class RaceDesk(Desk):
                 if isinstance(rows, Rows):
                     found[place] = rows
         return found
+
+
+def _distinct(seats: Sequence[Seat]) -> list[Seat]:
+    """One seat of each engine."""
+    return list({each.engine: each for each in reversed(seats)}.values())[::-1]
 
 
 def promises(seat: Seat) -> bool:

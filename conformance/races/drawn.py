@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from conformance.dealer import Dealer
 from conformance.drawn import Drawn
 from conformance.events import Raced
+from conformance.findings import FindingError
+from conformance.history import Step
 from conformance.observation import Race
-from conformance.player import Desk
+from conformance.plan import Chunk
+from conformance.player import Desk, play
 from conformance.races.desk import RaceDesk
-from conformance.races.groups import groups
+from conformance.races.groups import Group, groups
+from conformance.races.witness import Witnesses
 from conformance.strategies import Shape
 from delta_models.concurrency import SERIALIZABLE, documented, isolation_of
 from delta_models.outcomes import Rejected
@@ -17,10 +24,34 @@ WRITERS = 3
 
 
 class DrawnRaces(Drawn):
-    """A table for each group of writers that can be made of the engines."""
+    """A table for each group of writers that can be made of the engines. An engine may be in several: the groups play
+    a step one after another, and each goes back to its own table first."""
+
+    def __init__(self, dealer: Dealer, chunk: Chunk, work: Path) -> None:
+        super().__init__(dealer, chunk, work)
+        self._groups: dict[RaceDesk, Group] = {}
+        self._witnesses = Witnesses(dealer, work / "again")
+
+    def play(self, step: Step) -> None:
+        """The next command, at every table."""
+        assert self._account is not None  # noqa: S101 - `begin` has set it
+        self._account.begin_step(step)
+        playing = [each for each in self._groups if each.plays]
+        engines = [seat.engine for desk in playing for seat in desk.seats]
+        try:
+            for desk in playing:
+                self._account.take(desk, desk.come_back())
+                for _, judged in play([desk], step):
+                    self._witnesses.take(self._account, self._groups[desk], desk, judged)
+            if playing:
+                self._account.played(engines)
+        except (FindingError, OSError) as error:
+            self._failure = error  # not here: Hypothesis would play the history again
+        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines, and other histories go on
+            self._account.harness_failed(self._desks)
 
     def _seated(self, history: int, shape: Shape, tag: str) -> list[Desk]:
-        desks: list[Desk] = []
+        self._groups = {}
         level = dict(shape.properties).get("delta.isolationLevel", SERIALIZABLE)
         for at, group in enumerate(groups(self._dealer, self._chunk, history, level, WRITERS)):
             table = (shape.schema, shape.partition_by, dict(shape.properties))
@@ -30,19 +61,18 @@ class DrawnRaces(Drawn):
                 self._dealer.note(f"{group.name}: {missing}: not asked in such histories")
                 continue
             group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
-            desks.append(group.desk(self._dealer, self._folder / f"{at}" / "table", tag))
-        return desks
+            self._groups[group.desk(self._dealer, self._folder / f"{at}" / "table", tag)] = group
+        return list(self._groups)
 
     def end(self) -> None:
         """Tell of the pairs that raced."""
-        for desk in self._desks:
-            if isinstance(desk, RaceDesk):
-                self._tell_of(desk)
+        for desk in self._groups:
+            self._tell_of(desk)
         super().end()
 
     def _tell_of(self, desk: RaceDesk) -> None:
         assert self._account is not None  # noqa: S101 - `begin` has set it
-        self._account.schedules += desk.followed
+        self._account.followed(desk, desk.followed)
         for race in desk.raced:
             if len(race.operations) == 2 and len(set(race.owners)) == 2:
                 self._dealer.tell(raced(desk, race))

@@ -16,6 +16,7 @@ from conformance.player import Judged, play
 from conformance.races.desk import RaceDesk
 from conformance.races.groups import Group, groups
 from conformance.races.pairs import BEFORE, PAIRS, Pair
+from conformance.races.witness import Witnesses
 from conformance.strategies.dice import RandomDice
 from conformance.turnstile.schedules import schedules
 from delta_models.concurrency import documented, isolation_of
@@ -38,6 +39,7 @@ class Races:
         self._work = work
         self._ended = 0
         self._dice = RandomDice(chunk.seed)
+        self._witnesses = Witnesses(dealer, work / "again")
         self._every = chunk.table in EVERY_ORDER
         some = EVERY_ORDER.get(chunk.table) or self._dice.some(PAIRS, chunk.histories)
         self._pairs = tuple(some)[: chunk.histories]
@@ -52,11 +54,20 @@ class Races:
         for number, pair in enumerate(self._pairs):
             if self._dealer.is_over():
                 return
+            account = Account(self._chunk, number, self._dealer.keeper, self._dealer.tell)
+            stands = []
             for at, group in enumerate(groups(self._dealer, self._chunk, number)):
-                self._play(number, pair, group, self._work / f"{number}-{at}")
+                account.steps = []
+                tag = f"{self._chunk.name}-{number}"
+                stand = group.desk(self._dealer, self._work / f"{number}-{at}" / "table", tag)
+                if self._play(account, stand, pair, group):
+                    stands.append(stand)
+                clear(stand.folder.parent)
+            account.close(stands)
             self._ended += not self._dealer.is_over()
 
-    def _play(self, number: int, pair: Pair, group: Group, folder: Path) -> None:
+    def _play(self, account: Account, stand: RaceDesk, pair: Pair, group: Group) -> bool:
+        """Play a pair by a group; whether its engines can."""
         missing = [
             reason
             for player, operation in zip(group.players, (pair.first, pair.second), strict=True)
@@ -65,22 +76,19 @@ class Races:
         ]
         if missing:
             self._dealer.note(f"{group.name}: {missing[0]}: not asked")
-            return
+            return False
         group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
-        account = Account(self._chunk, number, self._dealer.keeper, self._dealer.tell)
-        stand = group.desk(self._dealer, folder / "table", f"{self._chunk.name}-{number}")
         stand.overlap = pair.overlap
         account.take(stand, stand.sit_down())
         for operation in BEFORE:
-            self._step(account, stand, operation)
+            self._step(account, group, stand, operation)
         if stand.plays:
-            group.declare(self._dealer, self._orders(account, stand, pair, folder))
-        account.close([stand])
-        clear(folder)
+            group.declare(self._dealer, self._orders(account, group, stand, pair))
+        return True
 
-    def _orders(self, account: Account, stand: RaceDesk, pair: Pair, folder: Path) -> set[str]:
+    def _orders(self, account: Account, group: Group, stand: RaceDesk, pair: Pair) -> set[str]:
         """Play the orders; which rules were broken."""
-        gates = []
+        gates, folder = [], stand.folder.parent
         for place, operation in enumerate((pair.first, pair.second)):
             alone = stand.copy(folder / f"alone-{place}" / "table")
             account.take(alone, alone.sit_down())
@@ -90,41 +98,42 @@ class Races:
             orders = self._dice.some(orders, self._chunk.steps)
         prelude, told, both = list(account.steps), Counter[str](), 0
         broken: set[str] = set()
+        followed = 0
         for at, order in enumerate(orders):
             if self._dealer.is_over():
                 break
             account.steps = list(prelude)
             desk = stand.copy(folder / f"order-{at}" / "table")
             account.take(desk, desk.sit_down())
-            judged = self._step(account, desk, Interleave((pair.first, pair.second), order))
+            judged = self._step(account, group, desk, Interleave((pair.first, pair.second), order))
             broken |= {breach.requirement for each in judged for breach in each.breaches}
             race = next((each.seen.race for each in judged if each.seen.race is not None), None)
             refused = [each.kind for each in race.outcomes if isinstance(each, Rejected)] if race else []
             told.update(refused)
             both += race is not None and not refused
-            account.schedules += desk.followed
+            followed += desk.followed
             clear(desk.folder.parent)
         account.steps = prelude
+        account.followed(stand, followed)
         self._dealer.tell(
             Raced(
                 engines=tuple(each.engine for each in stand.sitting),
                 operations=tuple(type(each).__name__ for each in (pair.first, pair.second)),
-                overlap=pair.overlap, schedules=account.schedules, both=both, conflicts=dict(told),
+                overlap=pair.overlap, schedules=followed, both=both, conflicts=dict(told),
                 documented=documented(pair.first, pair.second, pair.overlap, isolation_of(stand.world.table)),
                 isolation=isolation_of(stand.world.table),
             )
         )  # fmt: skip
         return broken
 
-    @staticmethod
-    def _step(account: Account, desk: RaceDesk, operation: Operation) -> list[Judged]:
+    def _step(self, account: Account, group: Group, desk: RaceDesk, operation: Operation) -> list[Judged]:
         step = Step(operation)
         account.begin_step(step)
         found = []
         try:
             for _, judged in play([desk], step):
                 found.append(judged)
-                account.take(desk, (judged,))
+                self._witnesses.take(account, group, desk, judged)
             account.played([each.engine for each in desk.seats])
         except (FindingError, OSError):
             raise

@@ -52,17 +52,18 @@ class Group:
 def groups(
     dealer: Dealer, chunk: Chunk, history: int, isolation: str = SERIALIZABLE, writers: int = 2
 ) -> Iterator[Group]:
-    """Twins of each engine, then each engine beside another; the third writer, if there is one, is the second's twin.
+    """Twins of each engine, then each engine beside another; a third writer is a twin of one that has no JVM.
 
     Who does not promise commits of several processes writes in turn first, and then as it is.
     """
     names = [name for name, each in dealer.hosts.specs.items() if not each.heavy or history in chunk.heavy]
     pairs = [(one, other) for at, one in enumerate(names) for other in names[at:]]
     for one, other in sorted(pairs, key=lambda pair: pair[0] != pair[1]):
-        players = [dealer.arena.player(one)]
-        players += [
-            dealer.arena.player(other, place) for place in ("BC" if one == other else "AB")[: writers - 1]
-        ]
+        places = [(one, "A"), (other, "B" if one == other else "A")]
+        third = next((each for each in (other, one) if not dealer.hosts.specs[each].heavy), None)
+        if writers > len(places) and third is not None:
+            places.append((third, "C" if one == other else "B"))
+        players = [dealer.arena.player(*each) for each in places]
         found = tuple(each for each in players if each is not None)
         if len(found) < len(players) or not all(_lets(each, isolation) for each in found):
             continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
 from conformance.events import Declared, Event, HarnessFault
@@ -29,15 +31,19 @@ def told_by(adapter: str, folder: Path) -> list[Event]:
             Hosts([spec], folder / "hosts", told.append), Keeper(folder), told.append, lambda: False, arena
         )
         work = folder / "ChecksNoConflict"  # the engine that is played
-        play_chunk(dealer, Chunk("races", "dev", 0, 1, histories=15, steps=3), work)
+        play_chunk(dealer, Chunk("races", "dev", 0, 1, histories=6, steps=3), work)
     finally:
         arena.close()
     assert [each for each in told if isinstance(each, HarnessFault)] == []
     return told
 
 
-def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(tmp_path: Path):
-    told = told_by("PromisesNothing", tmp_path)
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
+    return told_by("PromisesNothing", tmp_path_factory.mktemp("told"))
+
+
+def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(told: list[Event], tmp_path: Path):
     declared = [each for each in told if isinstance(each, Declared)]
     assert {each.requirement for each in declared} >= {each.id for each in races.REQUIREMENTS}
     assert {each.processes for each in declared} == {"several"}
@@ -54,8 +60,9 @@ def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(tmp_path: Pat
     assert claims["race.all-acknowledged"] == "not-guaranteed"
 
 
-def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(tmp_path: Path):
-    told = told_by("PromisesNothing", tmp_path)
+def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
+    told: list[Event], tmp_path: Path
+):
     ledger = Ledger(tmp_path)
     for each in (HEADER, *told):
         ledger(each)

@@ -26,7 +26,18 @@ from delta_models.operations import (
     Update,
     Vacuum,
 )
-from delta_models.schema import BINARY, DATE, DOUBLE, FLOAT, STRING, TIMESTAMP, DataType, DecimalType, Struct
+from delta_models.schema import (
+    BINARY,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    DataType,
+    DecimalType,
+    Struct,
+)
 from delta_models.values import Rows, Value
 
 DIGITS_OF_A_DOUBLE = 15
@@ -34,6 +45,8 @@ LONGEST_NAME = 200  # bytes of a folder's name: file systems take 255, and the c
 NAME_OF_NULL = "__HIVE_DEFAULT_PARTITION__"
 JOINED_WRONGLY = 0x20000  # from here on there are characters whose escaped halves are joined wrongly
 NANOSECONDS = 2**63 // 1000  # microseconds since 1970 from here on are too many nanoseconds for 64 bits
+DAY = 86_400_000_000  # microseconds
+YEARS = range(-719_162, 2_932_897)  # the days of the years 1 to 9999
 GAP = range(-141_437, -141_427)  # 1582-10-05 to 1582-10-14, days since 1970
 
 
@@ -103,6 +116,16 @@ def _negative_fraction(data_type: DataType, value: Value, partition: bool) -> bo
     return partition and isinstance(data_type, DecimalType) and data_type.scale > 0 and value.unscaled < 0
 
 
+def _far_year(data_type: DataType, value: Value, _: bool) -> bool:
+    if data_type in {TIMESTAMP, TIMESTAMP_NTZ}:
+        return value // DAY not in YEARS
+    return data_type == DATE and value not in YEARS
+
+
+def _era(data_type: DataType, value: Value, partition: bool) -> bool:
+    return partition and data_type in {TIMESTAMP, TIMESTAMP_NTZ} and value // DAY < YEARS[0]
+
+
 def _long_decimal(data_type: DataType, value: Value, _: bool) -> bool:
     return isinstance(data_type, DecimalType) and abs(value.unscaled) >= 10**DIGITS_OF_A_DOUBLE
 
@@ -146,6 +169,13 @@ def _optimizes_at_once(_: TableLike, operation: Operation) -> bool:
 
 def _overwrite_and_optimize_at_once(_: TableLike, operation: Operation) -> bool:
     return {Overwrite, Optimize} <= {type(each) for each in _together(operation)}
+
+
+def _overwrite_and_conditional_write_at_once(_: TableLike, operation: Operation) -> bool:
+    overwrites = [each for each in _together(operation) if isinstance(each, Overwrite)]
+    whole = any(each.where is None for each in overwrites)
+    by_condition = any(each.where is not None for each in overwrites)
+    return whole and (by_condition or any(isinstance(each, Merge) for each in _together(operation)))
 
 
 def _together(operation: Operation) -> tuple[Operation, ...]:
@@ -196,6 +226,8 @@ TRIGGERS: Mapping[str, Trigger] = {
         lambda of, value, _: of == TIMESTAMP and not -NANOSECONDS < value < NANOSECONDS,
         everywhere=True,
     ),
+    "far-year": Trigger("texts of such years have a sign, or more digits than four", _far_year),
+    "year-before-1-partition": Trigger("a year before 1 is written as one after it", _era),
     "gap-date": Trigger(
         "days that the calendar reform left out are pushed down as others",
         lambda of, value, _: of == DATE and value in GAP,
@@ -242,6 +274,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     "overwrite-and-optimize-at-once": Trigger(
         "the overwrite does not find where the rows have gone",
         operation=_overwrite_and_optimize_at_once,
+        everywhere=True,
+    ),
+    "overwrite-and-conditional-write-at-once": Trigger(
+        "the overwrite is not told of files that were added meanwhile",
+        operation=_overwrite_and_conditional_write_at_once,
         everywhere=True,
     ),
 }

@@ -1,0 +1,122 @@
+"""Drawn races: each group of writers at its own table, findings kept by their smallest witness, which replay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
+from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded
+from conformance.findings import load_finding
+from conformance.findings.replay import FAILS, replay
+from conformance.history import Step
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.plan import Chunk
+from conformance.races.witness import smallest
+from conformance.turnstile.arena import Arena
+from delta_adapters.registry import parse_engine
+from delta_models.operations import Append, Create, Delete, Interleave
+from delta_models.schema import LONG, struct
+from delta_models.table import World
+from delta_models.values import Rows
+
+LIARS = Path(__file__).with_name("liars.py")
+SCHEMA = struct(("id", LONG))
+
+
+def told_by(folder: Path, chunk: Chunk, *specs: str) -> list[Event]:
+    """What a chunk tells."""
+    told: list[Event] = []
+    parsed = [parse_engine(each) for each in specs]
+    arena = Arena({str(each): each for each in parsed}, folder / "arena", told.append)
+    try:
+        hosts = Hosts(parsed, folder / "hosts", told.append)
+        play_chunk(Dealer(hosts, Keeper(folder), told.append, lambda: False, arena), chunk, folder / "work")
+    finally:
+        arena.close()
+    assert [each.detail for each in told if isinstance(each, HarnessFault)] == []
+    return told
+
+
+@pytest.fixture(scope="module")
+def liar(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event]]:
+    folder = tmp_path_factory.mktemp("liar")
+    chunk = Chunk("races", "dev", 0, 3, histories=1, steps=12, table="drawn")
+    return folder, told_by(folder, chunk, f"{LIARS}:ChecksNoConflict")
+
+
+def test_what_is_found_is_kept_by_its_smallest_witness(liar: tuple[Path, list[Event]]):
+    folder, told = liar
+    found = [each for each in told if isinstance(each, FindingFound)]
+    assert found
+    for each in found:
+        finding = load_finding(folder / each.folder)
+        race = finding.history.steps[-1].operation
+        assert isinstance(race, Interleave)
+        assert len(race.operations) == 2
+        assert len(finding.history.steps) <= 4
+        assert len(finding.timeline) >= len(race.schedule)
+
+
+def test_it_replays(liar: tuple[Path, list[Event]]):
+    folder, told = liar
+    found = next(each for each in told if isinstance(each, FindingFound))
+    assert replay(folder / found.folder).exit == FAILS
+
+
+def test_every_group_plays_at_a_table_of_its_own_and_the_honest_are_not_heard(tmp_path: Path):
+    chunk = Chunk("races", "dev", 0, 2, histories=1, steps=10, table="drawn")
+    told = told_by(tmp_path, chunk, f"{LIARS}:Honest", "delta-rs")
+    assert [each.detail for each in told if isinstance(each, FindingFound) and not each.known] == []
+    played = [each for each in told if isinstance(each, Evidence) and "race.all-acknowledged" in each.checks]
+    assert {each.engine.partition("@")[0] for each in played} == {"reference", "delta-rs"}
+    assert any(each.with_engines for each in played)
+    assert sum(each.schedules for each in told if isinstance(each, HistoryEnded)) >= 10
+
+
+def rows(*ids: int) -> Rows:
+    return Rows(SCHEMA, tuple((each,) for each in ids))
+
+
+def test_a_history_is_made_smaller_for_as_long_as_it_still_shows_it():
+    race = Interleave(
+        (Append(rows(7)), Delete(None), Append(rows(8))), (0, 1, 0, 1, 2, 2, 0, 1, 1, 0), (0, 1, 2)
+    )
+    steps = (Step(Create(SCHEMA)), Step(Append(rows(1, 2))), Step(Append(rows(3))), Step(race))
+    world = World()
+    for each in steps[:-1]:
+        world = world.after(each.operation)
+    tried = []
+
+    def attempt(candidate):
+        """Shows where a delete of one writer is beside an append, is let through twice, and there is a row."""
+        tried.append(candidate)
+        kinds = [type(each) for each in candidate[-1].operation.operations]
+        its_turns = candidate[-1].operation.owners[kinds.index(Delete)] if Delete in kinds else None
+        ids = [
+            row[0]
+            for step in candidate[:-1]
+            if isinstance(step.operation, Append)
+            for row in step.operation.rows.rows
+        ]
+        shows = Append in kinds and candidate[-1].operation.schedule.count(its_turns) >= 2 and 3 in ids
+        return object() if shows else None
+
+    found = smallest(attempt, steps, world.table, 200)
+    assert found is not None
+    assert [step.operation for step in found[:-1]] == [Create(SCHEMA), Append(rows(3))]
+    last = found[-1].operation
+    assert sorted(type(each).__name__ for each in last.operations) == ["Append", "Delete"]
+    assert len(last.schedule) == 2
+    assert len(tried) < 200
+
+
+def test_what_does_not_show_again_is_left_as_it_is():
+    race = Step(Interleave((Append(rows(1)), Append(rows(2))), (0, 1)))
+    assert (
+        smallest(lambda _: None, (Step(Create(SCHEMA)), race), World().after(Create(SCHEMA)).table, 10)
+        is None
+    )
