@@ -62,7 +62,7 @@ def plain_values(data_type: DataType) -> tuple[Value, ...]:
 # Before the year 1 and after 9999, where texts of dates have a sign, or more digits than four. Moments so far away that
 # microseconds, or Spark's old way to store them, end are left out: engines have no such values.
 _FAR: dict[str, tuple[Value, ...]] = {
-    "date": (-719_163, -1_000_000, 2_932_897, 100_000_000),
+    "date": (-719_163, -1_000_000, 2_932_897, 80_000_000),
     "timestamp": (-62_135_596_800_000_001, -(10**17), 253_402_300_800_000_000, 5 * 10**18),
 }
 _FAR["timestamp_ntz"] = _FAR["timestamp"]
