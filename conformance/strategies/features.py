@@ -160,7 +160,6 @@ _ALL = (
         "followed",
         (("Tail", 16), ("Append", 8), ("Optimize", 4)),
         (("delta.enableChangeDataFeed", "true"),),
-        partition_types=((STRING, 4), (LONG, 2), (DATE, 2)),
     ),
     Feature("zones", (("SetZone", 8),)),
     Feature("log-upkeep", (("CompactLog", 3), ("CleanLog", 3))),

@@ -129,7 +129,12 @@ TABLES = (
     _table("lengths", "lengths", merges=3, defaults=4),
     _table("computed", "generated", defaults=2, constraints=4),
     _table("upkeep", "upkeep", "told", z_order=3, purges=3, time_travel=2),
-    replace(_table("followed", "followed", one_in=2), always=("Append", "Tail"), partition_types=()),
+    replace(
+        _table("followed", "followed", one_in=2),
+        always=("Append", "Tail"),
+        types=((LONG, 5), (STRING, 6), (INTEGER, 3), (DATE, 3), (BOOLEAN, 2)),
+        partition_types=((STRING, 4), (LONG, 2), (DATE, 2)),
+    ),
     _table("clustered", "clustering", "upkeep"),
     _table("tracked", "row-tracking", merges=3, commit_timestamps=3, deletion_vectors=3),
     _table("protocol", "features", "properties", v2_checkpoints=3, commit_timestamps=3, row_tracking=4),
