@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pyspark_delta.frames import read, write
+from pyspark_delta.session import configure_spark_with_delta_pip
 from pyspark_delta.table import DeltaTable
+from pyspark_delta.version import __version__
 
-__all__ = ["DeltaTable", "read", "write"]
+__all__ = ["DeltaTable", "__version__", "configure_spark_with_delta_pip", "read", "write"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, LongType, StructField, StructType
@@ -36,6 +36,8 @@ class DeltaMergeBuilder:
         condition: str | Column,
         alias: str | None,
         clauses: tuple[Clause, ...] = (),
+        *,
+        grows: bool = False,
     ) -> None:
         self._spark = spark
         self._log = log
@@ -43,6 +45,7 @@ class DeltaMergeBuilder:
         self._condition = condition
         self._alias = alias
         self._clauses = clauses
+        self._grows = grows
 
     def whenMatchedUpdate(
         self,
@@ -50,25 +53,25 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
     ) -> DeltaMergeBuilder:
         """A row that matches gets new values, which may use both sides."""
-        return self._with(MATCHED, "update", condition, _assigned(set, "set"))
+        return self._when(MATCHED, "update", condition, _assigned(set, "set"))
 
     def whenMatchedUpdateAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
         """A row that matches gets the values of the source's columns of the same names."""
-        return self._with(MATCHED, "update", condition)
+        return self._when(MATCHED, "update", condition)
 
     def whenMatchedDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
         """A row that matches is deleted."""
-        return self._with(MATCHED, "delete", condition)
+        return self._when(MATCHED, "delete", condition)
 
     def whenNotMatchedInsert(
         self, condition: str | Column | None = None, values: Mapping[str, str | Column] | None = None
     ) -> DeltaMergeBuilder:
         """A source row without a match becomes a row with these values; columns not named are null."""
-        return self._with(NOT_MATCHED, "insert", condition, _assigned(values, "values"))
+        return self._when(NOT_MATCHED, "insert", condition, _assigned(values, "values"))
 
     def whenNotMatchedInsertAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
         """A source row without a match becomes a row with the values of its columns of the same names."""
-        return self._with(NOT_MATCHED, "insert", condition)
+        return self._when(NOT_MATCHED, "insert", condition)
 
     def whenNotMatchedBySourceUpdate(
         self,
@@ -76,22 +79,27 @@ class DeltaMergeBuilder:
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
     ) -> DeltaMergeBuilder:
         """A row that no source row matches gets new values, which may use the table's columns."""
-        return self._with(BY_SOURCE, "update", condition, _assigned(set, "set"))
+        return self._when(BY_SOURCE, "update", condition, _assigned(set, "set"))
 
     def whenNotMatchedBySourceDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
         """A row that no source row matches is deleted."""
-        return self._with(BY_SOURCE, "delete", condition)
+        return self._when(BY_SOURCE, "delete", condition)
 
-    def withSchemaEvolution(self) -> NoReturn:
-        """Refused: this engine does not let a merge change the schema."""
-        raise UnsupportedTableFeature(
-            "a merge with schema evolution is not supported",
-            "Add the columns first, by appending an empty data frame that has them with merge_schema=True.",
-        )
+    def withSchemaEvolution(self) -> DeltaMergeBuilder:
+        """Let the table have the source's columns that clauses assign to, and for `*` all of them."""
+        return self._with()
 
     def execute(self) -> DataFrame:
         """Do it; one row with the numbers of rows affected, updated, deleted, inserted."""
-        told = merge(self._spark, self._log, self._source, self._condition, self._clauses, alias=self._alias)
+        told = merge(
+            self._spark,
+            self._log,
+            self._source,
+            self._condition,
+            self._clauses,
+            self._alias,
+            grows=self._grows,
+        )
         updated, deleted, inserted = (
             told.get(f"numTargetRows{what}", 0) for what in ("Updated", "Deleted", "Inserted")
         )
@@ -101,7 +109,7 @@ class DeltaMergeBuilder:
             dict(zip(names, (updated + deleted + inserted, updated, deleted, inserted), strict=True)),
         )
 
-    def _with(
+    def _when(
         self,
         when: str,
         action: str,
@@ -110,8 +118,13 @@ class DeltaMergeBuilder:
     ) -> DeltaMergeBuilder:
         if condition is not None and not isinstance(condition, str | Column):
             raise TypeError(f"a condition must be SQL text or a Column, not {type(condition).__name__}")
-        clauses = (*self._clauses, Clause(when, action, condition, assigned))
-        return DeltaMergeBuilder(self._spark, self._log, self._source, self._condition, self._alias, clauses)
+        return self._with(Clause(when, action, condition, assigned), grows=self._grows)
+
+    def _with(self, *more: Clause, grows: bool = True) -> DeltaMergeBuilder:
+        clauses = (*self._clauses, *more)
+        return DeltaMergeBuilder(
+            self._spark, self._log, self._source, self._condition, self._alias, clauses, grows=grows
+        )
 
 
 class DeltaOptimizeBuilder:

@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -62,15 +62,20 @@ _ROWS = 64 * 1024
 
 
 def register(spark: SparkSession) -> None:
-    """Make the format known to a session."""
-    spark.dataSource.register(PysparkDeltaSource)
+    """Make the format known to a session, with the storages that are registered."""
+    # Spark asks the class in Python processes of its own, which know what comes with it.
+    known = type(PysparkDeltaSource.__name__, (PysparkDeltaSource,), {"storages": registered()})
+    spark.dataSource.register(known)
 
 
 class PysparkDeltaSource(DataSource):  # type: ignore[misc]
     """`format("pyspark_delta")`."""
 
+    storages: ClassVar[Registered] = {}
+
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
+        register_again(self.storages)
         if "path" not in options:
             raise InvalidArgument("no path is given", "Give it to load() or save().")
 

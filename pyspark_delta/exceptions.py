@@ -1,8 +1,13 @@
-"""Everything that this engine raises on purpose: one class for each way to be wrong, with cause and cure."""
+"""Everything that this engine raises on purpose: one class for each way to be wrong, with cause and cure.
+
+What a script catches of delta-spark it catches here too: the names of `delta.exceptions`, and PySpark's own classes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from pyspark.errors import AnalysisException, PySparkException
 
 __all__ = [
     "AmbiguousMerge",
@@ -37,7 +42,7 @@ __all__ = [
 ]
 
 
-class DeltaError(Exception):
+class DeltaError(PySparkException):  # type: ignore[misc]
     """The base of all: `cause` says what is wrong, `cure` what to do about it."""
 
     usual_cure = "Look at the cause; nothing of the table was changed."
@@ -45,10 +50,12 @@ class DeltaError(Exception):
     def __init__(self, cause: str, cure: str | None = None) -> None:
         self.cause = cause
         self.cure = cure or self.usual_cure
-        super().__init__(cause, self.cure)
+        super().__init__(message=f"{cause}\n  What to do: {self.cure}")
+        self.args = (cause, self.cure)  # by which it is pickled
 
-    def __str__(self) -> str:
-        return f"{self.cause}\n  What to do: {self.cure}"
+    def getMessage(self) -> str:
+        """Cause and cure."""
+        return str(self)
 
 
 class StorageFailure(DeltaError):
@@ -57,7 +64,7 @@ class StorageFailure(DeltaError):
     usual_cure = "Mend the storage (space, permissions, mount) and do it again; the table is unchanged."
 
 
-class DeltaAnalysisError(DeltaError):
+class DeltaAnalysisError(DeltaError, AnalysisException):  # type: ignore[misc]
     """What was asked for does not fit the table."""
 
     usual_cure = "Change what is asked for; nothing of the table was changed."

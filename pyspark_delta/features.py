@@ -20,6 +20,7 @@ __all__ = [
     "check_writable",
     "flag",
     "interval_ms",
+    "known",
     "needed_features",
     "protocol_for",
     "reader_features",
@@ -131,6 +132,11 @@ _UNITS_MS = {
     "day": 86_400_000,
     "week": 604_800_000,
 }
+
+
+def known() -> Iterable[str]:
+    """The names of all features that this engine has heard of."""
+    return _FEATURES
 
 
 def reader_features(protocol: Protocol) -> frozenset[str]:

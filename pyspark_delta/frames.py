@@ -30,6 +30,7 @@ from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
+from pyspark_delta.properties import checked as checked_properties
 from pyspark_delta.scan import FILE, scan
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
@@ -102,7 +103,7 @@ def new_metadata(
         id=str(uuid.uuid4()),
         schema_string=schemas.to_json(schema),
         partition_columns=partition,
-        configuration=dict(properties or {}),
+        configuration=checked_properties(properties or {}),
         name=name,
         description=description,
         created_time=_now(),
@@ -294,7 +295,7 @@ class _Job:
             snapshot.metadata,
             schema_string=schemas.to_json(schema),
             partition_columns=partition,
-            configuration={**snapshot.metadata.configuration, **self.properties},
+            configuration={**snapshot.metadata.configuration, **checked_properties(self.properties)},
         )
         return snapshot.metadata if metadata == snapshot.metadata else self._declared(txn, snapshot, metadata)
 

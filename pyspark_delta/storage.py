@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from pyspark_delta.exceptions import InvalidArgument
-from pyspark_delta.log.store import LogStore, register_store
+from pyspark_delta.exceptions import InvalidArgument, StorageFailure
+from pyspark_delta.log.store import LogStore, is_out_of_space, register_store
 
 __all__ = [
     "Entry",
@@ -25,6 +25,7 @@ __all__ = [
     "Storage",
     "copy",
     "exists",
+    "refusals_named",
     "register_again",
     "register_storage",
     "registered",
@@ -177,6 +178,18 @@ def register_storage(scheme: str, storage: Storage, log_store: Callable[[str], L
     `log_store` makes the store of the table whose place it is given.
     """
     register_again({scheme: (storage, log_store)})
+
+
+@contextmanager
+def refusals_named(what: str) -> Iterator[None]:
+    """Let what the system says of the storage be a StorageFailure, which tells what could not be done."""
+    try:
+        yield
+    except ConnectionError:  # no word of the storage: a JVM that has died
+        raise
+    except OSError as problem:
+        cause = "the disk is full" if is_out_of_space(problem) else f"the storage refuses it ({problem})"
+        raise StorageFailure(f"{what}: {cause}") from problem
 
 
 def registered() -> Registered:

@@ -34,9 +34,10 @@ from pyspark_delta.commands import (
     update,
     vacuum,
 )
-from pyspark_delta.exceptions import InvalidArgument, NotADeltaTable
+from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import scan
+from pyspark_delta.storage import refusals_named
 
 __all__ = [
     "DeltaMergeBuilder",
@@ -68,8 +69,7 @@ class DeltaTable:
                 "Set what Spark needs to reach the data files in the session.",
             )
         log = DeltaLog.for_path(path, sparkSession)
-        if not log.exists():
-            raise NotADeltaTable(f"{path} is not a Delta table")
+        log.require()
         return cls(sparkSession, log)
 
     @classmethod
@@ -173,7 +173,8 @@ class DeltaTable:
 
     def checkpoint(self) -> None:
         """Write a checkpoint of the newest version."""
-        self._log.checkpoint()
+        with refusals_named(f"a checkpoint of {self._log.path} can't be written"):
+            self._log.checkpoint()
 
     def purge(self, partitionFilter: str | None = None) -> DataFrame:
         """Rewrite files with deleted rows without them; one row with metrics."""

@@ -38,6 +38,8 @@ from pyspark_delta.log.clean_up import clean_up
 from pyspark_delta.log.names import LOG, commit_name
 from pyspark_delta.log.state import lines
 from pyspark_delta.log.store import FileExists, is_out_of_space
+from pyspark_delta.manifests import AFTER_EVERY_COMMIT, write_manifests
+from pyspark_delta.version import __version__
 
 if TYPE_CHECKING:
     from pyspark_delta.log.delta_log import DeltaLog
@@ -50,7 +52,7 @@ _log = logging.getLogger("pyspark_delta")
 
 _TRIES = 1000
 _LONGEST_PAUSE = 0.1
-ENGINE = "pyspark_delta/0.1.0"
+ENGINE = f"pyspark_delta/{__version__}"
 
 
 class Transaction:
@@ -328,6 +330,8 @@ class Transaction:
                 write_checkpoint(self.log.snapshot(version), int(time.time() * 1000))
                 if features.flag(snapshot.properties, "delta.enableExpiredLogCleanup", default=True):
                     clean_up(snapshot, int(time.time() * 1000))
+            if features.flag(snapshot.properties, AFTER_EVERY_COMMIT):
+                write_manifests(snapshot)
         except Exception:  # noqa: BLE001 - the commit stands, whatever stops the upkeep
             _log.warning("%s: upkeep after version %s failed", self.log.path, version, exc_info=True)
 

@@ -19,6 +19,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.actions import Metadata, Protocol, dump
 from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.properties import checked, spelled
 from pyspark_delta.scan import scan
 
 __all__ = [
@@ -38,13 +39,14 @@ CONSTRAINT = "delta.constraints."
 
 def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
     """Give properties values; what of the protocol they need comes with them."""
+    given = checked(properties)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         _change_metadata(
             change,
-            replace(metadata, configuration={**metadata.configuration, **properties}),
+            replace(metadata, configuration={**metadata.configuration, **given}),
             "SET TBLPROPERTIES",
-            {"properties": dump(dict(properties)).decode()},
+            {"properties": dump(given).decode()},
         )
 
 
@@ -54,7 +56,7 @@ def unset_properties(
     """Take properties away."""
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
-        wanted = list(names)
+        wanted = [spelled(name) for name in names]
         missing = [name for name in wanted if name not in metadata.configuration]
         if missing and not if_exists:
             raise InvalidArgument(f"the table has no property {', '.join(missing)}")

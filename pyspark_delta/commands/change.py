@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -22,10 +21,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark_delta import deletion_vectors
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, DeltaError
-from pyspark_delta.log.actions import Action, Add, DeletionVector, Remove, load
+from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Remove, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
 
@@ -100,6 +100,7 @@ class Change:
     data_files: list[Add] = field(default_factory=list)
     vector_files: list[str] = field(default_factory=list)
     committing: bool = False
+    metadata: Metadata | None = None  # that the table is given by this change
 
     def refuse_if_append_only(self, operation: str) -> None:
         """Raise if rows of this table may not be removed."""
@@ -110,9 +111,16 @@ class Change:
         """Whether deleted rows are to be marked rather than left out of new files."""
         return is_true(self.snapshot.properties, "delta.enableDeletionVectors")
 
+    def redefine(self, metadata: Metadata) -> None:
+        """Give the table this metadata with the commit; what is written from here on follows it."""
+        self.transaction.update_metadata(metadata)
+        self.metadata = metadata
+
     def write(self, frame: DataFrame, *, data_change: bool = True) -> list[Add]:
         """Write rows that are in the order and types of the table; the files are taken away if nothing comes of it."""
-        adds = write_files(self.spark, frame, self.snapshot, options=WriteOptions(data_change=data_change))
+        options = WriteOptions(data_change=data_change)
+        schema = self.metadata or self.snapshot
+        adds = write_files(self.spark, frame, schema, options=options, path=self.log.path)
         self.data_files += adds
         return adds
 
@@ -155,8 +163,9 @@ class Change:
         known = physical_rows(add)
         if known is not None:
             return known
-        path = absolute_path(add.path, self.log.path)
-        return int(pq.read_metadata(Path(path)).num_rows)
+        place = absolute_path(add.path, self.log.path)
+        with storage_of(place).open(place) as file:
+            return int(pq.read_metadata(file).num_rows)
 
     def live_rows(self, add: Add) -> int:
         """Rows of a file that are not deleted."""
@@ -204,16 +213,17 @@ class Change:
 @contextmanager
 def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
     """A change of the table as it is now."""
-    transaction = log.begin()
-    transaction.snapshot.check_writable()
-    change = Change(spark, log, transaction, transaction.snapshot)
-    try:
-        yield change
-    except BaseException as problem:
-        certainly_not = isinstance(problem, DeltaError) and not isinstance(problem, CommitOutcomeUnknown)
-        if certainly_not or not change.committing:
-            change.undo()
-        raise
+    with refusals_named(f"the table {log.path} can't be changed"):
+        transaction = log.begin()
+        transaction.snapshot.check_writable()
+        change = Change(spark, log, transaction, transaction.snapshot)
+        try:
+            yield change
+        except BaseException as problem:
+            certainly_not = isinstance(problem, DeltaError) and not isinstance(problem, CommitOutcomeUnknown)
+            if certainly_not or not change.committing:
+                change.undo()
+            raise
 
 
 def vector_file(vector: DeletionVector, root: str) -> str | None:

@@ -16,7 +16,8 @@ from pyspark_delta.log.actions import Add, DeletionVector, Metadata, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, decode_path, encode_path, is_absolute
-from pyspark_delta.storage import storage_of
+from pyspark_delta.properties import checked
+from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.write import discard
 
 __all__ = ["clone"]
@@ -90,7 +91,7 @@ def _metadata(source: Snapshot, existing: Snapshot | None, properties: Mapping[s
         found,
         id=str(uuid.uuid4()) if existing is None else existing.metadata.id,
         created_time=now_ms(),
-        configuration={**found.configuration, **properties},
+        configuration={**found.configuration, **checked(properties)},
     )
 
 
@@ -128,8 +129,9 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
         for add, name in zip(files, names, strict=True)
     ]
     try:
-        _require(source, pairs, spread.over(spark, pairs, _copy))
-        vectors = deletion_vectors.write_many(root, rows)
+        with refusals_named(f"{source.path} can't be copied to {root}"):
+            _require(source, pairs, spread.over(spark, pairs, _copy))
+            vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
         discard(root, added)
         raise

@@ -9,6 +9,7 @@ that the driver has, one job writes what comes of all its rows, and the two are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -18,9 +19,10 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
+from pyspark_delta import schema as schemas
 from pyspark_delta.commands.candidates import Candidates, find_candidates
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
-from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, expression, quoted
+from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, expression, read_conf
 from pyspark_delta.commands.merge_clauses import (
     BY_SOURCE,
     MATCHED,
@@ -30,9 +32,10 @@ from pyspark_delta.commands.merge_clauses import (
     parameters,
 )
 from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
+from pyspark_delta.commands.merge_schema import grown
 from pyspark_delta.commands.merge_source import Source, prepared
 from pyspark_delta.commands.rows import bitmap, grouped, packed
-from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated
+from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaError, InvalidArgument
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
@@ -45,6 +48,7 @@ IN_PLAN = 1_000
 BROADCAST_ROWS = 1_000_000
 # Up to here rows of a source that the driver has meet one small file in one task.
 AT_ONCE_ROWS = 10_000
+AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
 
 def merge(  # noqa: PLR0917 - called by one place
@@ -54,13 +58,17 @@ def merge(  # noqa: PLR0917 - called by one place
     on: str | Column,
     clauses: Sequence[Clause],
     alias: str | None = None,
+    *,
+    grows: bool = False,
 ) -> dict[str, int]:
-    """Merge; the metrics, as the history has them."""
+    """Merge; the metrics, as the history has them. The table `grows` by columns of the source if that is wanted."""
     check(clauses)
     with changing(spark, log) as change:
         if any(each.action != "insert" for each in clauses):
             change.refuse_if_append_only("MERGE")
         timer = Timer()
+        if grows or read_conf(spark, AUTO_MERGE, "false") == "true":
+            _grow(change, source, clauses, alias)
         with prepared(spark, source) as ready:
             return _Merge(change, ready, expression(on), clauses, alias, timer.ms()).run()
 
@@ -86,7 +94,9 @@ class _Merge:
         self._timer = Timer()
         self._schema = change.snapshot.schema
         self._clauses = clauses
-        self._rows = MergedRows(change.spark, self._schema, source, on, clauses, alias)
+        goal = self._schema if change.metadata is None else schemas.from_json(change.metadata.schema_string)
+        self._goal = goal
+        self._rows = MergedRows(change.spark, self._schema, goal, source, on, clauses, alias)
 
     def run(self) -> dict[str, int]:
         candidates = self._candidates()
@@ -98,9 +108,9 @@ class _Merge:
         # Where files are written anew their rows meet a small source once more: cheaper than to keep new values.
         with_values = self._change.deletion_vectors_wanted() or not self._source.small
         found = rows.pairs(self._numbered(candidates), with_values=with_values)
-        inserted = (
-            rows.inserted() if rows.inserting else None
-        )  # refuses what does not resolve, before any job
+        inserted = None
+        if rows.inserting:
+            rows.inserted()  # refuses what does not resolve, before any job
         if rows.updating and with_values:
             found = found.persist()
         try:
@@ -112,8 +122,8 @@ class _Merge:
             pairs = Pairs(numbers)
             self._refuse_ambiguous(pairs)
             scanned = self._timer.ms()
-            if inserted is not None:
-                inserted = self._unmatched(inserted, pairs)
+            if rows.inserting:
+                inserted = self._inserted(pairs)
             if self._change.deletion_vectors_wanted():
                 return self._by_vectors(candidates, found, pairs, inserted, scanned)
             valued = found if with_values else None
@@ -138,7 +148,9 @@ class _Merge:
         seen = Observation()
         try:
             added = self._change.write(self._rows.everything(self._numbered(candidates), seen))
-        except (Py4JError, PySparkException, ConstraintViolated):
+        except (Py4JError, PySparkException) as problem:
+            if isinstance(problem, DeltaError) and not isinstance(problem, ConstraintViolated):
+                raise
             return None  # perhaps by a row that is not inserted in the end
         counted, old = self._counted(seen)
         live = self._change.live_rows(candidates.adds[0])
@@ -177,6 +189,8 @@ class _Merge:
             return None
         try:
             return analyse(self._spark, self._schema, " AND ".join(texts), "MERGE", self._alias)
+        except InvalidArgument:
+            raise
         except AnalysisException:  # Spark's own text of an expression is not always one that it can read
             return None
 
@@ -201,20 +215,19 @@ class _Merge:
 
     # Second job
 
-    def _unmatched(self, inserted: DataFrame, pairs: Pairs) -> DataFrame | None:
-        """Less those whose source row matches; None if that is all of them."""
-        number = self._source.number
+    def _inserted(self, pairs: Pairs) -> DataFrame | None:
+        """What comes of source rows that match none; None if all of them match."""
+        source, number = self._source.frame, self._source.number
         matched = pairs.matched_sources()
         if len(matched) == self._source.rows:
             return None
         if not len(matched):
-            return inserted
+            return self._rows.inserted()
         if len(matched) <= IN_PLAN:
-            return inserted.where(~F.col(number).isin(matched.to_pylist()))
+            return self._rows.inserted(source.where(~F.col(number).isin(matched.to_pylist())))
         seen = self._spark.createDataFrame(pa.table({number: matched}))
-        return inserted.join(
-            F.broadcast(seen) if len(matched) <= BROADCAST_ROWS else seen, number, "left_anti"
-        )
+        others = F.broadcast(seen) if len(matched) <= BROADCAST_ROWS else seen
+        return self._rows.inserted(source.join(others, number, "left_anti"))
 
     def _by_vectors(
         self, candidates: Candidates, found: DataFrame, pairs: Pairs, inserted: DataFrame | None, scanned: int
@@ -278,16 +291,17 @@ class _Merge:
         old = rows.target_frame(touched.frame(), packed(ordinal, F.col(ROW)))
         changed = found.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
         if not rows.updating:
-            return old.join(self._small(changed, acted), rows.row, "left_anti").drop(rows.row)
+            stays = old.join(self._small(changed, acted), rows.row, "left_anti")
+            return stays.select(*(rows.kept(field, F.col).alias(field.name) for field in self._goal.fields))
         joined = old.join(self._small(changed, acted), rows.row, "left")
         clause = F.col(rows.clause)
         stays = joined.where(clause.isNull() | clause.isin(rows.updating))
         return stays.select(
             *(
-                F.when(clause.isNull(), F.col(quoted(field.name)))
+                F.when(clause.isNull(), rows.kept(field, F.col))
                 .otherwise(F.col(rows.value_name(index)))
                 .alias(field.name)
-                for index, field in enumerate(self._schema.fields)
+                for index, field in enumerate(self._goal.fields)
             )
         )
 
@@ -308,7 +322,7 @@ class _Merge:
     def _commit(
         self, gone: Marked, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
     ) -> dict[str, int]:
-        if not gone.removes and not added:
+        if not gone.removes and not added and self._change.metadata is None:
             self._change.undo()
             return {}
 
@@ -347,6 +361,13 @@ class _Merge:
         actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
         self._change.commit(actions, "MERGE", parameters(self._on, self._clauses), metrics)
         return metrics
+
+
+def _grow(change: Change, source: DataFrame, clauses: Sequence[Clause], alias: str | None) -> None:
+    metadata = change.snapshot.metadata
+    goal = grown(change.snapshot.schema, source.schema, clauses, alias)
+    if goal != change.snapshot.schema:
+        change.redefine(replace(metadata, schema_string=schemas.to_json(goal)))
 
 
 def _conjuncts(expression: Any) -> Iterator[Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
 from pyspark_delta.commands.conditions import quoted, read_conf
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause, numbers_of
+from pyspark_delta.commands.merge_schema import overlaid
 from pyspark_delta.commands.merge_source import Source
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
 from pyspark_delta.scan import FILE, ROW
+from pyspark_delta.schema import find
 
 __all__ = ["ROWS_SEEN", "MergedRows"]
 
@@ -29,13 +31,16 @@ class MergedRows:
         self,
         spark: SparkSession,
         schema: StructType,
+        goal: StructType,
         source: Source,
         on: Column,
         clauses: Sequence[Clause],
         alias: str | None,
     ) -> None:
         self._spark = spark
-        self._schema = schema
+        self._schema = schema  # that conditions and values can name
+        self._goal = goal  # that the rows have after the merge, where it grows
+        self._grows = goal != schema
         self._source = source
         self._on = on
         self._clauses = clauses
@@ -65,9 +70,13 @@ class MergedRows:
             return numbered.select(*keys)
         return self._with_values(numbered, keys, self._updates(target), self.clause, "value")
 
-    def inserted(self) -> DataFrame:
-        """The rows that the source would insert if none of its rows matched, with their numbers."""
-        source = self._source.frame.select("*", self._insertions().alias(self.clause))
+    def inserted(self, unmatched: DataFrame | None = None) -> DataFrame:
+        """What is inserted of these rows of the source, by default of all, with their numbers.
+
+        What matches is left out before values are computed: they may fail where they are not wanted.
+        """
+        source = self._source.frame if unmatched is None else unmatched
+        source = source.select("*", self._insertions().alias(self.clause))
         _refuse_chance(source)
         source = source.where(F.col(self.clause).isNotNull())
         keys = [F.col(self._source.number), F.col(self.clause)]
@@ -97,9 +106,17 @@ class MergedRows:
         return frame.select(
             *(
                 F.col(self.value_name(index)).alias(field.name)
-                for index, field in enumerate(self._schema.fields)
+                for index, field in enumerate(self._goal.fields)
             )
         )
+
+    def kept(self, field: StructField, column: Callable[[str], Column]) -> Column:
+        """The value of a column for rows that stay as they are, given the columns of the table as it was."""
+        known = find(self._schema, field.name) if self._grows else field
+        if known is None:
+            return F.lit(None).cast(field.dataType)
+        value = column(quoted(known.name))
+        return fit(value, known.dataType, field.dataType, field.name, [], grows=self._grows)
 
     def value_name(self, index: int) -> str:
         """The column that has the new values for a column of the table."""
@@ -130,8 +147,8 @@ class MergedRows:
                 else clause.isNull() | clause.isin(self.updating)
             )
         columns = []
-        for index, field in enumerate(self._schema.fields):
-            value = target[quoted(field.name)]
+        for index, field in enumerate(self._goal.fields):
+            value = self.kept(field, target.__getitem__)
             if inserting:
                 new = F.col(self._name("insert", index))
                 value = F.when(clause.isin(inserting), new).otherwise(value)
@@ -162,34 +179,46 @@ class MergedRows:
 
     def _updates(self, target: DataFrame) -> dict[int, list[Column]]:
         """The new values of the table's columns, for each clause that updates."""
+        kept = [(field, self.kept(field, target.__getitem__)) for field in self._goal.fields]
+        kept_by_name = {field.name: old for field, old in kept}
         return {
             number: [
-                assigned_value(target[quoted(field.name)], field.dataType, tree[field.name])
-                if field.name in tree
-                else target[quoted(field.name)]
-                for field in self._schema.fields
+                assigned_value(old, field.dataType, tree[field.name]) if field.name in tree else old
+                for field, old in kept
             ]
             for number in self.updating
-            for tree in (self._tree(self._clauses[number]),)
+            for tree in (self._tree(self._clauses[number], kept_by_name),)
         }
 
     def _inserts(self) -> dict[int, list[Column]]:
         """The values of the table's columns, for each clause that inserts."""
-        nothing = [F.lit(None).cast(field.dataType) for field in self._schema.fields]
+        nothing = [F.lit(None).cast(field.dataType) for field in self._goal.fields]
         return {
             number: [
                 assigned_value(none, field.dataType, tree[field.name]) if field.name in tree else none
-                for field, none in zip(self._schema.fields, nothing, strict=True)
+                for field, none in zip(self._goal.fields, nothing, strict=True)
             ]
             for number in self.inserting
             for tree in (self._tree(self._clauses[number]),)
         }
 
-    def _tree(self, clause: Clause) -> Tree:
+    def _tree(self, clause: Clause, kept: Mapping[str, Column] | None = None) -> Tree:
         if clause.assigned is not None:
             case_sensitive = read_conf(self._spark, "spark.sql.caseSensitive", "false") == "true"
-            return assignments(clause.assigned, self._schema, self._alias, case_sensitive)
-        return {field.name: self._source.column(field.name) for field in self._schema.fields}
+            return assignments(clause.assigned, self._goal, self._alias, case_sensitive)
+        if not self._grows:
+            return {field.name: self._source.column(field.name) for field in self._goal.fields}
+        tree: Tree = {}
+        for field in self._goal.fields:
+            given = find(self._source.frame.schema, field.name)
+            if given is not None:
+                value = self._source.column(given.name)
+                tree[field.name] = (
+                    value
+                    if kept is None
+                    else overlaid(value, given.dataType, kept[field.name], field.dataType)
+                )
+        return tree
 
     def _with_values(
         self,
@@ -216,11 +245,13 @@ class MergedRows:
         types = {each.name: each.dataType for each in wide.schema.fields}
         differences: list[str] = []
         narrow = []
-        for index, wanted in enumerate(self._schema.fields):
+        for index, wanted in enumerate(self._goal.fields):
             value = F.lit(None).cast(wanted.dataType)
             for number in reversed(list(names)):
                 name = names[number][index]
-                new = fit(F.col(name), types[name], wanted.dataType, wanted.name, differences)
+                new = fit(
+                    F.col(name), types[name], wanted.dataType, wanted.name, differences, grows=self._grows
+                )
                 value = F.when(F.col(clause) == number, new).otherwise(value)
             narrow.append(value.alias(self._name(stem, index)))
         if differences:

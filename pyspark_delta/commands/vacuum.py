@@ -29,7 +29,7 @@ from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.names import LOG
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
-from pyspark_delta.storage import storage_of
+from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.write import STAGING_PREFIX
 
 __all__ = ["Rubbish", "find_rubbish", "vacuum"]
@@ -79,7 +79,8 @@ def vacuum(
     status = "FAILED"
     deleted = 0
     try:
-        deleted = delete_rubbish(spark, found)
+        with refusals_named(f"files of {log.path} can't be deleted"):
+            deleted = delete_rubbish(spark, found)
         status = "COMPLETED"
     finally:
         if logged:

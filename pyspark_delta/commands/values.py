@@ -34,12 +34,23 @@ def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFra
         return frame.select(columns)
 
 
-def fit(value: Column, given: DataType, wanted: DataType, name: str, differences: list[str]) -> Column:
-    """A value as the type of its column, structs by the names of their fields; `differences` gets what can't be."""
+def fit(
+    value: Column,
+    given: DataType,
+    wanted: DataType,
+    name: str,
+    differences: list[str],
+    *,
+    grows: bool = False,
+) -> Column:
+    """A value as the type of its column, structs by the names of their fields; `differences` gets what can't be.
+
+    Where the type has grown, fields that the value lacks are null.
+    """
     if given == wanted:
         return value
     if isinstance(given, StructType) and isinstance(wanted, StructType):
-        return _fit_struct(value, given, wanted, name, differences)
+        return _fit_struct(value, given, wanted, name, differences, grows=grows)
     if (
         isinstance(given, ArrayType)
         and isinstance(wanted, ArrayType)
@@ -48,7 +59,9 @@ def fit(value: Column, given: DataType, wanted: DataType, name: str, differences
     ):
         return F.transform(
             value,
-            lambda each: fit(each, given.elementType, wanted.elementType, f"{name}.element", differences),
+            lambda each: fit(
+                each, given.elementType, wanted.elementType, f"{name}.element", differences, grows=grows
+            ),
         )
     if (
         isinstance(given, MapType)
@@ -58,11 +71,13 @@ def fit(value: Column, given: DataType, wanted: DataType, name: str, differences
     ):
         keys = F.transform(
             F.map_keys(value),
-            lambda each: fit(each, given.keyType, wanted.keyType, f"{name}.key", differences),
+            lambda each: fit(each, given.keyType, wanted.keyType, f"{name}.key", differences, grows=grows),
         )
         values = F.transform(
             F.map_values(value),
-            lambda each: fit(each, given.valueType, wanted.valueType, f"{name}.value", differences),
+            lambda each: fit(
+                each, given.valueType, wanted.valueType, f"{name}.value", differences, grows=grows
+            ),
         )
         return F.map_from_arrays(keys, values)
     return value.cast(wanted)
@@ -95,16 +110,24 @@ def strict(spark: SparkSession) -> Iterator[None]:
 
 
 def _fit_struct(
-    value: Column, given: StructType, wanted: StructType, name: str, differences: list[str]
+    value: Column, given: StructType, wanted: StructType, name: str, differences: list[str], *, grows: bool
 ) -> Column:
     parts = []
     for field in wanted.fields:
         source = find(given, field.name)
+        if source is None and grows:
+            parts.append(F.lit(None).cast(field.dataType).alias(field.name))
+            continue
         if source is None:
             differences.append(f"{name} has no field {field.name}")
             continue
         inside = fit(
-            value.getField(source.name), source.dataType, field.dataType, f"{name}.{field.name}", differences
+            value.getField(source.name),
+            source.dataType,
+            field.dataType,
+            f"{name}.{field.name}",
+            differences,
+            grows=grows,
         )
         parts.append(inside.alias(field.name))
     differences += [

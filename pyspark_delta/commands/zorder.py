@@ -62,8 +62,13 @@ def zorder(
         bins = by_partition(chosen)
         if not bins:
             return answer(spark, log.path, bins=[], added=[], considered=len(chosen), started_ms=started)
-        change.transaction.read_files([add for files in bins for add in files])
-        whole = scan(spark, change.snapshot, Files.of([add for files in bins for add in files], log.path))
+        everything = [add for files in bins for add in files]
+        change.transaction.read_files(everything)
+        whole = scan(spark, change.snapshot, Files.of(everything, log.path))
+        rows = sum(map(change.physical_rows, everything))
+        if rows > SAMPLED_ROWS:
+            # From all of them: the first rows of a table in the order of time tell nothing of the last.
+            whole = whole.sample(SAMPLED_ROWS / rows, seed=rows)
         values = [_sortable(path, _type(schema, path)) for path in paths]
         cuts = [_cuts(whole, value, len(paths)) for value in values]
         limit = target_size(change)
@@ -137,7 +142,7 @@ def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
 def _cuts(frame: DataFrame, value: Column, columns: int) -> list[Column]:
     """Values between ranges of about as many rows, as literals."""
     ranges = 1 << min(MOST_BITS, _NUMBER_BITS // columns)
-    values = frame.select(value.alias("value")).where(F.col("value").isNotNull()).limit(SAMPLED_ROWS)
+    values = frame.select(value.alias("value")).where(F.col("value").isNotNull())
     tiles = values.selectExpr("value", f"ntile({ranges}) OVER (ORDER BY value) AS tile")
     firsts = tiles.groupBy("tile").agg(F.min("value").alias("value")).orderBy("tile").collect()
     cuts: list[Column] = []

@@ -87,6 +87,11 @@ class DeltaLog:
             return True
         return not Listing(self.store.names_from(LOG)).is_empty
 
+    def require(self) -> None:
+        """Raise unless there is a table, and say what there is."""
+        if not self.exists():
+            raise _no_table(self.store)
+
     def update(self) -> Snapshot:
         """The newest version; reads what was committed since the last look."""
         with self._lock:

@@ -97,9 +97,9 @@ def unknown_feature(table: Path) -> None:
 
 DAMAGES: list[tuple[Callable[[Path], None], type[errors.DeltaError], str]] = [
     (no_log, errors.NotADeltaTable, "table"),
-    (empty_log, errors.EmptyLog, "_delta_log"),
+    (empty_log, errors.EmptyLog, "no commit and no checkpoint"),
     (gap, errors.LogGap, "version 1"),
-    (torn_commit, errors.CorruptLog, "3.json"),
+    (torn_commit, errors.CorruptLog, "version 3 is damaged in line"),
     (corrupt_checkpoint_alone, errors.CorruptCheckpoint, "checkpoint"),
     (corrupt_vector, errors.CorruptDeletionVector, "checksum"),
     (missing_vector, errors.CorruptDeletionVector, "missing"),

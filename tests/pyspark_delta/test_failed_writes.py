@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyspark
 import pytest
 from deltalake import write_deltalake
 
-from pyspark_delta import read, write
+from pyspark_delta import DeltaTable, read, write
 from pyspark_delta.exceptions import StorageFailure
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import changes
@@ -65,12 +66,18 @@ def test_a_full_disk_in_mid_write_leaves_the_table_as_it_was(spark, small_disk):
 
 def test_a_disk_that_is_read_only_is_told(spark, small_disk):
     table = small_disk / "table"
-    write(spark.range(3), str(table))
+    write(spark.range(3), str(table), properties={"delta.enableDeletionVectors": "true"})
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(StorageFailure, match=r"read-only|could not be made"):
         write(spark.range(3), str(table), "append")
     with pytest.raises(StorageFailure):
         write(spark.range(3), str(small_disk / "other"))
+    changed = DeltaTable.forPath(spark, str(table))
+    copied = partial(changed.clone, str(small_disk / "copy"))
+    generated = partial(changed.generate, "symlink_format_manifest")
+    for refused in (partial(changed.delete, "id = 1"), changed.checkpoint, copied, generated):
+        with pytest.raises(StorageFailure, match="Read-only"):
+            refused()
     assert read(spark, str(table)).count() == 3
 
 
@@ -114,8 +121,9 @@ CLUSTER = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
-from pyspark_delta import DeltaTable, read, write
+from pyspark_delta import DeltaTable, read, spread, write
 
+spread.JOB_FROM = 1  # footers, listings and deletions are the executors' work
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
 spared = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # three JVMs for a few jobs each
 for who in ("driver", "executor"):
@@ -125,7 +133,14 @@ path = sys.argv[1]
 write(spark.sql("select id, id % 3 as p, cast(id as string) s from range(0, 30, 1, 4)"), path,
       partition_by="p", properties={"delta.enableDeletionVectors": "true"})
 write(spark.range(30, 40).selectExpr("id", "5L as p", "'x' as s"), path, "append")
-DeltaTable.forPath(spark, path).delete("id % 10 = 7")
+changed = DeltaTable.forPath(spark, path)
+changed.delete("id % 10 = 7")
+changed.update("id = 1", {"s": "'updated'"})
+source = spark.sql("select id, 5L as p, 'merged' as s from range(38, 44)").alias("s")
+changed.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+changed.optimize().executeCompaction()
+spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+changed.vacuum(0)
 found = read(spark, path)
 print("counted", found.count(), found.where("p = 5").count(), found.where("id < 3").count(), flush=True)
 
@@ -176,7 +191,7 @@ class Cluster:
 def test_separate_processes_write_and_one_that_is_stopped_or_killed_in_mid_write_changes_nothing(table):
     cluster = Cluster(table)
     try:
-        assert "counted 36 9 3" in cluster.wait_for("counted")
+        assert "counted 40 13 3" in cluster.wait_for("counted")
         before = files_of(Path(table))
         cluster.write_until_there_is_data()
         cluster.process.send_signal(signal.SIGINT)
@@ -187,9 +202,9 @@ def test_separate_processes_write_and_one_that_is_stopped_or_killed_in_mid_write
     finally:
         cluster.kill()
     assert files_of(Path(table)) == before
-    assert DeltaLog.for_path(table).update().files().total_rows() == 36
+    assert DeltaLog.for_path(table).update().files().total_rows() == 40
     more = pa.table(
         {"id": pa.array([0, 1, 2], pa.int64()), "p": pa.array([0, 0, 0], pa.int64()), "s": ["a", "b", "c"]}
     )
     write_deltalake(table, more, mode="append")
-    assert DeltaLog.for_path(table).update().files().total_rows() == 39
+    assert DeltaLog.for_path(table).update().files().total_rows() == 43

@@ -17,13 +17,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everyone calls it
 from pyspark.sql.types import StructType
 
-from pyspark_delta import read, write
+from pyspark_delta import DeltaTable, read, write
 from pyspark_delta.exceptions import (
     ConstraintViolated,
     DeltaAnalysisError,
     InvalidArgument,
     MissingDataFile,
     SchemaMismatch,
+    UnsupportedTableFeature,
 )
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
@@ -343,6 +344,8 @@ def test_columns_are_found_by_their_ids_where_the_table_says_so(spark, table):
     frame = read(spark, table)
     assert rows(frame.select("a", "b.q", "b.p", "new")) == [(7, "four", "three", None), (8, None, None, None)]
     assert rows(frame.where("b.p = 'three' and a = 7").select("b.q")) == [("four",)]
+    with pytest.raises(UnsupportedTableFeature, match="other names for its columns"):
+        DeltaTable.forPath(spark, table).generate("symlink_format_manifest")
 
 
 def test_only_files_that_can_match_are_read(spark, table):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from types import FunctionType
 from typing import Any
 
+import delta
 import delta.exceptions
 import delta.tables
 import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import SparkSession
 
 import pyspark_delta
 import pyspark_delta.exceptions
@@ -57,12 +61,36 @@ def test_a_class_is_where_a_changed_import_finds_it(name):
     assert name in pyspark_delta.tables.__all__
 
 
+@pytest.mark.parametrize("name", delta.__all__)
+def test_what_the_package_has_is_where_a_changed_import_finds_it(name):
+    assert name in pyspark_delta.__all__
+    assert hasattr(pyspark_delta, name)
+
+
+def test_a_builder_of_delta_sparks_quick_start_needs_no_package_here():
+    configure = pyspark_delta.configure_spark_with_delta_pip
+    assert parameters(pyspark_delta, configure.__name__) == parameters(delta, configure.__name__)
+    builder = SparkSession.Builder()
+    assert configure(builder)._options == {}
+    assert configure(builder, ["g:a:1", "g:b:2"])._options == {"spark.jars.packages": "g:a:1,g:b:2"}
+    with pytest.raises(TypeError, match="Builder"):
+        configure("local")
+
+
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_exception_has_the_name_of_delta_sparks(name):
     ours = getattr(pyspark_delta.exceptions, name)
     assert issubclass(ours, pyspark_delta.exceptions.DeltaError)
     if name != "DeltaConcurrentModificationException":
         assert issubclass(ours, pyspark_delta.exceptions.DeltaConcurrentModificationException)
+
+
+def test_an_error_is_what_scripts_for_delta_spark_catch_and_comes_back_from_a_pickle():
+    assert issubclass(pyspark_delta.exceptions.DeltaError, PySparkException)
+    assert issubclass(pyspark_delta.exceptions.NotADeltaTable, AnalysisException)
+    told = pickle.loads(pickle.dumps(pyspark_delta.exceptions.NotADeltaTable("nothing there")))
+    assert (told.cause, told.getCondition(), told.getMessage()) == ("nothing there", None, str(told))
+    assert told.cure in str(told)
 
 
 def test_every_error_tells_cause_and_cure():

@@ -15,7 +15,7 @@ from deltalake import DeltaTable as Deltalake
 from deltalake import QueryBuilder, write_deltalake
 
 from pyspark_delta import DeltaTable, write
-from pyspark_delta.commands import alter
+from pyspark_delta.commands import alter, zorder
 from pyspark_delta.exceptions import (
     AppendOnlyTable,
     ConstraintViolated,
@@ -117,11 +117,14 @@ class TestOptimize:
         assert _actions(table, "add")[0].get("deletionVector") is None
         assert ids(spark, table) == [1, 3]
 
-    def test_z_order_brings_near_rows_together(self, spark, table):
+    def test_z_order_brings_near_rows_together(self, spark, table, monkeypatch):
+        monkeypatch.setattr(zorder, "SAMPLED_ROWS", 1024)
+        # In order by one of them: a sample of the first rows would say nothing of the others.
         frame = (
             spark.range(4096)
             .selectExpr("id", "id % 64 x", "id div 64 y", "concat('n', id % 64) n")
-            .repartition(4)
+            .repartitionByRange(4, "x")
+            .sortWithinPartitions("x")
         )
         write(frame, table)
         target = DeltaTable.forPath(spark, table)
@@ -303,6 +306,10 @@ class TestGenerate:
         assert pq.read_table(line.removeprefix("file:"))["id"].to_pylist() == [2]
         with pytest.raises(InvalidArgument, match="no mode"):
             target.generate("other")
+        target.setProperties({"delta.compatibility.symlinkFormatManifest.enabled": "true"})
+        target.delete("p = 'y'")
+        write(spark.sql("select 3 id, 'z' p"), table, mode="append")
+        assert [each.name for each in folder.iterdir()] == ["p=z"]
 
 
 class TestDescription:

@@ -24,7 +24,6 @@ from delta_models.operations import (
     CreateAs,
     DropConstraint,
     Latest,
-    Merge,
     Operation,
     Overwrite,
     Purge,
@@ -144,11 +143,6 @@ class PysparkEngine(SparkAdapter):
 
         write(frame, self._location, mode=mode, user_metadata=self._tag or None, **options)
 
-    def _merge(self, merge: Merge) -> Outcome | None:
-        if merge.schema_evolution:
-            return Unsupported("merge with schema evolution")
-        return super()._merge(merge)
-
     # Rules and upkeep
 
     def _vacuum(self, vacuum: Vacuum) -> Outcome | None:
@@ -196,7 +190,6 @@ class PysparkEngine(SparkAdapter):
         Create: _create,
         Replace: _replace,
         CreateAs: _create_as,
-        Merge: _merge,
         Vacuum: _vacuum,
         Purge: _purge,
         AddColumn: _add_column,

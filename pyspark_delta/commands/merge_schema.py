@@ -1,0 +1,63 @@
+"""The schema that a merge leaves: where it may grow, by the source's columns that a clause assigns to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+from pyspark.sql.types import DataType, StructField, StructType
+
+from pyspark_delta.commands.assignments import parse_name
+from pyspark_delta.commands.merge_clauses import BY_SOURCE, Clause
+from pyspark_delta.enforcement import merged
+from pyspark_delta.schema import find
+
+__all__ = ["grown", "overlaid"]
+
+
+def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None) -> StructType:
+    """The table's schema with the columns and fields of the source that clauses assign to, `*` to all of them."""
+    paths: set[tuple[str, ...]] = set()
+    for clause in clauses:
+        if clause.when == BY_SOURCE or clause.action == "delete":
+            continue
+        if clause.assigned is None:
+            return merged(schema, source)
+        paths |= {_below(parse_name(name.lower()), schema, alias) for name in clause.assigned}
+    return merged(schema, _only(source, paths))
+
+
+def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> Column:
+    """A value of the source on top of one that a row has: fields that the source does not know stay as they are."""
+    if given == wanted or not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+        return value
+    parts = []
+    for field in wanted.fields:
+        source = find(given, field.name)
+        old = kept.getField(field.name)
+        new = (
+            old
+            if source is None
+            else overlaid(value.getField(source.name), source.dataType, old, field.dataType)
+        )
+        parts.append(new.alias(field.name))
+    return F.when(value.isNotNull(), F.struct(*parts))
+
+
+def _below(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
+    """A path without the name that the merge gives to the table."""
+    is_alias = alias is not None and len(path) > 1 and path[0] == alias.lower()
+    return path[1:] if is_alias and find(schema, path[0]) is None else path
+
+
+def _only(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
+    """The fields that are named, or have one below them that is."""
+    kept = []
+    for field in struct.fields:
+        below = {path[1:] for path in paths if path[0] == field.name.lower()}
+        if () in below:
+            kept.append(field)
+        elif below and isinstance(field.dataType, StructType):
+            kept.append(StructField(field.name, _only(field.dataType, below), field.nullable, field.metadata))
+    return StructType(kept)

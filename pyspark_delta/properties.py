@@ -1,0 +1,113 @@
+"""Properties of tables that have a meaning: how the log spells them, and what they can be.
+
+Names are the same whatever their case, as for delta-spark; a value without a meaning is refused where it is set, so
+that no later commit stumbles over it. Properties that nobody here knows are the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyspark_delta import features
+from pyspark_delta.exceptions import InvalidArgument
+
+__all__ = ["checked", "spelled"]
+
+_FLAGS = (
+    "delta.appendOnly",
+    "delta.checkpoint.writeStatsAsJson",
+    "delta.checkpoint.writeStatsAsStruct",
+    "delta.compatibility.symlinkFormatManifest.enabled",
+    "delta.enableChangeDataFeed",
+    "delta.enableDeletionVectors",
+    "delta.enableExpiredLogCleanup",
+    "delta.enableIcebergCompatV1",
+    "delta.enableIcebergCompatV2",
+    "delta.enableIcebergCompatV3",
+    "delta.enableInCommitTimestamps",
+    "delta.enableRowTracking",
+    "delta.enableTypeWidening",
+    "delta.enableVariantShredding",
+    "delta.randomizeFilePrefixes",
+)
+_LEAST = {
+    "delta.checkpointInterval": 1,
+    "delta.columnMapping.maxColumnId": 0,
+    "delta.dataSkippingNumIndexedCols": -1,
+    "delta.minReaderVersion": 1,
+    "delta.minWriterVersion": 1,
+    "delta.randomPrefixLength": 1,
+}
+_INTERVALS = (
+    "delta.deletedFileRetentionDuration",
+    "delta.logRetentionDuration",
+    "delta.setTransactionRetentionDuration",
+)
+_CHOICES = {
+    "delta.checkpointPolicy": ("classic", "v2"),
+    "delta.columnMapping.mode": ("none", "name", "id"),
+    "delta.isolationLevel": ("Serializable", "WriteSerializable"),
+    "delta.parquet.compression.codec": (
+        "none",
+        "uncompressed",
+        "snappy",
+        "gzip",
+        "lzo",
+        "brotli",
+        "lz4",
+        "lz4_raw",
+        "zstd",
+    ),
+}
+_OTHERS = ("delta.dataSkippingStatsColumns", "delta.parquet.format.version", "delta.targetFileSize")
+_FEATURE = "delta.feature."
+_SPELLINGS = {
+    name.lower(): name
+    for name in (
+        *_FLAGS,
+        *_LEAST,
+        *_INTERVALS,
+        *_CHOICES,
+        *_OTHERS,
+        *(f"{_FEATURE}{name}" for name in features.known()),
+    )
+}
+
+
+def checked(given: Mapping[str, str]) -> dict[str, str]:
+    """The properties as the log spells them; refuses a value that has no meaning, and a name that comes twice."""
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        spelling = spelled(name)
+        if spelling in found:
+            raise InvalidArgument(f"the property {spelling} is given twice", "Give it once, in one spelling.")
+        if not isinstance(value, str):
+            raise TypeError(f"the property {name} must be a text, not {type(value).__name__}")
+        found[spelling] = value
+    for name in found:
+        _check(name, found)
+    return found
+
+
+def spelled(name: str) -> str:
+    """A name as the log spells it."""
+    return _SPELLINGS.get(name.lower(), name)
+
+
+def _check(name: str, properties: Mapping[str, str]) -> None:
+    value = properties[name]
+    if name in _FLAGS:
+        features.flag(properties, name)
+    elif name in _LEAST:
+        if features.whole_number(properties, name, 0) < _LEAST[name]:
+            raise InvalidArgument(f"the property {name} is {value!r}, and {_LEAST[name]} is the least")
+    elif name in _INTERVALS:
+        if features.interval_ms(properties, name, "") < 0:
+            raise InvalidArgument(f"the property {name} is {value!r}, which is less than no time")
+    elif name in _CHOICES:
+        _refuse_other(name, value, _CHOICES[name])
+
+
+def _refuse_other(name: str, value: str, choices: Iterable[str]) -> None:
+    if value.strip().lower() not in {each.lower() for each in choices}:
+        raise InvalidArgument(f"the property {name} is {value!r}", f"It can be {', '.join(choices)}.")

@@ -1,0 +1,90 @@
+"""A merge that may change the schema adds the source's columns that its clauses assign to, and no others."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from pyspark_delta import DeltaTable, write
+from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause
+from pyspark_delta.commands.merge_schema import grown
+from tests.pyspark_delta.test_changes import VECTORS, commit, frame, made, rows, version
+
+BIG, TEXT = LongType(), StringType()
+TABLE = StructType([StructField("id", BIG), StructField("s", StructType([StructField("a", BIG)]))])
+SOURCE = StructType(
+    [
+        StructField("ID", TEXT),
+        StructField("S", StructType([StructField("a", BIG), StructField("b", TEXT), StructField("c", TEXT)])),
+        StructField("n", BIG, nullable=False),
+        StructField("t", BIG),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "added"),
+    (
+        ((), []),
+        ((Clause(MATCHED, "update"),), ["s.b", "s.c", "n", "t"]),
+        ((Clause(NOT_MATCHED, "insert"),), ["s.b", "s.c", "n", "t"]),
+        ((Clause(MATCHED, "update", None, {"N": "1"}),), ["n"]),
+        ((Clause(MATCHED, "update", None, {"t.n": "1", "t": "2"}),), ["n", "t"]),
+        ((Clause(NOT_MATCHED, "insert", None, {"s.c": "1", "nowhere": "2"}),), ["s.c"]),
+        ((Clause(BY_SOURCE, "update", None, {"n": "1"}), Clause(MATCHED, "delete")), []),
+    ),
+)
+def test_what_is_assigned_to_is_added_as_nullable(clauses, added):
+    after = grown(TABLE, SOURCE, clauses, "t")
+    inner = after["s"].dataType
+    assert isinstance(inner, StructType)
+    assert [f"s.{name}" for name in inner.names[1:]] + after.names[2:] == added
+    assert all(each.nullable for each in after.fields)
+    assert (after["id"].dataType, after.names[:2]) == (BIG, ["id", "s"])
+
+
+@pytest.mark.slow
+class TestMerge:
+    @pytest.fixture(params=({}, VECTORS), ids=("rewriting", "vectors"))
+    def properties(self, request):
+        return request.param
+
+    def merge(self, target, source):
+        return target.alias("t").merge(source.alias("s"), "t.id = s.id").withSchemaEvolution()
+
+    def test_columns_of_the_source_are_added_and_those_that_it_lacks_are_kept(self, spark, table, properties):
+        target = made(spark, table, properties, id=[1, 2], v=["a", "b"])
+        source = frame(spark, id=[2, 3], n=[5, 6])
+        self.merge(target, source).whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+        assert rows(table, spark) == [(1, "a", None), (2, "b", 5), (3, None, 6)]
+        assert len(commit(table)["metaData"]) == 1
+
+    def test_a_clause_may_name_a_column_that_only_the_source_has(self, spark, table, properties):
+        target = made(spark, table, properties, id=[1, 2], v=["a", "b"])
+        source = frame(spark, id=[2, 3], n=[5, 6], other=["x", "y"])
+        merge = self.merge(target, source).whenMatchedUpdate("n > 1", {"t.n": "s.n + t.id"})
+        merge.whenNotMatchedInsert(values={"id": "s.id", "v": "s.other"}).execute()
+        assert rows(table, spark) == [(1, "a", None), (2, "b", 7), (3, "y", None)]
+
+    def test_fields_of_structs_are_added_and_kept_too(self, spark, table, properties):
+        target = spark.sql(
+            "select 1L id, named_struct('a', 1, 'b', 2) st union all select 2L, null"
+        ).coalesce(1)
+        write(target, table, properties=properties)
+        source = spark.sql(
+            "select 1L id, named_struct('b', 20, 'c', 30) st union all select 2L, named_struct('b', 21, 'c', 31) "
+            "union all select 3L, named_struct('b', 22, 'c', 32)"
+        )
+        merge = self.merge(DeltaTable.forPath(spark, table), source)
+        merge.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+        found = sorted(
+            (row["id"], tuple(row["st"])) for row in DeltaTable.forPath(spark, table).toDF().collect()
+        )
+        assert found == [(1, (1, 20, 30)), (2, (None, 21, 31)), (3, (None, 22, 32))]
+
+    def test_the_schema_grows_also_where_no_row_changes(self, spark, table):
+        target = made(spark, table, {}, id=[1], v=["a"])
+        self.merge(target, frame(spark, id=[9], n=[5])).whenMatchedUpdateAll().execute()
+        assert (version(table), rows(table, spark)) == (1, [(1, "a", None)])
+        self.merge(target, frame(spark, id=[9], n=[5])).whenMatchedUpdateAll().execute()
+        assert version(table) == 1

@@ -1,0 +1,43 @@
+"""Properties that have a meaning are spelled as the log spells them, and can only be what they can mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyspark_delta.exceptions import InvalidArgument
+from pyspark_delta.properties import checked, spelled
+
+
+def test_names_are_known_whatever_their_case():
+    given = {"DELTA.appendonly": "TRUE", "delta.Feature.DELETIONVECTORS": "supported", "Mine.Own": "x"}
+    assert checked(given) == {
+        "delta.appendOnly": "TRUE",
+        "delta.feature.deletionVectors": "supported",
+        "Mine.Own": "x",
+    }
+    assert spelled("delta.nobodyKnows") == "delta.nobodyKnows"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    (
+        ("delta.appendOnly", "yes"),
+        ("delta.checkpointInterval", "0"),
+        ("delta.checkpointInterval", "ten"),
+        ("delta.dataSkippingNumIndexedCols", "-2"),
+        ("delta.deletedFileRetentionDuration", "1 month"),
+        ("delta.logRetentionDuration", "interval -1 days"),
+        ("delta.isolationLevel", "SnapshotIsolation"),
+        ("delta.checkpointPolicy", "v3"),
+        ("delta.parquet.compression.codec", "zip"),
+    ),
+)
+def test_a_value_without_a_meaning_is_refused_where_it_is_set(name, value):
+    with pytest.raises(InvalidArgument, match=name) as refused:
+        checked({name.upper(): value})
+    assert repr(value) in refused.value.cause
+
+
+def test_a_name_in_two_spellings_is_refused():
+    with pytest.raises(InvalidArgument, match="twice"):
+        checked({"delta.appendOnly": "true", "delta.appendonly": "false"})
