@@ -17,7 +17,15 @@ EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
 )
 NAME = "made"
 COUNTED = "serial"
-LATTICES = ((1, 1), (0, 1), (10, 10), (1, -1), (-7, 3), (100, -25))  # where a column starts, and its step
+LATTICES = (
+    (1, 1),
+    (0, 1),
+    (10, 10),
+    (1, -1),
+    (-7, 3),
+    (100, -25),
+    (2**63 - 12, 2),
+)  # where a column starts, and its step
 
 LENGTHS = (2, 3, 5, 33)
 

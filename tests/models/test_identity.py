@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.outcomes import Committed, Rejected
@@ -127,3 +130,26 @@ class TestLattice:
         field = ALWAYS["serial"]
         marked = Struct((field.with_metadata({**field.metadata, "delta.identity.highWaterMark": 25}),))
         assert identities(marked) == (Identity(0, "serial", 10, 5, False, 25),)
+
+
+class TestOverflow:
+    NEAR = Struct((*BARE.fields, generated_identity("serial", 2**63 - 2, 1, explicit=True)))
+
+    def test_where_values_run_out_a_write_is_done_or_refused(self) -> None:
+        ends = world(self.NEAR).expect(append((1, "a")))
+        assert isinstance(ends.ordinary.outcome, Committed)
+        refusals = {each.requirement for each in ends.branches if isinstance(each.outcome, Rejected)}
+        assert refusals == {"outcome.identity-overflow-refused"}
+
+    def test_rows_with_values_of_their_own_are_no_reason(self) -> None:
+        given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
+        assert {type(each.outcome) for each in world(self.NEAR, given).expect(given).branches} == {Committed}
+
+    def test_the_honest_engine_refuses_and_does_not_wrap_around(self, tmp_path: Path) -> None:
+        engine = Reference()
+        engine.open(str(tmp_path / "table"))
+        assert engine.execute(ops.Create(self.NEAR), "") == Committed()
+        assert engine.execute(append((1, "a"), (2, "b")), "") == Committed()
+        refused = engine.execute(append((3, "c")), "")
+        assert isinstance(refused, Rejected)
+        assert refused.kind == "overflow"

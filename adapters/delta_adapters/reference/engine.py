@@ -16,7 +16,7 @@ from delta_adapters.reference.counting import metrics
 from delta_adapters.reference.definition import defined
 from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.numbering import numbered
+from delta_adapters.reference.numbering import Exhausted, numbered
 from delta_adapters.reference.pouring import Pouring
 from delta_adapters.reference.publish import Taken
 from delta_adapters.reference.reading import rejection

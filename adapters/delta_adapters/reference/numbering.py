@@ -11,7 +11,13 @@ from delta_models.table import Table
 from delta_models.table.identity import MARK, UNKNOWN, Identity, identities
 from delta_models.values import Value
 
+LEAST, MOST = -(2**63), 2**63 - 1
+
 Marks = Callable[[Identity], int]
+
+
+class Exhausted(ValueError):
+    """An identity column has no values left."""
 
 
 def next_value(column: Identity) -> int:
@@ -33,6 +39,8 @@ def numbered(table: Table, first: Marks = next_value) -> Table:
 
         at = column.position
         rows = tuple((*row[:at], value_of(row[at]), *row[at + 1 :]) for row in table.rows)
+        if not all(LEAST <= each <= MOST for each in made):
+            raise Exhausted(column.name)
         if made:
             table = _marked(table, at, made[-1]).with_rows(rows)
     return table

@@ -86,6 +86,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
+        "identity-overflow-refused",
+        "A write for whose rows an identity column has no values left may be refused; values may be left out before.",
+        "Identity Columns",
+        "lenient",
+    ),
+    _outcome(
         "too-long-refused",
         "A text of more code points than its column's char(n) or varchar(n) has is refused.",
         "delta-spark 4.4.0: char and varchar",

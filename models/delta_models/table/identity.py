@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from delta_models.schema import LONG, Field, Struct
+from delta_models.table.expectation import Expectation, or_refused
 from delta_models.table.state import Table
 from delta_models.values import Key, Row, Rows, Value, row_keyer
 
 START, STEP = "delta.identity.start", "delta.identity.step"
+EXHAUSTED = ("overflow", "constraint", "bad-argument")
+ROOM = 1_000_000  # values that a history surely leaves enough of
 EXPLICIT, MARK = "delta.identity.allowExplicitInsert", "delta.identity.highWaterMark"
 
 
@@ -40,6 +43,11 @@ class Identity:
     step: int
     explicit: bool
     mark: int | None
+
+    @property
+    def near_its_end(self) -> bool:
+        """Whether its values may run out while a history lasts: engines may leave some out."""
+        return not -(2**63) <= self.start + ROOM * self.step < 2**63
 
     def on_the_lattice(self, value: int) -> bool:
         """Whether a value is the start plus a number of steps, none included."""
@@ -101,6 +109,15 @@ def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
             new[at] for old, new in zip(before.rows, after.rows, strict=True) if old[at] is UNKNOWN
         ]
     return found
+
+
+def or_exhausted(before: Table, ends: Expectation) -> Expectation:
+    """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
+    after = ends.ordinary.table
+    short = [each.position for each in identities(after.schema) if each.near_its_end]
+    if not any(row[at] is UNKNOWN for at in short for row in after.rows):
+        return ends
+    return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-refused")
 
 
 def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:

@@ -26,6 +26,7 @@ from delta_models.table.expectation import (
     rewritten,
     unchanged,
 )
+from delta_models.table.identity import or_exhausted
 from delta_models.table.lengths import or_too_long
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
@@ -134,7 +135,7 @@ class World:
         ends = handler(table, operation)
         if not isinstance(operation, _WRITES_ROWS):
             return ends
-        return or_too_long(table, or_unwritable(table, ends))
+        return or_exhausted(table, or_too_long(table, or_unwritable(table, ends)))
 
     def after(self, operation: ops.Operation, branch: Branch | None = None) -> World:
         """The history with one more step; without a branch the operation's ordinary end."""
