@@ -74,6 +74,8 @@ class Reference(Pouring):
             return self.perform(operation, snapshot, tag)
         except Taken as error:
             return Rejected("conflict.other", f"version {error} was written by another")
+        except Exhausted as error:
+            return Rejected("overflow", f"{error} has no values left")
         except NotModelled as error:
             return Unsupported(str(error))
         except LogError as error:
