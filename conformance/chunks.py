@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from conformance.crashes.game import DrawnCrashes, EachPoint
-from conformance.crashes.stories import stories
+from conformance.crashes.groups import stories
 from conformance.dealer import Dealer
 from conformance.drawn import Drawn
 from conformance.events import ChunkEnded, ChunkStarted

@@ -23,6 +23,7 @@ from conformance.history import Step
 from conformance.laying import lay_out
 from conformance.looks import Rhythm
 from conformance.observation import Look, Observation
+from conformance.schemas import meaning
 from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
 from conformance.strategies import SLOTS
 from conformance.translation import translated, version_of
@@ -424,7 +425,7 @@ class Desk:
         except LogError:
             return False
         wanted = bound(branch.table, rows)
-        return rows.schema == wanted.schema and bag(rows.schema, rows.rows) == wanted.bag
+        return meaning(rows.schema) == meaning(wanted.schema) and bag(rows.schema, rows.rows) == wanted.bag
 
     def _remember(self, number: int) -> None:
         if self.snapshot is not None:

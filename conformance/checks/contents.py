@@ -8,6 +8,7 @@ from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference, differing_columns
 from conformance.observation import Observation
+from conformance.schemas import meaning
 from delta_adapters.capabilities import functions_of
 from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
@@ -32,19 +33,11 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.outcomes import Committed
-from delta_models.schema import STRING, Struct, to_json
+from delta_models.schema import STRING, Struct
 from delta_models.values import Rows
 
 JUDGES = judged_by("contents")
 FEATURE = "delta.feature."  # a property by which a feature is asked for; the protocol then names it
-FREE_METADATA = (
-    "delta.columnMapping.",
-    "CURRENT_DEFAULT",
-    "EXISTS_DEFAULT",
-    "parquet.field.",
-    "delta.typeChanges",
-    "delta.identity.highWaterMark",
-)
 READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
 
@@ -267,28 +260,16 @@ def _old_states(seen: Observation, ledger: Ledger) -> None:
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:
     """What is different between two schemas as Delta JSON, metadata that writers may add apart."""
-    if _plain(to_json(expected)) == _plain(to_json(got)):
+    if meaning(expected) == meaning(got):
         return None
     if expected.names != got.names:
         return f"columns {_names(got.names)} instead of {_names(expected.names)}"
     off = [
         f"{left.name!r} is {_column(right)} instead of {_column(left)}"
         for left, right in zip(expected, got, strict=True)
-        if _plain(to_json(Struct((left,)))) != _plain(to_json(Struct((right,))))
+        if meaning(Struct((left,))) != meaning(Struct((right,)))
     ]
     return "; ".join(off)
-
-
-def _plain(form: Any) -> Any:
-    match form:
-        case {"metadata": dict(metadata), **rest}:
-            kept = {key: value for key, value in metadata.items() if not key.startswith(FREE_METADATA)}
-            return {"metadata": kept, **{key: _plain(value) for key, value in rest.items()}}
-        case dict():
-            return {key: _plain(value) for key, value in form.items()}
-        case list():
-            return [_plain(each) for each in form]
-    return form
 
 
 def _column(field: Any) -> str:

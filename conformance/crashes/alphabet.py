@@ -1,5 +1,5 @@
-"""The rest of the alphabet as committed small histories: other ways to write, the definition of a table, its layout, its
-beginning; and second faults, which strike the one who comes to mend what the first has left."""
+"""The rest of the alphabet as committed small histories: other ways to write, a table's definition, layout, beginning;
+and second faults, which strike the one who comes to mend what the first has left."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from delta_models.operations import (
     Delete,
     DropColumn,
     DropConstraint,
+    DropFeature,
     EnableFeature,
     FailAt,
     LoseReplyAt,
@@ -32,6 +33,7 @@ from delta_models.operations import (
     RenameColumn,
     ReorderColumn,
     Replace,
+    SetDefault,
     SetNullable,
     SetProperties,
     UnsetProperties,
@@ -45,10 +47,11 @@ from delta_models.values import Rows
 
 LAST = Append(rows(1000))
 NAMED: Properties = (("delta.columnMapping.mode", "name"),)
+DEFAULTS: Properties = (("delta.feature.allowColumnDefaults", "supported"),)
 WIDE = struct(("id", LONG), ("part", LONG), ("more", LONG))
 NARROW = struct(("id", LONG), ("part", INTEGER))
 STRICT = Struct((replace(SCHEMA.fields[0], nullable=False), *SCHEMA.fields[1:]))
-WIDE_LAST = Append(Rows(WIDE, ((1000, 0, 1),)))
+WIDE_LAST = Append(Rows(WIDE, ((1000, 0, 1),)), schema_mode="merge")
 ONE_PART = Compare("=", Column(("part",)), Literal(LONG, 0))
 ONCE = Append(rows(20, 21), transaction=("job", 1))
 
@@ -67,7 +70,7 @@ WRITES = (
     Story(Overwrite(rows(8, 12), where=ONE_PART), _table(partitioned=True), SWEPT),
     Story(Overwrite(rows(8, 12), dynamic=True), _table(partitioned=True), SWEPT),
     Story(ONCE, _table(), (LAST, ONCE)),
-    Story(Append(Rows(WIDE, ((20, 0, 1),)), schema_mode="merge"), _table()),
+    Story(Append(Rows(WIDE, ((20, 0, 1),)), schema_mode="merge"), _table(), (WIDE_LAST,)),
     Story(Append(rows(20, 21, 22, 23), files=2), _table(TOLD), (LAST, ReadChanges(AtState(1)))),
     Story(Overwrite(rows(7)), _table(TOLD), (LAST, ReadChanges(AtState(1)))),
 )
@@ -85,6 +88,8 @@ DEFINITION = (
         _table((), SetProperties((("delta.logRetentionDuration", "interval 3 days"),))),
     ),
     Story(EnableFeature("deletionVectors"), _table()),
+    Story(SetDefault("part", Literal(LONG, 7)), _table(DEFAULTS)),
+    Story(DropFeature("allowColumnDefaults"), _table(DEFAULTS)),
 )
 BEGINNINGS = (
     Story(CreateAs(rows(1, 2), partition_by=("part",)), ()),
@@ -95,7 +100,7 @@ BEGINNINGS = (
 LAYOUT = (
     Story(ZOrder(("id",)), _table(), SWEPT),
     Story(Cluster(("id",)), _table()),
-    Story(Purge(), _table(HIDDEN, Delete(where("<", 3)))),
+    Story(Purge(), _table(HIDDEN, Delete(where("=", 3)))),
     Story(CompactLog(2), _table()),
 )
 # The first fault has struck by the time that the operation meets the second.

@@ -8,7 +8,8 @@ from pathlib import Path
 from conformance.accounts import Account, features_of
 from conformance.copies import copies
 from conformance.crashes.desk import CrashDesk
-from conformance.crashes.stories import KILLED, Story, faults_of, stories
+from conformance.crashes.groups import KILLED, stories
+from conformance.crashes.stories import Story, faults_of
 from conformance.dealer import Dealer, seat_of
 from conformance.drawn import Drawn
 from conformance.findings import FindingError

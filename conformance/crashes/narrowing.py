@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from conformance.schemas import meaning
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.outcomes import Committed
 from delta_models.table import Branch, Expectation, Table
@@ -61,18 +62,20 @@ def _within(branch: Branch, count: int) -> bool:
 
 
 def _holds(table: Table, rows: Rows) -> bool:
-    return table.exists and rows.schema == table.schema and bag(rows.schema, rows.rows) == table.bag
+    if not table.exists or meaning(rows.schema) != meaning(table.schema):
+        return False
+    return bag(rows.schema, rows.rows) == table.bag
 
 
 def _doubled(table: Table, before: Snapshot | None, rows: Rows, reader: LogReader) -> bool:
     """Whether what the operation adds is there a second time."""
-    if before is None or not table.exists or rows.schema != table.schema:
+    if before is None or not table.exists or meaning(rows.schema) != meaning(table.schema):
         return False
     try:
         was = reader.rows(before)
     except LogError:
         return False
-    if was.schema != rows.schema:
+    if meaning(was.schema) != meaning(rows.schema):
         return False
     added: Counter[Key] = table.bag - bag(was.schema, was.rows)
     return bool(added) and bag(rows.schema, rows.rows) == table.bag + added

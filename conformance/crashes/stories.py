@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.turnstile import roles
@@ -124,18 +124,6 @@ STREAMS = (
     Story(Pour(rows(20, 21)), _table(), (Pour(rows(1000)), Append(rows(1001)))),
     Story(Pour(rows(20, 21)), _table(), (Pour(rows()), Append(rows(1001)))),
 )
-STORIES: Mapping[str, tuple[Story, ...]] = {
-    "changes": CHANGES,
-    "upkeep": UPKEEP,
-    "marked": MARKED,
-    "streams": STREAMS,
-}
-KILLED = "killed-"  # before the name of a group: its engines die, rather than their tables
-
-
-def stories(name: str) -> tuple[Story, ...]:
-    """A group by the name that a profile's plan has for it; none if it is none."""
-    return STORIES.get(name.removeprefix(KILLED), ())
 
 
 def faults_of(record: Record, *, kill: bool = False) -> Iterator[Operation]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from conformance.crashes.desk import CrashDesk
+from conformance.crashes.groups import stories
 from conformance.crashes.left_overs import by_role, lying, swept
-from conformance.crashes.stories import CHANGES, MARKED, UPKEEP, Story, faults_of, stories
+from conformance.crashes.stories import CHANGES, MARKED, UPKEEP, Story, faults_of
 from conformance.dealer import seat_of
 from conformance.findings import key_of
 from conformance.findings.causes import known_deviation

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.crashes.stories import stories
+from conformance.crashes.groups import stories
 from conformance.plan import load_profile, profile_names
 from conformance.races.game import EVERY_ORDER
 from conformance.strategies import PROFILES, RandomDice, draw_command, draw_shape
