@@ -20,6 +20,7 @@ from delta_models.schema import DOUBLE, LONG, DecimalType, struct
 from delta_models.values import Decimal, Rows
 from tests.findings.samples import OPERATIONS, finding, history
 from tests.liars import stories
+from tests.liars.ends import TOO_LONG
 
 MONEY = struct(
     ("id", DecimalType(38, 10)),
@@ -81,6 +82,12 @@ def test_a_step_that_must_be_refused_is_asked_for(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the last step was refused, allowed: refused" in done.stdout
+
+
+def test_an_end_that_is_legal_and_still_breaks_the_rule_in_question_shows_it(tmp_path):
+    done = run(script(finding("outcome.too-long-refused", history=history(*TOO_LONG)), DELTA_RS), tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the last step was committed, allowed: refused" in done.stdout
 
 
 def test_a_read_that_was_answered_wrongly_is_asked_again(tmp_path):

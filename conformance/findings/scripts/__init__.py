@@ -118,7 +118,8 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
                 'ended(shows, f"{added} versions added, allowed {allowed}")',
             ]
         )
-    allowed = sorted({name for each in expectation.branches for name in _names(each)})
+    kept = [each for each in expectation.branches if each.breaks != finding.key.requirement]
+    allowed = sorted({name for each in kept for name in _names(each)})
     return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
 
 
