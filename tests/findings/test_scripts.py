@@ -120,6 +120,15 @@ def test_an_earlier_step_that_fails_is_no_answer(tmp_path):
     assert "step 1 should have been done" in done.stdout
 
 
+def test_a_session_that_moves_is_moved_where_there_is_one():
+    moves = finding(
+        "contents.append", history=history(*stories.PLAIN, ops.SetZone("Asia/Kathmandu"), stories.FILL)
+    )
+    rust, spark = (script(moves, printer) for printer in PRINTERS)
+    assert "spark.conf.set(\"spark.sql.session.timeZone\", 'Asia/Kathmandu')" in spark
+    assert "pass  # its sessions have no zone" in rust
+
+
 def test_a_rule_that_only_a_person_can_judge_shows_the_commit(tmp_path):
     done = run(
         script(finding("log.remove-names-live-file", history=history(*stories.OVERWRITE)), DELTA_RS), tmp_path

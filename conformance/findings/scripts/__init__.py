@@ -62,7 +62,7 @@ def _step(
             f"# {number}. Reopen\npath = reopened()\nversions[{number}] = max(log_versions(), default=None)",
             None,
         )
-    if isinstance(operation, (*ops.LOOKS, ops.SwitchActor, ops.SetZone)):
+    if isinstance(operation, (*ops.LOOKS, ops.SwitchActor)):
         return f"# {number}. {told}\nversions[{number}] = max(log_versions(), default=None)", None
     expectation = world.expect(operation)
     body = indent("\n".join(printer.statements(operation, world.table.schema)), "    ")

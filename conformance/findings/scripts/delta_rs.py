@@ -47,6 +47,8 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
             return _merge(operation, schema)
         case ops.Restore(at=ops.AtState(step=step)):
             return [f"DeltaTable(path).restore(versions[{step}])"]
+        case ops.SetZone():
+            return ["pass  # its sessions have no zone"]
         case ops.Checkpoint():
             return ["DeltaTable(path).create_checkpoint()"]
         case ops.Optimize(where=None):

@@ -77,6 +77,8 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
             return [f"DeltaTable.forPath(spark, path).optimize(){picked}.executeCompaction()"]
         case ops.Vacuum(retention_hours=hours, dry_run=False, lite=False):
             return [f"DeltaTable.forPath(spark, path).vacuum({'' if hours is None else hours})"]
+        case ops.SetZone(zone=zone):
+            return [f'spark.conf.set("spark.sql.session.timeZone", {zone!r})']
         case ops.SetProperties(properties=pairs):
             told = ", ".join(f"'{key}' = '{value}'" for key, value in pairs)
             return [f'spark.sql(f"ALTER TABLE delta.`{{path}}` SET TBLPROPERTIES ({told})")']
