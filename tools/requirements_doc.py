@@ -48,6 +48,7 @@ TITLES = {
     "crash": "What is left when storage fails",
     "host": "The process of an engine",
     "example": "Worked examples",
+    "catalog": "Tables that a catalog manages",
 }
 
 

@@ -43,10 +43,11 @@ def _constraints(reader: LogReader, after: Snapshot, commit: Commit, ledger: Led
     if not rules:
         return
     rows = _added(reader, after, commit)
-    for name, check in rules:
+    for at, (name, check) in enumerate(rules):
         holds = compiled(check, after.schema)
         broken = [row for row in rows if holds(row) is not True]
-        ledger.judge("rules.constraints-hold", f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
+        rule = "rules.constraints-hold" if at < len(properties) else "rules.invariants-hold"
+        ledger.judge(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
 
 
 def _generated(reader: LogReader, after: Snapshot, commit: Commit, ledger: Ledger) -> None:

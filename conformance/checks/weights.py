@@ -7,15 +7,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot
+from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot, clock
 from delta_models.log.columns import mapping_mode
 from delta_models.log.names import CheckpointName
 from delta_models.log.row_ids import ENABLED, is_tracked
 from delta_models.log.validity.checkpoints import asked_forms
+from delta_models.log.validity.features import CLUSTERING
+from delta_models.log.validity.iceberg import active
 from delta_models.log.validity.layout import new_files
+from delta_models.log.validity.lineage import lost_changes, new_columns
+from delta_models.log.validity.metadata import drops_widening, rules_asked
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.row_ids import is_update
-from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Primitive
+from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Primitive
 
 _EVERY_COMMIT = (
     "log.commit-is-json-lines", "log.one-action-a-line", "log.required-field", "log.field-type",
@@ -24,7 +28,7 @@ _EVERY_COMMIT = (
 _EVERY_PROTOCOL = (
     "log.reader-features-iff-version-3", "log.writer-features-iff-version-7", "log.reader-3-needs-writer-7",
     "log.reader-features-are-writer-features", "log.reader-writer-feature-in-both-lists",
-    "log.writer-feature-in-writer-list-only",
+    "log.writer-feature-in-writer-list-only", "log.feature-needs-reader-version",
 )  # fmt: skip
 _EVERY_METADATA = ("log.schema-readable", "log.column-names-unique", "log.format-is-parquet")
 _EVERY_MAPPING = (
@@ -45,6 +49,10 @@ _EVERY_VECTOR = (
     "dv.needs-property",
     "dv.num-records-present",
 )
+_EVERY_CHANGE_FILE = (
+    "log.cdc-no-data-change", "cdc.file-exists", "cdc.file-size", "cdc.readable", "cdc.path-is-uri",
+    "cdc.partition-values-complete",
+)  # fmt: skip
 _EVERY_VECTOR_FILE = ("dv.file-exists", "dv.well-formed", "dv.cardinality", "dv.rows-in-file")
 _EVERY_CHECKPOINT = (
     "checkpoint.after-commit", "checkpoint.readable", "checkpoint.actions-well-formed", "checkpoint.no-provenance",
@@ -70,11 +78,17 @@ def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
     found["log.path-added-once"] = len(commit.adds)
     found["log.path-removed-once"] = len(commit.removes)
     found["log.path-is-uri"] = len(commit.adds) + len(commit.removes)
+    found["log.data-file-not-hidden"] = len(commit.adds)
+    found["log.remove-has-timestamp"] = len(commit.removes)
+    known = before.live if before is not None else {}
+    live = [each for each in commit.removes if each.key in known]
+    found["log.remove-size"] = sum(each.size is not None for each in live)
+    found["log.remove-partition-values"] = sum(bool(each.partition_values) for each in live)
     found["log.remove-names-live-file"] = len(commit.removes)
     found["log.no-add-and-remove-of-one-file"] = bool(commit.adds and commit.removes)
     found["log.remove-carries-vector"] = sum(each.deletion_vector is not None for each in commit.removes)
     found["log.remove-extended-metadata"] = sum(bool(each.extended_file_metadata) for each in commit.removes)
-    for rule in ("log.cdc-no-data-change", "cdc.file-exists", "cdc.file-size", "cdc.readable"):
+    for rule in _EVERY_CHANGE_FILE:
         found[rule] = len(commit.cdcs)
     for rule in ("cdc.change-types", "cdc.equals-difference"):
         found[rule] = bool(commit.cdcs)
@@ -88,6 +102,8 @@ def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
         found[rule] = len(commit.protocols)
     for metadata in commit.metadatas:
         found.update(_metadata_rules(metadata))
+        found.update(_column_rules(before, metadata))
+    found["schema.type-widening-dropped-whole"] = drops_widening(before, commit)
     found.update(_state_rules(before, commit))
     return found
 
@@ -115,6 +131,25 @@ def _metadata_rules(metadata: Metadata) -> list[str]:
     return found
 
 
+def _column_rules(before: Snapshot | None, metadata: Metadata) -> Weights:
+    """What the metadata gives to judge of what columns say and become."""
+    try:
+        found: Weights = Counter(rules_asked(before, metadata))
+        if before is None:
+            return found
+        fresh = len(new_columns(before.metadata, metadata))
+        found["schema.type-changes-kept"] = len(lost_changes(before.metadata, metadata))
+    except CorruptLog:
+        return Counter()
+    found["schema.column-ids-not-reused"] = found["schema.physical-names-not-reused"] = fresh
+    if is_on(metadata, clock.ENABLED):
+        was_on = is_on(before.metadata, clock.ENABLED)
+        since = before.metadata.configuration.get(clock.ENABLEMENT_VERSION) is not None
+        found["log.in-commit-timestamp-after-files"] = not was_on
+        found["log.in-commit-timestamp-enablement-stays"] = was_on and since
+    return found
+
+
 def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
     found: Weights = Counter()
     metadata = commit.metadata or (before.metadata if before else None)
@@ -129,6 +164,10 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
         found.update(("log.in-commit-timestamp-needs-feature", "log.in-commit-timestamp-first"))
         found["log.in-commit-timestamp-present"] = 1
         found["log.in-commit-timestamp-increases"] = before is not None
+        if before is not None and not is_on(before.metadata, clock.ENABLED):
+            found["log.in-commit-timestamp-enablement"] = 1
+    if CLUSTERING in {each.name for each in commit.domains if not each.removed} and before is not None:
+        found["stats.new-clustering-columns"] = len(before.live)
     if "rowTracking" in (protocol.writer_features or ()):
         for rule in ("log.row-tracking-fields", "log.row-ids-fresh", "log.row-id-high-water-mark"):
             found[rule] = len(commit.adds)
@@ -169,6 +208,10 @@ def layout_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> 
         found["schema.files-have-field-ids"] = count
     if any(each.type == VARIANT for each in after.schema):
         found["log.variant-unshredded"] = count
+    if any(each.type in {TIMESTAMP, TIMESTAMP_NTZ} for each in after.schema):
+        found["log.timestamps-adjusted"] = count
+    if after.partition_by and "V1" in active(after.protocol, after.metadata):
+        found["iceberg.partition-columns-last"] = count
     return found
 
 
@@ -181,6 +224,7 @@ def row_id_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> 
             moves = bool(commit.adds) and not commit.data_change
             found.update({"rows.ids-stay": moves, "rows.commit-versions-stay": moves})
             found["rows.updated-ids-stay"] = is_update(commit)
+            found["rows.changed-rows-have-new-version"] = is_update(commit, "UPDATE", "MERGE")
     return found
 
 
@@ -238,9 +282,9 @@ def nan_weights(reader: LogReader, after: Snapshot, commit: Commit) -> Weights:
 
 def folder_weights(reader: LogReader, listing: Listing, first: int) -> Weights:
     """What the folder gives to judge from version `first` on."""
-    found: Weights = Counter(("log.versions-contiguous", "log.commit-never-changes"))
+    found: Weights = Counter(("log.versions-contiguous", "log.commit-never-changes", "log.file-names-padded"))
     if listing.commits and min(listing.commits) > 0:
-        found["log.oldest-version-has-checkpoint"] = 1
+        found.update(("log.oldest-version-has-checkpoint", "log.cleanup-keeps-checkpoint-commit"))
     for name in listing.checkpoints:
         if name.complete and name.version >= first:
             found.update(_checkpoint_rules(reader, name))
@@ -249,7 +293,8 @@ def folder_weights(reader: LogReader, listing: Listing, first: int) -> Weights:
     found["checksum.never-changes"] = len(listing.checksums)
     for compaction in listing.compactions:
         if compaction.last >= first:
-            found.update(("log.compaction-readable", "log.compaction-equals-replay"))
+            found.update(("log.compaction-readable", "log.compaction-equals-replay", "log.compaction-range"))
+            found["log.compaction-no-provenance"] += 1
     for version in listing.checksums:
         if version >= first:
             found.update(_checksum_rules(reader, version))
@@ -299,6 +344,7 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
     found += ["checkpoint.metadata-version"] * len(checkpoint.checkpoint_metadatas)
     if checkpoint.sidecars:
         found += ["checkpoint.file-actions-in-one-place", "checkpoint.sidecar-size"]
+        found.append("checkpoint.sidecars-in-their-folder")
         found.append("checkpoint.sidecars-hold-file-actions")
     if len(checkpoint.protocols) == 1 and len(checkpoint.metadatas) == 1:
         found += asked_forms(checkpoint.protocols[0], checkpoint.metadatas[0])

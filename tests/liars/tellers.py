@@ -12,7 +12,7 @@ from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.log import Snapshot
 from delta_models.outcomes import Outcome, Rejected
-from delta_models.schema import LONG, Field, Struct
+from delta_models.schema import LONG, Field, Json, Struct
 from delta_models.table import Table
 from delta_models.values import Rows
 from tests.liars import stories
@@ -109,6 +109,14 @@ class ForgetsAChange(Reference):
         )
 
 
+@trips("cdc.recorded", CHANGED)
+class RecordsNoChanges(Reference):
+    """An update records no change, although the change feed is on."""
+
+    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+        return []
+
+
 @trips("changes.refused-where-not-recorded", NOT_RECORDED)
 class TellsChangesThatItDidNotRecord(BendsWhatIsTold):
     """The change feed of a table that records none is empty."""
@@ -185,6 +193,13 @@ STRICTER = (
 MADE = Struct(
     (*stories.SCHEMA.fields, Field("made", LONG).with_metadata({"delta.generationExpression": "id"}))
 )
+SMALL_ID: dict[str, Json] = {"delta.invariants": '{"expression": {"expression": "id < 50"}}'}
+BOUNDED = Struct((stories.SCHEMA.fields[0].with_metadata(SMALL_ID), *stories.SCHEMA.fields[1:]))
+INVARIANT = (
+    ops.Create(BOUNDED),
+    ops.Append(Rows(BOUNDED, stories.MORE)),
+    ops.Append(Rows(BOUNDED, ((77, "large", 1.0),))),
+)
 RIGHT, WRONG = Rows(MADE, ((1, "a", 1.0, 1),)), Rows(MADE, ((1, "a", 1.0, 2),))
 COMPUTED = (ops.Create(MADE), ops.Append(RIGHT), ops.Append(WRONG))
 LOOKS_LEGACY = (
@@ -195,6 +210,7 @@ UPGRADED_TWICE = (*UPGRADED, ops.EnableFeature("checkConstraints"))
 
 
 @trips("rules.constraints-hold", STRICTER)
+@trips("rules.invariants-hold", INVARIANT)
 @trips("rules.generated-columns-hold", COMPUTED)
 class LetsAnythingIn(Reference):
     """An append is not held to the rules of the table."""

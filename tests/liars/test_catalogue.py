@@ -62,18 +62,22 @@ def test_a_damaged_log_is_heard_by_a_check(requirement, tmp_path):
 
 
 def observation_of(table: LogTable) -> Observation:
-    """All of a table as one step; the model says nothing of it."""
+    """All of a table as one step, or what follows its oldest commit where that is not version 0; the model says nothing
+    of it."""
     reader = LogReader(table.folder)  # the table's own remembers what was there before the damage
+    before: Snapshot | None = None
     after: Snapshot | None = None
     error: LogError | None = None
     commits: tuple[Commit, ...] = ()
+    oldest = min(reader.listing().commits)
     try:
         after = reader.snapshot()
-        commits = reader.commits(min(reader.listing().commits))
+        before = reader.snapshot(oldest) if oldest else None
+        commits = reader.commits(oldest + 1 if oldest else 0)
     except LogError as raised:
         error = raised
     anything = Expectation((Branch(Committed(), (0, len(commits)), Table(), "contents.append"),))
     return Observation(
         "damaged@1", 0, Append(Rows(struct(), ())), table.folder, anything, Committed(), None, Table(), table.reader,
-        None, after, commits, (), error,
+        before, after, commits, (), error,
     )  # fmt: skip

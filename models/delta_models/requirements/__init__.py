@@ -1,4 +1,4 @@
-"""The catalogue: every rule that a conforming engine keeps and a test can see, each with its id, sentence and source.
+"""The catalogue: every rule that a conforming engine keeps, each with its id, sentence and source.
 
 A check never asserts; it reports a `Breach` of a requirement. One module here a subject; each has a tuple
 `REQUIREMENTS`, and `CATALOGUE` is the sequence of all; `OF_THE_LOG` are those that `delta_models.log.validity` judges.
@@ -20,6 +20,7 @@ from delta_models.requirements import (
     rules,
     streams,
     told,
+    unseen,
 )
 from delta_models.requirements.base import Breach, Requirement, Strength
 
@@ -40,6 +41,7 @@ CATALOGUE: tuple[Requirement, ...] = (
     *rules.REQUIREMENTS,
     *streams.REQUIREMENTS,
     *told.REQUIREMENTS,
+    *unseen.REQUIREMENTS,
 )
 BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}
 

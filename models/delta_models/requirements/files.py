@@ -113,22 +113,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Variants have bounds only with the feature variantShredding.",
         "Variant Data Type",
     ),
-    _log(
-        "cdc.in-change-data-folder",
-        "A change data file lies in _change_data, unless its commit adds it to the table as well.",
-        "Change Data Files",
-    ),
     _log("cdc.path-is-uri", "The path of a change data file is a URI as RFC 2396 has it.", "Add CDC File"),
     _log(
         "cdc.partition-values-complete",
         "A cdc action has a value for every partition column and for no other.",
         "Add CDC File",
-    ),
-    _log(
-        "cdc.recorded",
-        "A delete, an update or a merge that leaves some rows of a file as they were, or changes rows, records its"
-        " changes where the change feed is on.",
-        "Writer Requirements for AddCDCFile",
     ),
     _log(
         "rows.changed-rows-have-new-version",

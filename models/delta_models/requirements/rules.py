@@ -19,11 +19,28 @@ def _identity(
 REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "rules.constraints-hold",
-        "Every row that is added meets each CHECK constraint and invariant of the metadata; unknown is not true.",
+        "Every row that is added meets each CHECK constraint of the metadata; unknown is not true.",
         "CHECK Constraints",
         "must",
         "writer",
         ("rules",),
+    ),
+    Requirement(
+        "rules.invariants-hold",
+        "Every row that is added meets each invariant of a column; unknown is not true.",
+        "Column Invariants",
+        "must",
+        "writer",
+        ("rules",),
+    ),
+    Requirement(
+        "cdc.recorded",
+        "A delete, an update or a merge that changes rows, or rewrites some that it leaves as they are, records its"
+        " changes where the change feed is on.",
+        "Writer Requirements for AddCDCFile",
+        "must",
+        "writer",
+        ("recorded",),
     ),
     Requirement(
         "rules.generated-columns-hold",

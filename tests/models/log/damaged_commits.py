@@ -170,7 +170,7 @@ def _extended_metadata_that_is_missing(table):
     table.create()
     action = table.add()
     table.write(action)
-    table.write(table.remove(action, extendedFileMetadata=True, size=1))
+    table.write(table.remove(action, extendedFileMetadata=True, size=action["add"]["size"]))
 
 
 damage("log.cdc-no-data-change")(lambda table: recorded(table, ["delete"], [1], dataChange=True))
@@ -229,7 +229,12 @@ def protocol_damage(requirement: str, **changes: Any) -> None:
     damage(requirement)(write)
 
 
-protocol_damage("log.reader-features-iff-version-3", minReaderVersion=2)
+protocol_damage(
+    "log.reader-features-iff-version-3",
+    minReaderVersion=2,
+    readerFeatures=["columnMapping"],
+    writerFeatures=["columnMapping"],
+)
 
 
 protocol_damage("log.writer-features-iff-version-7", writerFeatures=None, readerFeatures=[])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.models.log.damages import (
     CHANGE,
+    FAR_AHEAD,
     ICT,
     MAPPED,
     MAPPING,
@@ -51,7 +52,7 @@ damage("log.feature-dependencies")(
 @damage("log.in-commit-timestamp-enablement")
 def _enabled_in_silence(table):
     table.create()
-    table.write(in_commit(5), table.metadata(configuration=ICT))
+    table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT))
 
 
 @damage("log.clustering-domain")

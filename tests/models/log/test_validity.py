@@ -10,10 +10,12 @@ from delta_models.log.canonical import checksum
 from delta_models.requirements import OF_THE_LOG
 from tests.models.log import (
     damaged_checkpoints,
+    damaged_columns,
     damaged_commits,
     damaged_features,
     damaged_files,
     damaged_layout,
+    damaged_places,
     damaged_rows,
     damaged_tracking,
 )
@@ -21,6 +23,7 @@ from tests.models.log.damages import (
     CHANGE,
     DAMAGES,
     DOMAIN,
+    FAR_AHEAD,
     ICT,
     NAMED,
     PROTOCOL,
@@ -40,10 +43,12 @@ from tests.models.log.damages import (
 
 DAMAGED = (
     damaged_checkpoints,
+    damaged_columns,
     damaged_commits,
     damaged_features,
     damaged_files,
     damaged_layout,
+    damaged_places,
     damaged_rows,
     damaged_tracking,
 )  # each registers its damages
@@ -194,9 +199,9 @@ def test_honest_enablement_of_in_commit_timestamps_breaks_nothing(table):
     table.create()
     since = {
         "delta.inCommitTimestampEnablementVersion": "1",
-        "delta.inCommitTimestampEnablementTimestamp": "5",
+        "delta.inCommitTimestampEnablementTimestamp": str(FAR_AHEAD),
     }
-    table.write(in_commit(5), table.metadata(configuration=ICT | since))
+    table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT | since))
     assert table.breaches() == []
 
 
@@ -229,7 +234,13 @@ def test_honest_change_data_breaks_nothing(table):
 
 @pytest.mark.parametrize(
     "write",
-    (damaged_layout.honest_layout, damaged_tracking.honest_tracking, damaged_tracking.honest_iceberg),
+    (
+        damaged_layout.honest_layout,
+        damaged_tracking.honest_tracking,
+        damaged_tracking.honest_iceberg,
+        *damaged_columns.HONEST,
+        *damaged_places.HONEST,
+    ),
     ids=lambda write: write.__name__,
 )
 def test_tables_that_use_what_features_allow_break_nothing(table, write):

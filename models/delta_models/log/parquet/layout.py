@@ -12,16 +12,25 @@ import pyarrow.parquet as pq
 from delta_models.log.errors import CorruptFile, MissingFile
 
 _FIELD_ID = b"PARQUET:field_id"
+_KINDS = {
+    "int8": "byte", "int16": "short", "int32": "integer", "int64": "long", "float": "float", "date32[day]": "date",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class FileColumn:
-    """A column of a file, or a field of a struct in it. `int96` says that timestamps in it are stored so."""
+    """A column of a file, or a field of a struct in it.
+
+    `int96` says that timestamps in it are stored so, `adjusted` that they are moments. `kind` is the Delta type of
+    numbers and dates, else Arrow's name."""
 
     name: str
     field_id: int | None
     fields: tuple[FileColumn, ...] = ()
     int96: bool = False
+    kind: str = ""
+    is_timestamp: bool = False
+    adjusted: bool = False
 
 
 def file_layout(path: Path) -> tuple[FileColumn, ...]:
@@ -41,7 +50,22 @@ def file_layout(path: Path) -> tuple[FileColumn, ...]:
 
 def _column(field: pa.Field, int96: bool) -> FileColumn:
     number = (field.metadata or {}).get(_FIELD_ID)
-    return FileColumn(field.name, None if number is None else int(number), tuple(_fields(field.type)), int96)
+    is_timestamp = pa.types.is_timestamp(field.type)
+    return FileColumn(
+        field.name,
+        None if number is None else int(number),
+        tuple(_fields(field.type)),
+        int96,
+        _kind(field.type),
+        is_timestamp,
+        is_timestamp and field.type.tz is not None,
+    )
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return f"decimal({kind.precision},{kind.scale})"
+    return _KINDS.get(str(kind), str(kind))
 
 
 def _fields(kind: pa.DataType) -> Iterator[FileColumn]:

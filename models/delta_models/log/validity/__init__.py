@@ -27,6 +27,8 @@ from delta_models.log.validity import (
     features,
     folder,
     layout,
+    lineage,
+    metadata,
     protocol,
     row_ids,
 )
@@ -51,6 +53,7 @@ def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "
         (problem.breach for problem in commit.problems),
         actions.breaches(before, commit),
         protocol.breaches(before, commit),
+        metadata.breaches(before, commit),
         evolution.breaches(before, commit),
         features.breaches(before, commit),
     )
@@ -71,12 +74,13 @@ def change_breaches(
     commit: Commit,
     strictness: Strictness = "protocol",
 ) -> list[Breach]:
-    """What is wrong with the change data files, the row ids and the columns of new files of a commit, between the
-    states before and after it."""
+    """What is wrong with the change data files, the row ids, the columns of new files and the fate of old columns of a
+    commit, between the states before and after it."""
     found = chain(
         changes.breaches(reader, before, after, commit),
         row_ids.breaches(reader, before, after, commit),
         layout.breaches(reader, before, after, commit),
+        lineage.breaches(reader, before, after, commit),
     )
     return _strict(found, strictness)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from delta_models.log.actions import Add, Key, Metadata, Remove
+from delta_models.log.actions import Add, Cdc, Key, Metadata, Remove
 from delta_models.log.columns import log_name
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
@@ -24,6 +24,8 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     """Breaches of the rules on actions."""
     yield from _counts(before, commit)
     yield from _paths(commit)
+    yield from _hidden(commit)
+    yield from _removes(before, commit)
     yield from _reconciliation(before, commit)
     yield from _overwritten(before, commit)
     yield from _partition_values(before, commit)
@@ -54,14 +56,15 @@ def _counts(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
 
 
 def _paths(commit: Commit) -> Iterator[Breach]:
-    files: list[Add | Remove] = [*commit.adds, *commit.removes]
+    files: list[Add | Remove | Cdc] = [*commit.adds, *commit.removes, *commit.cdcs]
     for each in files:
         if not each.path:
             continue
         legal = _URI.match(each.path)
         if legal is not None and legal.end() < len(each.path):
             odd = each.path[legal.end()]
-            yield Breach("log.path-is-uri", f"{each.path!r} has a raw {odd!r}", commit.name)
+            rule = "cdc.path-is-uri" if isinstance(each, Cdc) else "log.path-is-uri"
+            yield Breach(rule, f"{each.path!r} has a raw {odd!r}", commit.name)
     for path in _repeated([each.path for each in commit.adds]):
         yield Breach("log.path-added-once", f"{path} is added more than once", commit.name)
     for path in _repeated([each.path for each in commit.removes]):
@@ -71,6 +74,36 @@ def _paths(commit: Commit) -> Iterator[Breach]:
         yield Breach(
             "log.no-add-and-remove-of-one-file", f"{_shown((path, vector))} is added and removed", commit.name
         )
+
+
+def _hidden(commit: Commit) -> Iterator[Breach]:
+    changes = {each.path for each in commit.cdcs}
+    for add in commit.adds:
+        if add.path in changes or not add.path or is_absolute(add.path):
+            continue
+        hidden = [each for each in add.path.split("/")[:-1] if each.startswith("_") and "=" not in each]
+        if hidden:
+            yield Breach("log.data-file-not-hidden", f"{add.path} lies in {hidden[0]}", commit.name)
+
+
+def _removes(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+    """A remove tells of the file what its add told."""
+    for remove in commit.removes:
+        if remove.deletion_timestamp is None:
+            detail = f"{remove.path} is removed at no time"
+            yield Breach("log.remove-has-timestamp", detail, commit.name)
+        live = before.live.get(remove.key) if before is not None else None
+        if live is None:
+            continue
+        if remove.size is not None and remove.size != live.size:
+            detail = f"{remove.path} is said to have {remove.size} bytes, its add said {live.size}"
+            yield Breach("log.remove-size", detail, commit.name)
+        said = remove.partition_values
+        if said and _present(said) != _present(live.partition_values):
+            detail = (
+                f"{remove.path} is said to be of {dict(said)}, its add said {dict(live.partition_values)}"
+            )
+            yield Breach("log.remove-partition-values", detail, commit.name)
 
 
 def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
@@ -124,19 +157,22 @@ def _live_vectors(before: Snapshot | None) -> dict[str, list[str | None]]:
 
 def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     metadata = commit.metadata or (before.metadata if before is not None else None)
-    if metadata is None or not commit.adds:
+    if metadata is None or not (commit.adds or commit.cdcs):
         return
     try:
         schema = metadata.schema
         names = _partition_names(before, commit, metadata, schema)
     except (CorruptLog, KeyError):
         return  # reported as a schema that cannot be read, or as partition columns that are none
-    for add in commit.adds:
-        missing = [column for column in names if column not in add.partition_values]
-        extra = [column for column in add.partition_values if column not in names]
+    files: list[Add | Cdc] = [*commit.adds, *commit.cdcs]
+    for each in files:
+        missing = [column for column in names if column not in each.partition_values]
+        extra = [column for column in each.partition_values if column not in names]
         if missing or extra:
-            detail = f"{add.path}: missing {missing}, unknown {extra}"
-            yield Breach("log.partition-values-complete", detail, commit.name)
+            detail = f"{each.path}: missing {missing}, unknown {extra}"
+            rule = "log" if isinstance(each, Add) else "cdc"
+            yield Breach(f"{rule}.partition-values-complete", detail, commit.name)
+    for add in commit.adds:
         for name, text in add.partition_values.items():
             if name not in names:
                 continue
@@ -156,6 +192,16 @@ def _partition_names(
         return {schema[column].name: column for column in metadata.partition_columns}
     state = Snapshot(commit.version, protocol, metadata, {}, {}, {}, {})
     return {log_name(state, schema[column].name): column for column in metadata.partition_columns}
+
+
+def _present(values: Mapping[str, str | None]) -> dict[str, str]:
+    """The values that are there: null, an empty text and none at all are the same."""
+    return {key: value for key, value in values.items() if value}
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path leads out of the table's folder, or may."""
+    return path.startswith("/") or ":" in path.partition("/")[0]
 
 
 def _append_only(before: Snapshot) -> bool:

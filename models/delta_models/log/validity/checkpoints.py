@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from delta_models.log import retention
 from delta_models.log.actions import Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, sidecar_file
+from delta_models.log.commits import parse_commit
 from delta_models.log.errors import CorruptLog, LogError
-from delta_models.log.names import CheckpointName, Compaction, Listing
+from delta_models.log.names import SIDECARS, CheckpointName, Compaction, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.agreement import differences, some
@@ -76,6 +77,10 @@ def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[B
     except LogError as error:
         yield Breach("log.compaction-readable", str(error), compaction.name)
         return
+    held = parse_commit(compaction.last, compaction.name, (reader.log / compaction.name).read_bytes())
+    kinds = [kind for kind, found in (("commitInfo", held.infos), ("cdc", held.cdcs)) if found]
+    if kinds:
+        yield Breach("log.compaction-no-provenance", f"it holds {' and '.join(kinds)}", compaction.name)
     for detail in differences(compacted, by_commits):
         yield Breach("log.compaction-equals-replay", detail, compaction.name)
     lost = [key for key in by_commits.tombstones if key not in compacted.tombstones]
@@ -108,7 +113,8 @@ def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
         if each.version != checkpoint.name.version:
             detail = f"its checkpointMetadata says version {each.version}"
             yield Breach("checkpoint.metadata-version", detail, where)
-    if markers > 1 or (checkpoint.name.kind == "named" and not markers):
+    is_v2 = checkpoint.name.kind == "named" or bool(checkpoint.sidecars)
+    if markers > 1 or (is_v2 and not markers):
         yield Breach("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
 
 
@@ -141,6 +147,8 @@ def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator
         kinds = ", ".join(sorted({*checkpoint.foreign_in_sidecars}))
         yield Breach("checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar", where)
     for sidecar in checkpoint.sidecars:
+        if sidecar_file(reader.log, sidecar).parent.resolve() != (reader.log / SIDECARS).resolve():
+            yield Breach("checkpoint.sidecars-in-their-folder", f"{sidecar.path} lies elsewhere", where)
         size = sidecar_file(reader.log, sidecar).stat().st_size
         if size != sidecar.size:
             detail = f"{sidecar.path} has {size} bytes, the checkpoint says {sidecar.size}"

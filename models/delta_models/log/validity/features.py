@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 
 from delta_models.log import clock
-from delta_models.log.actions import Metadata, Protocol
+from delta_models.log.actions import Add, Metadata, Protocol
 from delta_models.log.commits import Commit
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
@@ -56,12 +56,16 @@ def _dependencies(commit: Commit) -> Iterator[tuple[str, str]]:
 
 
 def _enablement(before: Snapshot | None, commit: Commit, metadata: Metadata) -> Iterator[tuple[str, str]]:
-    if before is None or not is_on(metadata, clock.ENABLED) or is_on(before.metadata, clock.ENABLED):
+    if before is None or not is_on(metadata, clock.ENABLED):
+        return
+    since = (clock.ENABLEMENT_VERSION, clock.ENABLEMENT_TIMESTAMP)
+    if is_on(before.metadata, clock.ENABLED):
+        then, now = ([each.configuration.get(key) for key in since] for each in (before.metadata, metadata))
+        if then[0] is not None and then != now:
+            yield "log.in-commit-timestamp-enablement-stays", f"the properties said {then}, now {now}"
         return
     time = commit.info.in_commit_timestamp if commit.info is not None else None
-    said = tuple(
-        metadata.configuration.get(key) for key in (clock.ENABLEMENT_VERSION, clock.ENABLEMENT_TIMESTAMP)
-    )
+    said = tuple(metadata.configuration.get(key) for key in since)
     if said != (str(commit.version), str(time)):
         detail = f"enabled in version {commit.version} at {time}, the properties say {said}"
         yield "log.in-commit-timestamp-enablement", detail
@@ -94,14 +98,28 @@ def _clustering(
             f"by {columns}, and partitioned by {metadata.partition_columns}",
         )
     for add in commit.adds:
-        try:
-            stats = add.statistics or {}
-        except ValueError:
-            continue  # reported as statistics that are no JSON
-        nulls = stats.get("nullCount") or {}
-        missing = [column for column in columns if not _has(nulls, column)]
-        if missing and stats.get("numRecords") != 0:
+        missing = _without_statistics(add, columns)
+        if missing:
             yield "stats.clustering-columns", f"{add.path} has no statistics of {missing}"
+    if before is not None and any(each.name == CLUSTERING and not each.removed for each in commit.domains):
+        gone = {each.key for each in commit.removes}
+        bare = [
+            add.path
+            for key, add in before.live.items()
+            if key not in gone and _without_statistics(add, columns)
+        ]
+        if bare:
+            detail = f"{len(bare)} files have no statistics of {columns}, such as {bare[0]}"
+            yield "stats.new-clustering-columns", detail
+
+
+def _without_statistics(add: Add, columns: list[object]) -> list[object]:
+    try:
+        stats = add.statistics or {}
+    except ValueError:
+        return []  # reported as statistics that are no JSON
+    nulls = stats.get("nullCount") or {}
+    return [each for each in columns if not _has(nulls, each)] if stats.get("numRecords") != 0 else []
 
 
 def _has(nulls: object, column: object) -> bool:

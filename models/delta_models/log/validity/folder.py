@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
@@ -10,16 +11,20 @@ from typing import Any
 
 from delta_models.log import canonical
 from delta_models.log.errors import LogError
-from delta_models.log.names import LAST_CHECKPOINT, CheckpointName, Listing
+from delta_models.log.names import DIGITS, LAST_CHECKPOINT, CheckpointName, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.validity import checkpoints, checksums
 from delta_models.requirements.base import Breach
+
+_ONE = re.compile(r"(\d+)\.(?:json|crc|checkpoint\.parquet|checkpoint\.\d+\.\d+\.parquet)")
+_RANGE = re.compile(r"(\d+)\.(\d+)\.compacted\.json")
 
 
 def breaches(reader: LogReader, since: int) -> Iterator[Breach]:
     """Breaches of the rules on the folder; what belongs to versions before `since` is left out."""
     listing = reader.listing()
     yield from _contiguous(listing)
+    yield from _names(listing)
     for name in reader.changed_commits():
         yield Breach("log.commit-never-changes", "the bytes are not those that were read before", name)
     for name in reader.changed_checksums():
@@ -50,6 +55,21 @@ def _contiguous(listing: Listing) -> Iterator[Breach]:
     if versions and versions[0] > 0 and not any(version >= versions[0] - 1 for version in complete):
         detail = f"the oldest commit is {versions[0]}, and no checkpoint covers what came before"
         yield Breach("log.oldest-version-has-checkpoint", detail, listing.commits[versions[0]])
+    if versions and versions[0] > 0 and complete and min(complete) == versions[0] - 1:
+        detail = f"the checkpoint {min(complete)} is there, its commit is not"
+        yield Breach("log.cleanup-keeps-checkpoint-commit", detail, listing.commits[versions[0]])
+
+
+def _names(listing: Listing) -> Iterator[Breach]:
+    """Names that nearly mean something."""
+    for name in listing.others:
+        found = _ONE.fullmatch(name) or _RANGE.fullmatch(name)
+        if found is None:
+            continue
+        if any(len(each) != DIGITS for each in found.groups()):
+            yield Breach("log.file-names-padded", "a version is written with 20 digits", name)
+        elif len(found.groups()) > 1:
+            yield Breach("log.compaction-range", f"from {int(found[1])} to {int(found[2])}", name)
 
 
 def _hint(reader: LogReader, listing: Listing) -> Iterator[Breach]:

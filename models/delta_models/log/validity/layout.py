@@ -18,7 +18,7 @@ from delta_models.log.validity.iceberg import active
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.void import void_columns
 from delta_models.requirements.base import Breach
-from delta_models.schema import VARIANT, Struct
+from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Struct
 
 CHANGE_TYPE = "_change_type"
 SHREDDING = "delta.enableVariantShredding"
@@ -54,6 +54,7 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
             *_shredded(after, schema, columns),
             *void_columns(schema, columns, mapped=mapping_mode(after) != "none"),
             *_iceberg(after, columns),
+            *_adjusted(after, schema, columns),
         ):
             yield Breach(requirement, f"{add.path}: {detail}", commit.name)
 
@@ -117,5 +118,19 @@ def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Found:
     if missing:
         yield "iceberg.partition-columns-in-files", f"the file lacks {', '.join(missing)}"
     old = [each.name for each in columns if each.int96]
+    materialized = [log_name(after, column) for column in after.partition_by]
+    if "V1" in versions and not missing and {*names[len(names) - len(materialized) :]} != {*materialized}:
+        yield "iceberg.partition-columns-last", f"the columns are {', '.join(names)}"
     if old and "V2" in versions:
         yield "iceberg.timestamps-as-int64", f"{', '.join(old)} stored as int96"
+
+
+def _adjusted(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+    """Timestamps are moments, adjusted to UTC; those without a time zone are not. int96 says neither."""
+    wanted = {log_name(after, each.name): each.type for each in schema}
+    for each in columns:
+        of_type = wanted.get(each.name)
+        if of_type not in {TIMESTAMP, TIMESTAMP_NTZ} or not each.is_timestamp or each.int96:
+            continue
+        if each.adjusted != (of_type == TIMESTAMP):
+            yield "log.timestamps-adjusted", f"{each.name} is {of_type}, stored as {each.kind}"

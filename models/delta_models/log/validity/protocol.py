@@ -34,6 +34,7 @@ _SINCE = {
     "appendOnly": 2, "invariants": 2, "checkConstraints": 3, "changeDataFeed": 4, "generatedColumns": 4,
     "columnMapping": 5, "identityColumns": 6,
 }  # fmt: skip
+_SINCE_READER = {"columnMapping": 2}
 _FEATURES_WRITER = 7
 _FEATURES_READER = 3
 
@@ -104,6 +105,11 @@ def protocol_breaches(protocol: Protocol) -> Iterator[tuple[str, str]]:
         forgotten = sorted((for_writers & READER_WRITER_FEATURES) - for_readers)
         if forgotten:
             yield "log.reader-writer-feature-in-both-lists", f"{forgotten} for writers alone"
+    elif writer == _FEATURES_WRITER:
+        above = for_writers & READER_WRITER_FEATURES
+        above -= {"columnMapping"} if reader >= _SINCE_READER["columnMapping"] else set()
+        if above:
+            yield "log.feature-needs-reader-version", f"{sorted(above)} with minReaderVersion {reader}"
     foreign = sorted(for_readers & WRITER_FEATURES)
     if foreign:
         yield "log.writer-feature-in-writer-list-only", f"{foreign} in readerFeatures"

@@ -28,10 +28,10 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
         yield Breach(requirement, detail, commit.name)
 
 
-def is_update(commit: Commit) -> bool:
-    """Whether a commit calls itself an update."""
+def is_update(commit: Commit, *names: str) -> bool:
+    """Whether a commit calls itself an update, or one of these."""
     named = commit.info.values.get("operation") if commit.info else None
-    return isinstance(named, str) and named.upper() == "UPDATE"
+    return isinstance(named, str) and named.upper() in (names or ("UPDATE",))
 
 
 def _rows(reader: LogReader, state: Snapshot) -> list[Tracked]:
@@ -51,8 +51,23 @@ def _found(
         gone = sorted({each.id for each in then} - {each.id for each in now}, key=str)
         if gone:
             yield "rows.updated-ids-stay", f"{len(gone)} of {len(then)} row ids are gone, such as {gone[0]}"
+    if is_update(commit, "UPDATE", "MERGE"):
+        yield from _changed(then, now, state, commit.version)
     if commit.adds and not commit.data_change:
         yield from _moved(then, now, state)
+
+
+def _changed(
+    then: list[Tracked], now: list[Tracked], state: Snapshot, version: int
+) -> Iterator[tuple[str, str]]:
+    """A row that is no more as it was has been written by this commit."""
+    key = row_keyer(state.schema)
+    known = {each.id: key(each.row) for each in then}
+    for each in now:
+        if each.id in known and each.version != version and key(each.row) != known[each.id]:
+            detail = f"the row {each.id} is changed in version {version}, and says {each.version}"
+            yield "rows.changed-rows-have-new-version", detail
+            return
 
 
 def _moved(then: list[Tracked], now: list[Tracked], state: Snapshot) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,98 @@
+"""Rules of the protocol that no check of a history can see, each with the reason why."""
+
+from __future__ import annotations
+
+from delta_models.requirements.base import Requirement, Role, Strength
+
+MANAGED = "Catalog-managed tables"
+NO_CATALOG = "no catalog plays here: commits that only a catalog knows leave no trace in the table's folder"
+BY_CORPUS = (
+    "no engine writes such a log in a history; `conformance corpus` asks it of tables that others made"
+)
+
+
+def _unseen(
+    identity: str,
+    sentence: str,
+    section: str,
+    why: str,
+    *,
+    strength: Strength = "must",
+    role: Role = "writer",
+) -> Requirement:
+    return Requirement(identity, sentence, section, strength, role, (), why)
+
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    _unseen(
+        "catalog.commits-go-through-it",
+        "A table that a catalog manages is committed to through its catalog alone.",
+        MANAGED,
+        NO_CATALOG,
+    ),
+    _unseen(
+        "catalog.published-in-order",
+        "The commits of a table that a catalog manages are published in the order of their versions.",
+        "Publishing Commits",
+        NO_CATALOG,
+    ),
+    _unseen(
+        "catalog.reads-ask-it",
+        "A reader of a table that a catalog manages asks the catalog, and takes no later version than it names.",
+        "Reading Catalog-managed Tables",
+        NO_CATALOG,
+        role="reader",
+    ),
+    _unseen(
+        "catalog.upkeep-only-if-allowed",
+        "Clean-up, vacuum and rearrangement of a table that a catalog manages happen only where it permits them.",
+        "Maintenance Operations on Catalog-managed Tables",
+        NO_CATALOG,
+    ),
+    _unseen(
+        "read.ignores-unknown",
+        "A reader ignores actions, fields and domains that it does not know.",
+        "Protocol Evolution",
+        BY_CORPUS,
+        role="reader",
+    ),
+    _unseen(
+        "read.ignores-incomplete-parts",
+        "A reader ignores a checkpoint of which a part is missing.",
+        "Checkpoints",
+        BY_CORPUS,
+        role="reader",
+    ),
+    _unseen(
+        "read.unknown-features-refused",
+        "A table with a feature of readers that a reader does not know is refused.",
+        "Table Features",
+        BY_CORPUS,
+        role="reader",
+    ),
+    _unseen(
+        "vacuum.checks-the-write-protocol",
+        "A vacuum of a table with a feature of writers that the writer does not know is refused.",
+        "VACUUM Protocol Check",
+        "no feature is drawn that an engine does not know, and protocols are not edited by hand in a history",
+    ),
+    _unseen(
+        "log.system-domains-understood",
+        "Domains whose names begin with `delta.` are written only by who understands them, and never by users.",
+        "Domain Metadata",
+        "no engine has words to write a domain, and none drawn writes one that it does not understand",
+    ),
+    _unseen(
+        "checkpoint.parts-by-hash",
+        "The parts of a checkpoint are made by Spark's hash of the path.",
+        "Multi-part checkpoint",
+        "parts are deprecated, and no engine here writes them without a setting that an operation has no word for",
+    ),
+    _unseen(
+        "checkpoint.classic-now-and-then",
+        "With UUID-named checkpoints a classic one is written often enough for old readers to find.",
+        "Handling Backward compatibility while moving to UUID-named v2 Checkpoints",
+        "how often is enough is not said",
+        strength="should",
+    ),
+)
