@@ -44,6 +44,7 @@ from delta_models.operations import (
     SetZone,
     SwitchActor,
     TearAt,
+    Vacuum,
 )  # fmt: skip
 from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.table import Branch, NotModelled
@@ -73,6 +74,7 @@ class CrashDesk(Desk):
         self._dated: dict[str, int] = {}
         self._cleaned = False
         self._readers_look = False
+        self._unread = False
 
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
@@ -115,8 +117,9 @@ class CrashDesk(Desk):
         elif isinstance(operation, CHANGES_NOTHING):
             yield from super().play(step)
         elif self._fault is None:
+            self._unread = self.seats[0].dear and not isinstance(operation, Vacuum)
             yield from super().play(step)
-            self._owes = False
+            self._owes = self._unread = False
         else:
             fault, self._fault = self._fault, None
             yield from self._meet(fault, operation)
@@ -289,9 +292,10 @@ class CrashDesk(Desk):
         self._remember(number)
 
     def _ask(self, read: Asked, but: Sequence[str] = ()) -> dict[str, Answer]:  # type: ignore[override]
-        """The other engines are dear: they look after some faults only."""
-        others = () if self._readers_look else tuple(each.engine for each in self.seats[1:])
-        return super()._ask(read, (*but, *others))
+        """The other engines are dear: they look after some faults only. A dear one that writes reads after faults."""
+        spared = () if self._readers_look else self.seats[1:]
+        writer = self.seats[:1] if self._unread else ()
+        return super()._ask(read, (*but, *(each.engine for each in (*writer, *spared))))
 
     def _judge_looks(
         self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
