@@ -185,7 +185,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Raced:
     """Two operations were let loose at once, in so many orders: how often both succeeded, how often one was refused, by
-    kind. `documented` is what Delta Lake's documentation says of the pair at the table's level of isolation."""
+    kind. `documented` is what Delta Lake's documentation says of the pair at the table's level of isolation. So many
+    orders were `unfollowed`: they are no evidence of that order."""
 
     engines: tuple[str, ...]
     operations: tuple[str, ...]
@@ -195,6 +196,7 @@ class Raced:
     both: int = 0
     conflicts: Mapping[str, int] = field(default_factory=dict)
     isolation: str = "Serializable"
+    unfollowed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class Race:
 
     `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place, and
     `published` which of the others had published their commit by the time that the reader had its answer, while all
-    writers stood still. `followed`: it went in the order scheduled. `isolation` is the level that the table asks
+    writers stood still. `failures` are why it did not go in the order scheduled, if it did not. `isolation` is the level that the table asks
     for, as far as all who wrote promise it. `timeline` is which operation was let through which gate.
     """
 
@@ -85,7 +85,7 @@ class Race:
     overlap: str
     seen: Mapping[int, Rows] = field(default_factory=dict)
     published: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    followed: bool = True
+    failures: tuple[str, ...] = ()
     isolation: str = SERIALIZABLE
     timeline: tuple[tuple[int, str], ...] = ()
 

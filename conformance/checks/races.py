@@ -10,16 +10,20 @@ from conformance.observation import Observation, Race
 from delta_models.concurrency import (
     ANOMALIES,
     CANNOT,
+    LOST_UPDATE,
     SERIALIZABLE,
+    Anomaly,
     Done,
     anomaly,
     documented,
+    explained,
+    has_properties,
     in_words,
     is_serial,
     isolation_of,
 )
 from delta_models.log import LogError, paths
-from delta_models.operations import Append, Read, Tail, Vacuum
+from delta_models.operations import Append, Read, SetProperties, Tail, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.values import Rows
 
@@ -63,6 +67,9 @@ def look(seen: Observation, ledger: Ledger) -> None:
             "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
         ):
             return
+    undone = _properties_undone(seen, race, done, rows) if found is None else None
+    if undone is not None:
+        found = Anomaly(LOST_UPDATE, undone)
     for name in ANOMALIES:
         ledger.judge(name, found.detail if found is not None and found.requirement == name else None)
     if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
@@ -104,6 +111,19 @@ def _unacknowledged(seen: Observation, race: Race, writers: Sequence[tuple[Done,
 def _missing(seen: Observation) -> list[str]:
     live = seen.after.live.values() if seen.after is not None else ()
     return sorted(each.path for each in live if not paths.resolve(seen.folder, each.path).exists())
+
+
+def _properties_undone(seen: Observation, race: Race, done: Sequence[Done], rows: Rows) -> str | None:
+    """A property that was set, and is not there, in whatever order the writers came."""
+    if seen.after is None or not any(isinstance(each.operation, SetProperties) for each in done):
+        return None
+    configured = seen.after.metadata.configuration
+    end = explained(race.world, done, rows, configured)
+    if end is None or has_properties(end, configured):
+        return None
+    return (
+        f"after {in_words(done)} the table's properties are {dict(configured)}, which no order of them gives"
+    )
 
 
 def _readers(race: Race, ledger: Ledger) -> None:

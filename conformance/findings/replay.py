@@ -156,6 +156,11 @@ def _broken(finding: Finding, judged: Sequence[Judged]) -> Iterator[tuple[Judged
 
 def _told(name: str, finding: Finding, judged: list[Judged], played: int) -> Replayed:
     broken = list(_broken(finding, judged))
+    failures = [why for each in judged if each.seen.race is not None for why in each.seen.race.failures]
+    if not broken and failures:
+        return Replayed(
+            COULD_NOT_RUN, f"{name} could not run: its schedule could not be followed: {failures[0]}"
+        )
     if not broken:
         if played < len(finding.history.steps):
             return Replayed(

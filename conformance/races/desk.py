@@ -46,6 +46,7 @@ class RaceDesk(Desk):
         super().__init__(folder, _distinct(seats), 0, tag, looks_around=False)
         self._all = list(seats)
         self.overlap = ""  # as the model finds it
+        self.asked = 0
         self.followed = 0
         self.raced: list[Race] = []
         self.processes = SEVERAL
@@ -114,8 +115,10 @@ class RaceDesk(Desk):
         number, before, world = self.world.step, self.snapshot, self.world
         went, order = self._interleave(race)
         told = dict(zip(order, went.answers, strict=True))
-        followed = not went.failures
-        self.followed += followed and (race.writers != () or not any(LEFT in each for each in went.problems))
+        self.asked += 1
+        self.followed += not went.failures and (
+            race.writers != () or not any(LEFT in each for each in went.problems)
+        )
         outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
         self._count(race, told)
         added, error = self._advance()
@@ -124,7 +127,7 @@ class RaceDesk(Desk):
         published = {place: _published(timeline, place) for place in seen_by}
         overlap = self.overlap or overlap_of(world, race.operations)
         raced = Race(
-            world, race.operations, race.owners, outcomes, overlap, seen_by, published, followed, self.isolation,
+            world, race.operations, race.owners, outcomes, overlap, seen_by, published, went.failures, self.isolation,
             tuple(timeline),
         )  # fmt: skip
         self.raced.append(raced)
@@ -201,7 +204,8 @@ class RaceDesk(Desk):
         table = None
         if error is None and self.snapshot is not None:
             with contextlib.suppress(LogError):  # the rules of the log tell
-                table = explained(race.world, done, self.reader.rows(self.snapshot))
+                configured = self.snapshot.metadata.configuration
+                table = explained(race.world, done, self.reader.rows(self.snapshot), configured)
         if table is None or any(isinstance(each, Unknown) for each in race.outcomes):
             self.left = "the writers at once left what no order explains"
         return Branch(Committed(), (0, ANY_NUMBER), table or race.world.table, "race.no-lost-update")

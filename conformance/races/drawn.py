@@ -74,8 +74,16 @@ class DrawnRaces(Drawn):
         assert self._account is not None  # noqa: S101 - `begin` has set it
         self._account.followed(desk, desk.followed)
         for race in desk.raced:
+            tell_failures(self._dealer, desk, race)
             if len(race.operations) == 2 and len(set(race.owners)) == 2:
                 self._dealer.tell(raced(desk, race))
+
+
+def tell_failures(dealer: Dealer, desk: RaceDesk, race: Race) -> None:
+    """Say of a race that it did not go as scheduled, and why: it is no evidence for that order."""
+    for why in race.failures[:1]:
+        engines = " beside ".join(each.engine for each in desk.sitting)
+        dealer.note(f"{engines}: a schedule could not be followed: {why}")
 
 
 def raced(desk: RaceDesk, race: Race) -> Raced:
@@ -86,6 +94,7 @@ def raced(desk: RaceDesk, race: Race) -> Raced:
     return Raced(
         engines=tuple(desk.sitting[owner].engine for owner in race.owners),
         operations=tuple(type(each).__name__ for each in race.operations),
-        overlap=race.overlap, schedules=1, both=not refused, conflicts={each: refused.count(each) for each in refused},
+        overlap=race.overlap, schedules=not race.failures, unfollowed=bool(race.failures), both=not refused,
+        conflicts={each: refused.count(each) for each in refused},
         documented=documented(first, second, race.overlap, level), isolation=level,
     )  # fmt: skip

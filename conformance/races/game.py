@@ -14,6 +14,7 @@ from conformance.hosts import clear
 from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
 from conformance.races.desk import RaceDesk
+from conformance.races.drawn import tell_failures
 from conformance.races.groups import Group, groups
 from conformance.races.pairs import BEFORE, PAIRS, Pair
 from conformance.races.witness import Witnesses
@@ -98,7 +99,7 @@ class Races:
             orders = self._dice.some(orders, self._chunk.steps)
         prelude, told, both = list(account.steps), Counter[str](), 0
         broken: set[str] = set()
-        followed = 0
+        followed = asked = 0
         for at, order in enumerate(orders):
             if self._dealer.is_over():
                 break
@@ -112,6 +113,9 @@ class Races:
             told.update(refused)
             both += race is not None and not refused
             followed += desk.followed
+            asked += desk.asked
+            for each in desk.raced:
+                tell_failures(self._dealer, desk, each)
             clear(desk.folder.parent)
         account.steps = prelude
         account.followed(stand, followed)
@@ -121,7 +125,7 @@ class Races:
                 operations=tuple(type(each).__name__ for each in (pair.first, pair.second)),
                 overlap=pair.overlap, schedules=followed, both=both, conflicts=dict(told),
                 documented=documented(pair.first, pair.second, pair.overlap, isolation_of(stand.world.table)),
-                isolation=isolation_of(stand.world.table),
+                isolation=isolation_of(stand.world.table), unfollowed=asked - followed,
             )
         )  # fmt: skip
         return broken

@@ -27,6 +27,7 @@ class Conflicts:
     isolation: str
     documented: str
     orders: int = 0
+    unfollowed: int = 0
     both: int = 0
     refused: Counter[str] = field(default_factory=Counter)
 
@@ -36,9 +37,10 @@ class Conflicts:
         refused = ", ".join(f"{kind} {times}" for kind, times in sorted(self.refused.items())) or "none"
         names = dict.fromkeys(self.engines)
         documented = f"{self.documented}{', unconfirmed' if self.isolation in UNCONFIRMED else ''}"
+        orders = f"{self.orders:,}" + (f", {self.unfollowed:,} not followed" if self.unfollowed else "")
         return (
             " and ".join(names) if len(names) > 1 else f"{self.engines[0]}, twice",
-            " and ".join(self.operations), self.overlap, self.isolation, documented, f"{self.orders:,}",
+            " and ".join(self.operations), self.overlap, self.isolation, documented, orders,
             f"{self.both:,}", refused,
         )  # fmt: skip
 
@@ -50,6 +52,7 @@ def conflicts(raced: Iterable[Raced]) -> list[Conflicts]:
         key = (each.engines, each.operations, each.overlap, each.isolation)
         line = found.setdefault(key, Conflicts(*key, each.documented))
         line.orders += each.schedules
+        line.unfollowed += each.unfollowed
         line.both += each.both
         line.refused.update(each.conflicts)
     return [found[key] for key in sorted(found, key=str)]

@@ -17,9 +17,20 @@ from delta_models.concurrency import (
     Done,
     anomaly,
     documented,
+    explained,
+    has_properties,
     serial_states,
 )
-from delta_models.operations import Append, Delete, Operation, Optimize, Overwrite, Read, Vacuum
+from delta_models.operations import (
+    Append,
+    Delete,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    SetProperties,
+    Vacuum,
+)
 from delta_models.table import World
 from delta_models.values import Rows
 
@@ -104,3 +115,19 @@ def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
     assert documented(operations[1], operations[2], "table") == CAN
     assert documented(operations[1], operations[1], "apart") == CANNOT
     assert documented(operations[2], operations[2], "table") == CAN
+
+
+def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_taken(world: World):
+    three, five = (
+        SetProperties((("delta.logRetentionDuration", f"interval {days} days"),)) for days in (3, 5)
+    )
+    for first, last in ((three, five), (five, three)):
+        end = explained(world, done(three, five), table(*START), dict(last.properties))
+        assert end is not None
+        assert (
+            end.property("delta.logRetentionDuration") == dict(last.properties)["delta.logRetentionDuration"]
+        )
+        assert not has_properties(end, dict(first.properties))
+    lost = explained(world, done(three, five), table(*START), {})
+    assert lost is not None
+    assert not has_properties(lost, {})

@@ -54,6 +54,11 @@ def test_each_level_of_isolation_has_its_lines():
     ]
 
 
+def test_orders_that_could_not_be_followed_are_told_apart():
+    (line,) = conflicts((ONE, replace(ONE, schedules=3, unfollowed=2)))
+    assert line.cells[5] == "73, 2 not followed"
+
+
 def test_both_reports_show_it():
     results = results_of(*small_run(ONE))
     assert "Append and Delete" in page(results, Path("run"))

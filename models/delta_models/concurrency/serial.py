@@ -6,7 +6,7 @@ has the name by which people know it. What one writer does one after another sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -53,13 +53,21 @@ def serial_states(world: World, done: Sequence[Done]) -> Iterator[tuple[Table, .
             yield (world.table, *states)
 
 
-def explained(world: World, done: Sequence[Done], found: Rows) -> Table | None:
-    """The table that some order of the operations leaves with these rows; None if none does."""
+def explained(
+    world: World, done: Sequence[Done], found: Rows, properties: Mapping[str, str] | None = None
+) -> Table | None:
+    """The table that some order of the operations leaves with these rows; None if none does. With `properties`, those
+    found, one that has them if there is any."""
     there = bag(found.schema, found.rows)
-    for *_, end in serial_states(world, done):
-        if end.schema == found.schema and end.bag == there:
-            return end
-    return None
+    ends = [end for *_, end in serial_states(world, done) if end.schema == found.schema and end.bag == there]
+    if properties is not None:
+        return next((end for end in ends if has_properties(end, properties)), next(iter(ends), None))
+    return next(iter(ends), None)
+
+
+def has_properties(table: Table, found: Mapping[str, str]) -> bool:
+    """Whether what was set is found."""
+    return all(found.get(key) == value for key, value in table.properties)
 
 
 def is_serial(world: World, done: Sequence[Done], versions: Sequence[Rows]) -> bool:
