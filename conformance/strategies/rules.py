@@ -84,7 +84,8 @@ def enable_feature(place: Place) -> Operation:
 def drop_feature(place: Place) -> Operation:
     """A feature that the protocol is not to name any more."""
     there = [each for each in place.table.features if each in ENABLED]
-    return DropFeature(place.dice.pick(there or ENABLED))
+    unknown = [each for each in ENABLED if not place.table.may_support(each)]
+    return DropFeature(place.dice.pick(there or unknown))
 
 
 RULES: Mapping[str, Callable[[Place], Operation]] = {

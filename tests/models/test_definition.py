@@ -178,6 +178,22 @@ class TestRules:
         assert "Committed" not in kinds(now, ops.EnableFeature("noSuchThing"))
         assert not now.after(ops.DropFeature("deletionVectors")).table.supports("deletionVectors")
 
+    def test_a_feature_that_a_property_brought_may_be_there_already(self) -> None:
+        on, off = (
+            ops.SetProperties((("delta.enableInCommitTimestamps", each),)) for each in ("true", "false")
+        )
+        enable = ops.EnableFeature("inCommitTimestamp")
+        assert "NoChange" not in kinds(world(), enable)
+        assert "NoChange" in kinds(world(on), enable)
+        assert "NoChange" in kinds(
+            world(on, off, ops.UnsetProperties(("delta.enableInCommitTimestamps",))), enable
+        )
+
+    def test_row_tracking_brings_domains(self) -> None:
+        assert "NoChange" in kinds(
+            world(ops.EnableFeature("rowTracking")), ops.EnableFeature("domainMetadata")
+        )
+
     def test_a_dropped_feature_takes_the_property_that_asked_for_it(self) -> None:
         table = world(ops.DropFeature("allowColumnDefaults"), properties=(*DEFAULTS, ("other", "kept"))).table
         assert table.properties == (("other", "kept"),)

@@ -15,7 +15,8 @@ _FEATURES = [
     "rowTracking", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck", "variantType",
 ]  # fmt: skip
 _PROPERTIES = [
-    "delta.appendOnly", "delta.checkpointInterval", "delta.columnMapping.mode", "delta.deletedFileRetentionDuration",
+    "delta.appendOnly", "delta.checkpointInterval", "delta.checkpointPolicy", "delta.columnMapping.mode",
+    "delta.deletedFileRetentionDuration",
     "delta.enableChangeDataFeed", "delta.enableDeletionVectors", "delta.enableInCommitTimestamps",
     "delta.enableRowTracking", "delta.enableTypeWidening", "delta.feature.allowColumnDefaults",
     "delta.logRetentionDuration",

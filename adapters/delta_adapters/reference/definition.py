@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
+from delta_adapters.reference.sidecars import FEATURE as SECOND_CHECKPOINTS
+from delta_adapters.reference.sidecars import POLICY, SECOND
 from delta_adapters.reference.tracking import COLUMNS, TRACKING, named, row_columns
 from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
@@ -147,29 +149,35 @@ def _protocol(snapshot: Snapshot | None, after: Table, *, keep_features: bool) -
 
 
 def _needed(table: Table) -> Iterator[str]:
-    for key, value in table.properties:
-        if key in BY_PROPERTY and value.lower() == "true":
-            yield BY_PROPERTY[key]
-        elif key.startswith(FEATURE):
-            yield key.removeprefix(FEATURE)
-        elif key == MODE and value != "none":
-            yield "columnMapping"
+    yield from _by_property(table)
     if table.constraints:
         yield "checkConstraints"
     if table.defaults:
         yield "allowColumnDefaults"
+    if TRACKING in table.features or table.property(ENABLED).lower() == "true":
+        yield "domainMetadata"
     if table.cluster_by:
         yield from ("clustering", "domainMetadata")
     if any(GENERATION in each.metadata_json for each in table.schema):
         yield "generatedColumns"
-    if table.property(ENABLED).lower() == "true":
-        yield "domainMetadata"
     if any(STEP in each.metadata_json for each in table.schema):
         yield "identityColumns"
     if TIMESTAMP_NTZ in _types(table.schema):
         yield "timestampNtz"
     if VARIANT in _types(table.schema):
         yield VARIANTS
+
+
+def _by_property(table: Table) -> Iterator[str]:
+    for key, value in table.properties:
+        if key in BY_PROPERTY and value.lower() == "true":
+            yield BY_PROPERTY[key]
+        elif key.startswith(FEATURE):
+            yield key.removeprefix(FEATURE)
+        elif (key, value) == (POLICY, SECOND):
+            yield SECOND_CHECKPOINTS
+        elif key == MODE and value != "none":
+            yield "columnMapping"
 
 
 def _types(data_type: DataType) -> Iterator[DataType]:

@@ -60,31 +60,31 @@ def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> No
     """
     log.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in forms)
-    staged = _staged(log, text.encode())
+    made = staged(log, text.encode())
     try:
-        os.link(staged, log / commit_name(version))
+        os.link(made, log / commit_name(version))
     except FileExistsError as error:
-        if not staged.samefile(log / commit_name(version)):  # else it is ours: only the reply was lost
+        if not made.samefile(log / commit_name(version)):  # else it is ours: only the reply was lost
             raise Taken(str(version)) from error
     finally:
-        staged.unlink()
+        made.unlink()
 
 
 def publish_checkpoint(log: Path, forms: Iterable[actions.Form], version: int) -> None:
     """Write a classic checkpoint and then the hint that leads to it."""
     listed = list(forms)
-    table = pa.Table.from_pylist([_row(each) for each in listed], schema=CHECKPOINT_SCHEMA)
-    staged = _staged(log, b"")
-    pq.write_table(table, staged)
-    size = staged.stat().st_size
-    staged.rename(log / checkpoint_name(version))
+    table = pa.Table.from_pylist(rows_of_forms(listed), schema=CHECKPOINT_SCHEMA)
+    made = staged(log, b"")
+    pq.write_table(table, made)
+    size = made.stat().st_size
+    made.rename(log / checkpoint_name(version))
     publish_hint(log, version, len(listed), size, sum("add" in each for each in listed))
 
 
 def publish_hint(log: Path, version: int, count: int, size: int, adds: int) -> None:
     """Say which checkpoint is the newest."""
     hint = {"version": version, "size": count, "sizeInBytes": size, "numOfAddFiles": adds}
-    _staged(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
+    staged(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
 
 
 def publish_compaction(log: Path, first: int, last: int) -> None:
@@ -100,7 +100,7 @@ def publish_compaction(log: Path, first: int, last: int) -> None:
     text = "".join(
         json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in kept.values()
     )
-    _staged(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
+    staged(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
 
 
 def _reconciled_by(form: actions.Form) -> object:
@@ -147,9 +147,9 @@ def checkpoint_actions(snapshot: Snapshot, retention_ms: int) -> list[actions.Fo
     return forms
 
 
-def _row(form: actions.Form) -> dict[str, Any]:
-    """A form with its maps as pairs, as Arrow takes them."""
-    return {kind: _pairs(fields) for kind, fields in form.items()}
+def rows_of_forms(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:
+    """Forms with their maps as pairs, as Arrow takes them."""
+    return [{kind: _pairs(fields) for kind, fields in form.items()} for form in forms]
 
 
 def _pairs(fields: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +164,8 @@ def _pairs(fields: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _staged(log: Path, data: bytes) -> Path:
+def staged(log: Path, data: bytes) -> Path:
+    """A file that nobody takes for one of the log yet."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=log)
     with os.fdopen(handle, "wb") as file:
         file.write(data)

@@ -10,6 +10,7 @@ from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout, write_rows
 from delta_adapters.reference.following import Following
 from delta_adapters.reference.publish import checkpoint_actions, publish_checkpoint, publish_commit
+from delta_adapters.reference.sidecars import POLICY, SECOND, publish_v2
 from delta_adapters.reference.tracking import PRESERVED, TRACKING, numbered, row_columns
 from delta_models.log import Snapshot, clock
 from delta_models.outcomes import Committed, Outcome
@@ -61,9 +62,8 @@ class Storing(Following):
     def checkpoint(self, snapshot: Snapshot) -> None:
         """Put a checkpoint of a state into the log."""
         retention = round(DEFAULT_RETENTION_HOURS * HOUR_MS)
-        publish_checkpoint(
-            self.folder / "_delta_log", checkpoint_actions(snapshot, retention), snapshot.version
-        )
+        publish = publish_v2 if snapshot.properties.get(POLICY) == SECOND else publish_checkpoint
+        publish(self.folder / "_delta_log", checkpoint_actions(snapshot, retention), snapshot.version)
 
     def write(
         self, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool

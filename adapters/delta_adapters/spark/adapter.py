@@ -319,13 +319,12 @@ def _part(frame: Any, read: Read) -> Any:
 
 
 def _arrow(frame: Any) -> Any:
-    """The rows of a frame. Where a variant may be null pyspark's last step, a cast of what came from the JVM, fails: there
-    it is left out."""
+    """The rows of a frame. Where a variant is null pyspark's last step fails, a cast of what came from the JVM."""
     if "variant" not in frame.schema.json():
         return frame.toArrow()
-    import pyarrow  # noqa: PLC0415 - as above
+    import pyarrow as pa  # noqa: PLC0415 - as above
 
-    return pyarrow.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))  # noqa: SLF001
+    return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))  # noqa: SLF001
 
 
 def _detail(row: Any) -> Any:

@@ -74,15 +74,15 @@ def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
     return changed(replace(table, constraints=left), "contents.drop-constraint")
 
 
-def enable_feature(table: Table, operation: EnableFeature) -> Expectation:
-    """The protocol names a feature from now on."""
+def enable_feature(table: Table, operation: EnableFeature, *, known: bool = False) -> Expectation:
+    """The protocol names a feature from now on; it may already where it is `known`."""
     if operation.feature not in FEATURES:
         return refused(table, ("unsupported-feature", "bad-argument"), "outcome.unknown-feature-refused")
     if table.supports(operation.feature):
         return unchanged(table, "contents.enable-feature")
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
     ends = changed(after, "contents.enable-feature")
-    if operation.feature in LEGACY:
+    if operation.feature in LEGACY or known:
         ends = Expectation((*ends.branches, *unchanged(after, "contents.enable-feature").branches))
     return or_refused(
         ends,

@@ -17,6 +17,15 @@ class NotModelled(NotImplementedError):
 
 
 NO_COLUMNS = Struct()
+# Properties for whose sake a protocol names a feature, which stays when the property says false.
+BROUGHT_BY = {
+    "deletionVectors": ("delta.enableDeletionVectors",),
+    "typeWidening": ("delta.enableTypeWidening",),
+    "inCommitTimestamp": ("delta.enableInCommitTimestamps",),
+    "rowTracking": ("delta.enableRowTracking",),
+    "v2Checkpoint": ("delta.checkpointPolicy",),
+    "columnMapping": ("delta.columnMapping.mode",),
+}
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,17 @@ class Table:
             "supported",
             "enabled",
         }
+
+    def may_support(self, feature: str) -> bool:
+        """Whether the protocol may name a feature for the sake of what the table has."""
+        if self.supports(feature) or (feature == "domainMetadata" and self._needs_domains()):
+            return True
+        if feature in BROUGHT_BY and any(key in BROUGHT_BY[feature] for key, _ in self.properties):
+            return True
+        return feature == "timestampNtz" and "timestamp_ntz" in str(self.schema)
+
+    def _needs_domains(self) -> bool:
+        return bool(self.cluster_by) or any(map(self.may_support, ("rowTracking", "clustering")))
 
     @property
     def as_rows(self) -> Rows:

@@ -61,7 +61,6 @@ _ON_A_TABLE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
     ops.UnsetProperties: rules.unset_properties,
     ops.AddConstraint: rules.add_constraint,
     ops.DropConstraint: rules.drop_constraint,
-    ops.EnableFeature: rules.enable_feature,
     ops.DropFeature: rules.drop_feature,
 }
 _MAY_REMOVE_FILES = (
@@ -129,6 +128,9 @@ class World:
             return refused(table, "missing-table", "outcome.missing-table-refused")
         if isinstance(operation, ops.Pour):
             return pour(self, operation)
+        if isinstance(operation, ops.EnableFeature):
+            known = any(each.table.may_support(operation.feature) for each in self.states)
+            return rules.enable_feature(table, operation, known=known)
         handler = _ON_A_TABLE.get(type(operation))
         if handler is None:
             return self._keep(table, operation)

@@ -199,6 +199,10 @@ def _bound(data_type: DataType, present: Sequence[Value], said: _Said, *, low: b
         if len(numbers) != len(present):
             yield from _beside_nan(numbers, bound, said, low=low)
             return
+        if math.isnan(bound) and not low:
+            if said.tight:
+                yield said.wrong("stats.tight-bounds", "the maximum is said to be NaN, there is none")
+            return
     extreme = _extreme(data_type, present, low=low)
     if extreme == bound:
         return

@@ -1,0 +1,59 @@
+"""Checkpoints of the policy `v2`: files in sidecars of their own, everything else in a file with a name of its own.
+
+Both forms of that file occur, by the parity of the version: JSON with the files in a sidecar, Parquet with all in it.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from delta_adapters.reference import actions
+from delta_adapters.reference.publish import CHECKPOINT_SCHEMA, publish_hint, rows_of_forms, staged
+
+POLICY, SECOND = "delta.checkpointPolicy", "v2"
+FEATURE = "v2Checkpoint"
+FOLDER = "_sidecars"
+FILES = ("add", "remove")
+METADATA = pa.field("checkpointMetadata", pa.struct([("version", pa.int64())]))
+
+
+def publish_v2(log: Path, forms: Sequence[actions.Form], version: int) -> None:
+    """Write a checkpoint with a name of its own, and then the hint that leads to it."""
+    marker: actions.Form = {"checkpointMetadata": {"version": version}}
+    if version % 2:
+        size = _parquet(log, [marker, *forms], f"{version:020}.checkpoint.{uuid.uuid4()}.parquet")
+    else:
+        files = [each for each in forms if set(each) & set(FILES)]
+        rest = [each for each in forms if not set(each) & set(FILES)]
+        beside = [_sidecar(log, files)] if files else []
+        text = "".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in (marker, *beside, *rest))
+        made = staged(log, text.encode())
+        size = made.stat().st_size
+        made.rename(log / f"{version:020}.checkpoint.{uuid.uuid4()}.json")
+    publish_hint(log, version, len(forms) + 1, size, sum("add" in each for each in forms))
+
+
+def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:
+    made = staged(log, b"")
+    schema = CHECKPOINT_SCHEMA.append(METADATA)
+    pq.write_table(pa.Table.from_pylist(rows_of_forms(forms), schema=schema), made)
+    size = made.stat().st_size
+    made.rename(log / name)
+    return size
+
+
+def _sidecar(log: Path, files: Sequence[actions.Form]) -> actions.Form:
+    (log / FOLDER).mkdir(exist_ok=True)
+    name = f"{uuid.uuid4()}.parquet"
+    made = staged(log / FOLDER, b"")
+    schema = pa.schema([each for each in CHECKPOINT_SCHEMA if each.name in FILES])
+    pq.write_table(pa.Table.from_pylist(rows_of_forms(files), schema=schema), made)
+    size = made.stat().st_size
+    made.rename(log / FOLDER / name)
+    return {"sidecar": {"path": name, "sizeInBytes": size, "modificationTime": actions.now()}}
