@@ -62,7 +62,9 @@ class Seat:
     def open(self, address: Path) -> Lost | None:
         """Address the table by this path, cold."""
         self.address = address
+        start = time.monotonic()
         answer = self._guarded(lambda: self.host.open(str(address), self.timeout))
+        self.seconds += time.monotonic() - start
         return answer if isinstance(answer, Lost) else None
 
     def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | Lost]:

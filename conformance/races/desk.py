@@ -59,7 +59,9 @@ class RaceDesk(Desk):
         return self._all
 
     def sit_down(self) -> Iterator[Judged]:
-        """Have every engine address the table."""
+        """Have every engine address the table, whatever it did at another."""
+        for seat in self._all:
+            seat.left = None
         yield from super().sit_down()
         for seat in self._all:
             if seat not in self.seats and (lost := seat.open(self.folder)):
@@ -74,8 +76,6 @@ class RaceDesk(Desk):
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
         other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
-        for each in self._all:
-            each.left = None  # whatever it did at another copy
         shutil.copytree(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.overlap, other.processes = self.overlap, self.processes

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.accounts import Account
+from conformance.copies import copies
 from conformance.dealer import Dealer
 from conformance.events import Raced
 from conformance.findings import FindingError
@@ -100,11 +101,10 @@ class Races:
         prelude, told, both = list(account.steps), Counter[str](), 0
         broken: set[str] = set()
         followed = asked = 0
-        for at, order in enumerate(orders):
+        for order, desk in zip(orders, copies(stand, folder / "orders", len(orders)), strict=True):
             if self._dealer.is_over():
                 break
             account.steps = list(prelude)
-            desk = stand.copy(folder / f"order-{at}" / "table")
             account.take(desk, desk.sit_down())
             judged = self._step(account, group, desk, Interleave((pair.first, pair.second), order))
             broken |= {breach.requirement for each in judged for breach in each.breaches}
@@ -116,7 +116,6 @@ class Races:
             asked += desk.asked
             for each in desk.raced:
                 tell_failures(self._dealer, desk, each)
-            clear(desk.folder.parent)
         account.steps = prelude
         account.followed(stand, followed)
         self._dealer.tell(

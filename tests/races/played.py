@@ -1,0 +1,41 @@
+"""The liars about races as a run of the profile `ci` hears them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
+from conformance.events import Event, FindingFound, HarnessFault, HistoryEnded
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.plan import load_profile, make_plan
+from conformance.turnstile.arena import Arena
+from delta_adapters.registry import parse_engine
+
+HERE = Path(__file__).with_name("liars.py")
+# Those that issue 6 names, and one more, with the rule that each is to be heard by.
+NAMED = {
+    "ChecksNoConflict": "race.no-write-skew",
+    "ConflictsOnEverything": "race.conflicts-as-documented",
+    "ChecksThenRenames": "race.all-acknowledged",
+    "RefusesAndCommits": "race.told-truly",
+}
+HONEST = "Honest"
+
+
+def heard_in_ci(name: str, seed: int, folder: Path) -> tuple[set[str], int]:
+    """The rules that a liar of this name breaks in the races of `ci`, and in how many orders it was played."""
+    told: list[Event] = []
+    spec = parse_engine(f"{HERE}:{name}")
+    arena = Arena({str(spec): spec}, folder / "arena", told.append)
+    try:
+        with Hosts([spec], folder / "hosts", told.append) as hosts:
+            dealer = Dealer(hosts, Keeper(folder), told.append, lambda: False, arena)
+            for chunk in make_plan(load_profile("ci"), seed, engines=["reference"], suites=["races"]).chunks:
+                play_chunk(dealer, chunk, folder / "work")
+    finally:
+        arena.close()
+    assert [each.detail for each in told if isinstance(each, HarnessFault)] == []
+    played = sum(each.schedules for each in told if isinstance(each, HistoryEnded))
+    return {each.requirement for each in told if isinstance(each, FindingFound)}, played
