@@ -23,7 +23,7 @@ DEFAULT_OUT = Path("conformance-results")
 MOST_SHOWN = 20
 
 HELP = """\
-Usage: conformance corpus PATH... [--engine NAME]... [--out DIR]
+Usage: conformance corpus PATH... [--engine NAME]... [--after RUN]... [--out DIR]
 
 Reads reference tables that others made, and judges the answers by the rows, the metadata and
 the errors that they expect. PATH is a folder above the tables, in any of these layouts: DAT,
@@ -31,6 +31,8 @@ acceptance workloads, the golden tables of the kernel and of the connectors.
 
   --engine NAME[@VERSION]   an engine that reads; again for more. Default: reference, the
                             oracle itself, which alone answers every kind of question
+  --after RUN               the folder of an earlier run, which may have been cut: what it
+                            asked is not asked again
   --out DIR                 the run makes a new folder in it, and the link `latest` points at
                             that. Default: conformance-results
 
@@ -46,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `corpus`."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--engine", action="append", default=[], dest="engines")
+    parser.add_argument("--after", action="append", default=[], type=Path)
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
 
 
@@ -56,6 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
     specs = _engines(arguments.engines)
     try:
         questions = cases.find(arguments.paths)
+        asked = running.asked_in(_files(arguments.after))
         folder = new_run_folder(arguments.out)
         point_latest(folder)
     except cases.NoCases as error:
@@ -65,12 +69,26 @@ def execute(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="delta-corpus-")))
         answerers, missing = _answerers(specs, work, stack)
-        show = stack.enter_context(Shown(len(questions) * len(answerers)))
-        tally = running.run(questions, answerers, folder, show.tell)
+        open_ones = sum(
+            (each.name, one.corpus, one.case, one.spec) not in asked
+            for each in answerers
+            for one in questions
+        )
+        show = stack.enter_context(Shown(open_ones))
+        tally = running.run(questions, answerers, folder, show.tell, asked)
     sys.stdout.write("\n".join(_closing(tally, missing, folder / running.FILE)) + "\n")
     if tally.failures:
         return 1
     return 3 if missing else 0
+
+
+def _files(runs: list[Path]) -> list[Path]:
+    """The answers of earlier runs."""
+    files = [run / "cases.jsonl" if run.is_dir() else run for run in runs]
+    for file in files:
+        if not file.is_file():
+            raise UsageError(f"there are no answers in {file}", "--after takes the folder of an earlier run.")
+    return files
 
 
 def _engines(names: list[str]) -> list[EngineSpec]:

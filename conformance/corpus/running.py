@@ -74,15 +74,31 @@ def ask(answerer: Answerer, question: Question) -> Line:
     return Line(question, answerer.name, verdict)
 
 
+Asked = frozenset[tuple[str, str, str, str]]
+
+
+def asked_in(files: Iterable[Path]) -> Asked:
+    """What earlier runs asked: engine, corpus, case, spec. The last line of one that was cut may be half a line."""
+    lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines(keepends=True))
+    forms = (json.loads(line) for line in lines if line.endswith("}\n"))
+    return frozenset((each["engine"], each["corpus"], each["case"], each["spec"]) for each in forms)
+
+
 def run(
-    questions: Sequence[Question], answerers: Iterable[Answerer], folder: Path, tell: Callable[[Line], None]
+    questions: Sequence[Question],
+    answerers: Iterable[Answerer],
+    folder: Path,
+    tell: Callable[[Line], None],
+    asked: Asked = frozenset(),
 ) -> Tally:
-    """Ask everyone everything; every answer is written at once and told."""
+    """Ask everyone everything that was not `asked` before; every answer is written at once and told."""
     tally = Tally()
     began = time.monotonic()
     with (folder / FILE).open("w", encoding="utf-8") as file:
         for answerer in answerers:
             for question in questions:
+                if (answerer.name, question.corpus, question.case, question.spec) in asked:
+                    continue
                 line = ask(answerer, question)
                 file.write(f"{line.to_json()}\n")
                 file.flush()

@@ -34,6 +34,25 @@ def test_a_line_is_written_for_each_spec_and_the_exit_is_0_if_none_failed(accept
     assert "cases.jsonl" in shown
 
 
+def test_what_an_earlier_run_asked_is_not_asked_again(acceptance, tmp_path):
+    acceptance.table.create().append((1, "a"))
+    for name in ("first", "second", "third"):
+        acceptance.spec(name, {"type": "read", "expected": {"rowCount": 1}}, (1, "a"))
+    corpus, cut = str(tmp_path / "corpus"), tmp_path / "cut.jsonl"
+    assert main(["corpus", corpus, "--out", str(tmp_path / "out")]) == 0
+    whole = (tmp_path / "out" / "latest" / "cases.jsonl").read_text()
+    cut.write_text(whole[:-20])  # the last line is half a line
+    assert main(["corpus", corpus, "--after", str(cut), "--out", str(tmp_path / "more")]) == 0
+    assert [each["spec"] for each in lines(tmp_path / "more")] == ["third"]
+
+
+def test_a_run_that_is_not_there_is_an_error_of_usage(acceptance, tmp_path, capsys):
+    acceptance.spec("all", {"type": "read"})
+    nowhere = str(tmp_path / "nowhere")
+    assert main(["corpus", str(tmp_path), "--after", nowhere, "--out", str(tmp_path / "out")]) == 2
+    assert "there are no answers in" in capsys.readouterr().err
+
+
 def test_a_failure_is_shown_with_its_reason_and_the_exit_is_1(acceptance, tmp_path, capsys):
     acceptance.table.create().append((1, "a"))
     acceptance.spec("wrong", {"type": "read"}, (2, "a"))
