@@ -241,6 +241,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks one version."""
+        register_again(self.storages)
         adds = [add for message in messages if isinstance(message, _Written) for add in message.adds]
         transaction = DeltaLog.for_path(self.path).begin()
         actions: list[Action] = []
@@ -256,6 +257,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take the files of the tasks that ended well away again."""
+        register_again(self.storages)
         for message in messages:
             for add in message.adds if isinstance(message, _Written) else ():
                 with suppress(FileNotFoundError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from deltalake import QueryBuilder
 
 from pyspark_delta import DeltaTable, file_index, read, spread, storage, write
 from pyspark_delta.datasource import register
-from pyspark_delta.exceptions import InvalidArgument, MissingDataFile
+from pyspark_delta.exceptions import InvalidArgument, MissingDataFile, StorageFailure
 from pyspark_delta.log import store
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import absolute_path
@@ -63,6 +64,23 @@ def test_a_copy_from_one_storage_to_another_has_the_same_bytes(bucket, folder, t
     (tmp_path / "x").write_bytes(b"bytes" * 1_000_000)
     storage.copy(str(tmp_path / "x"), f"{bucket}/y z/x")
     assert (folder / "y z" / "x").read_bytes() == b"bytes" * 1_000_000
+
+
+def test_what_the_system_says_of_a_storage_has_a_name_and_a_jvm_that_died_keeps_its_own(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with (
+        pytest.raises(StorageFailure, match=r"^t can't be written: the storage refuses it .*File exists"),
+        storage.refusals_named("t can't be written"),
+    ):
+        storage.storage_of(str(tmp_path)).create(str(tmp_path / "file" / "more"))
+    with (
+        pytest.raises(StorageFailure, match="the disk is full"),
+        storage.refusals_named("t can't be written"),
+        Path("/dev/full").open("wb", buffering=0) as full,
+    ):
+        full.write(b"x")
+    with pytest.raises(ConnectionRefusedError), storage.refusals_named("t can't be written"):
+        socket.create_connection(("127.0.0.1", 1))
 
 
 @pytest.mark.slow

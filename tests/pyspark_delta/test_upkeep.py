@@ -128,7 +128,8 @@ class TestOptimize:
         )
         write(frame, table)
         target = DeltaTable.forPath(spark, table)
-        spark.conf.set("spark.databricks.delta.optimize.maxFileSize", "8000")
+        size = DeltaLog.for_path(table).update().size_in_bytes // 8
+        spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(size))
         try:
             target.optimize().executeZOrderBy("x", "y")
         finally:
