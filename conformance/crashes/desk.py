@@ -25,7 +25,7 @@ from conformance.laying import lay_out
 from conformance.observation import LeftOver, Look, Observation, Trouble
 from conformance.player import Answer, Desk, Judged
 from conformance.seats import Lost, Seat
-from conformance.turnstile.actor import Actor
+from conformance.turnstile.actor import Actor, NotSeen
 from conformance.turnstile.events import Record
 from conformance.turnstile.verdicts import rule_of
 from delta_adapters.contract import Look as Asked
@@ -180,6 +180,11 @@ class CrashDesk(Desk):
             yield from self._struck(fault, operation, reply, record, commits)
             return
         self.missed += 1
+        try:
+            self.actor.check_seen(alone=True)
+        except NotSeen as unseen:
+            self._stop_asking(str(unseen))
+            return
         if isinstance(reply, Lost):
             yield self._lost(seat, reply, operation)
         else:

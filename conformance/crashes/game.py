@@ -19,6 +19,7 @@ from conformance.plan import Chunk
 from conformance.player import Desk, play
 from conformance.seats import Seat
 from conformance.strategies import Shape
+from conformance.turnstile.actor import NotSeen
 from conformance.turnstile.arena import Player
 from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation
 from delta_models.outcomes import Committed, NoChange
@@ -104,6 +105,11 @@ class EachPoint:
         whole = stand.copy(stand.folder.parent / "whole" / "table")
         account.take(whole, whole.sit_down())
         outcome, record = whole.record(story.operation)
+        try:
+            whole.actor.check_seen(alone=True)
+        except NotSeen:
+            self._dealer.arena.player(str(stand.seats[0].host.spec))  # the arena says so, and has it no more
+            return
         if not isinstance(outcome, Committed | NoChange):
             self._dealer.note(
                 f"{stand.seats[0].engine}: {type(story.operation).__name__} fails by itself, {outcome}"

@@ -22,6 +22,7 @@ from pathlib import Path
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.events import CHANGES, LISTINGS, READS, Event, Happened, Question, Record
 from conformance.turnstile.page import Page
+from conformance.turnstile.roles import LOOK
 from conformance.turnstile.verdicts import PASS, Hold, Kill, LoseReply, Rule, Tear, Verdict, to_answer
 
 SETTLE_SECONDS = 5.0
@@ -61,6 +62,7 @@ class Actor:
         self._library = self._plain(place.library)
         self._page = Page(place.folder / f"{name}.page", name, place.address, int(hold) + _GRACE)
         self._table: Path | None = None
+        self._unseen: Path | None = None
         self._operating = False
         self._killed = False
         self._gate: Gate | None = None
@@ -81,22 +83,27 @@ class Actor:
         preload = f"{self._library}:{before}" if before else str(self._library)
         return {"LD_PRELOAD": preload, "DELTA_TURNSTILE": str(self._page.path)}
 
-    def check_seen(self) -> None:
+    def check_seen(self, *, alone: bool = False) -> None:
         """Raise NotSeen unless a process of this actor has loaded the shim, and unless what its operation changed since
-        `begin` came by: an engine may be a static program, or one that goes around the C library, in a child."""
+        `begin` came by: an engine may be a static program, or one that goes around the C library, in a child.
+
+        Where nobody else changes the table, which is meant by `alone`, only looks are no sign of being seen either.
+        """
         if self._page["attached"] == 0:
             raise NotSeen(
                 f"no process of {self.name} has loaded the turnstile: it is linked statically, against another C"
                 " library than this machine's, or was started without the actor's environment. Its crash points and"
                 " races can't be driven"
             )
-        if self._happened or self._table is None:
-            return
-        newer = [each for each in self._table.rglob("*") if each.lstat().st_ctime_ns > self._began]
-        if newer:
+        if self._unseen is None and self._table is not None:
+            seen = any(each.event.role != LOOK for each in self._happened) if alone else self._happened
+            newer = () if seen else self._table.rglob("*")
+            self._unseen = next((each for each in newer if each.lstat().st_ctime_ns > self._began), None)
+        if self._unseen is not None:
             raise NotSeen(
-                f"{newer[0]} changed, and the turnstile saw nothing of it: the engine of {self.name} leaves its files"
-                " to a static program, or makes its system calls itself. Its crash points and races can't be driven"
+                f"{self._unseen} changed, and the turnstile saw nothing of it: the engine of {self.name} leaves its"
+                " files to a static program, or makes its system calls itself. Its crash points and races can't be"
+                " driven"
             )
 
     @property

@@ -1,4 +1,4 @@
-"""What the profile `ci` plays of crashes finds each liar, whatever the seed, and has nothing to say of its honest twin."""
+"""What the profile `ci` plays of crashes finds each liar, whatever the seed, and says nothing of its honest twin."""
 
 from __future__ import annotations
 

@@ -1,0 +1,154 @@
+"""Engines that can't be seen, places where no turnstile can stand, writers that hang, runs that are ended: each is told
+with its cause, is no evidence, and leaves nothing running."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.chunks import play_chunk
+from conformance.dealer import Dealer
+from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note
+from conformance.hosts import Hosts
+from conformance.keeper import Keeper
+from conformance.plan import Chunk
+from conformance.turnstile.arena import Arena
+from delta_adapters.registry import EngineSpec, parse_engine
+from delta_adapters.warden import descendants
+
+STRANGERS = Path(__file__).with_name("strangers.py")
+COMMITTED = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
+DRAWN = Chunk("crashes", "dev", 1, 5, histories=1, steps=4)
+
+
+def stranger(name: str) -> EngineSpec:
+    return parse_engine(f"{STRANGERS}:{name}")
+
+
+def told_of(spec: EngineSpec, folder: Path, *chunks: Chunk, work: Path | None = None) -> list[Event]:
+    told: list[Event] = []
+    arena = Arena({str(spec): spec}, work or folder / "arena", told.append)
+    try:
+        with Hosts([spec], folder / "hosts", told.append) as hosts:
+            dealer = Dealer(hosts, Keeper(folder / "findings"), told.append, lambda: False, arena)
+            for each in chunks:
+                play_chunk(dealer, each, folder / "work")
+    finally:
+        arena.close()
+    assert [each for each in told if isinstance(each, HarnessFault)] == []
+    return told
+
+
+def notes(told: list[Event]) -> list[str]:
+    return [each.message for each in told if isinstance(each, Note)]
+
+
+def crash_checks(told: list[Event]) -> int:
+    checks = (each.checks for each in told if isinstance(each, Evidence))
+    return sum(count for each in checks for name, count in each.items() if name.startswith("crash."))
+
+
+@pytest.mark.parametrize("first", (COMMITTED, DRAWN), ids=("committed", "drawn"))
+def test_an_engine_whose_files_come_from_a_static_program_is_no_evidence(first: Chunk, tmp_path: Path):
+    told = told_of(
+        stranger("LeavesItsFilesToAnother"), tmp_path, first, DRAWN if first is COMMITTED else COMMITTED
+    )
+    (note,) = notes(told)
+    assert "the turnstile saw nothing of it" in note
+    assert crash_checks(told) == 0
+    assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) == 0
+
+
+def test_the_same_engine_in_its_own_process_is_evidence(tmp_path: Path):
+    told = told_of(stranger("Stranger"), tmp_path, COMMITTED)
+    assert notes(told) == []
+    assert crash_checks(told) > 0
+
+
+def test_where_no_socket_can_be_made_there_is_a_note_and_no_evidence(tmp_path: Path):
+    (tmp_path / "file").touch()
+    told = told_of(stranger("Stranger"), tmp_path, COMMITTED, DRAWN, work=tmp_path / "file" / "arena")
+    (note,) = notes(told)
+    assert "there are no faults and no schedules: can't make the turnstile's socket in" in note
+    assert crash_checks(told) == 0
+
+
+def test_a_writer_that_hangs_is_named_and_ended_and_the_table_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CONFORMANCE_CALL_TIMEOUT", "2")
+    before = set(descendants(os.getpid()))
+    told: list[Event] = []
+    spec = stranger("HangsOnceItsStorageFails")
+    arena = Arena({str(spec): spec}, tmp_path / "arena", told.append)
+    with Hosts([spec], tmp_path / "hosts", told.append) as hosts:
+        dealer = Dealer(hosts, Keeper(tmp_path), told.append, lambda: any(hung(told)), arena)
+        play_chunk(dealer, COMMITTED, tmp_path / "work")
+        arena.close()
+    found = next(hung(told))
+    assert found.engine == "stranger@1.0"
+    kept = tmp_path / found.folder / "table-before"
+    assert list(kept.rglob("*.json"))
+    assert set(descendants(os.getpid())) == before
+
+
+def hung(told: list[Event]) -> Iterator[FindingFound]:
+    return (each for each in told if isinstance(each, FindingFound) and each.requirement == "host.answers")
+
+
+def begin(out: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A run of crashes and races in a process of its own, in the middle of its work, and all that descends from it."""
+    words = [
+        "--engine",
+        str(stranger("Stranger")),
+        "--profile",
+        "nightly",
+        "--suite",
+        "crashes",
+        "--suite",
+        "races",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "conformance",
+        "run",
+        "--format",
+        "json",
+        "--jobs",
+        "2",
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    suites = set()
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["event"] == "HistoryEnded" and (event.get("crash_points") or event.get("schedules")):
+            suites.add(event["suite"])
+        if suites == {"crashes", "races"}:
+            return process, descendants(process.pid)
+    pytest.fail(f"it ended before both suites had played: {process.communicate()[1]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGKILL))
+def test_no_process_is_left_of_faults_and_races_that_are_ended(tmp_path: Path, number: signal.Signals):
+    process, family = begin(tmp_path)
+    watched = [os.pidfd_open(each) for each in family]
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    assert len(family) >= 5, "two workers, a host and its warden at each"
+    for each in watched:
+        assert select.select([each], [], [], 30)[0], "a process outlived the run"
+        os.close(each)
