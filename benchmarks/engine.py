@@ -27,6 +27,7 @@ RESULTS = Path(__file__).parent / "results"
 
 WORKS: dict[str, Callable[[Bench], list[Row]]] = {
     "small": small.small,
+    "upkeep": small.upkeep,
     "log": logs.log,
     "scan": scans.scan,
     "append": writes.append,
