@@ -268,7 +268,7 @@ class TestGuards:
                 seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}
         elsewhere = {
             "commit-found-taken",  # tests/crashes
-            "optimizes-at-once", "overwrite-and-optimize-at-once",  # tests/races
+            "optimizes-at-once", "overwrite-and-optimize-at-once", "overwrite-and-conditional-write-at-once",  # tests/races
         }  # fmt: skip
         assert set(TRIGGERS) - {"binary-partition"} - elsewhere <= seen
 

@@ -226,7 +226,11 @@ TRIGGERS: Mapping[str, Trigger] = {
         lambda of, value, _: of == TIMESTAMP and not -NANOSECONDS < value < NANOSECONDS,
         everywhere=True,
     ),
-    "far-year": Trigger("texts of such years have a sign, or more digits than four", _far_year),
+    "far-year": Trigger(
+        "texts of such years have a sign, or more digits than four",
+        _far_year,
+        everywhere=True,  # they are drawn in one table profile only, which would be about nothing else
+    ),
     "year-before-1-partition": Trigger("a year before 1 is written as one after it", _era),
     "gap-date": Trigger(
         "days that the calendar reform left out are pushed down as others",
