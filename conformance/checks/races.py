@@ -11,6 +11,7 @@ from delta_models.concurrency import (
     ANOMALIES,
     CANNOT,
     LOST_UPDATE,
+    REWRITES,
     SERIALIZABLE,
     Anomaly,
     Done,
@@ -89,6 +90,26 @@ def _conflicts(race: Race, ledger: Ledger) -> None:
             if isinstance(outcome, Rejected)
         ]
         ledger.judge("race.conflicts-as-documented", "; ".join(refused) or None)
+    _appends(race, ledger)
+
+
+def _appends(race: Race, ledger: Ledger) -> None:
+    """An append beside others that change rows, and nothing that it depends on."""
+    if any(isinstance(each, SetProperties) for each in race.operations):
+        return
+    for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True):
+        others = [
+            each
+            for each, other in zip(race.operations, race.owners, strict=True)
+            if other != owner and isinstance(each, REWRITES)
+        ]
+        if isinstance(operation, Append) and others:
+            names = " and ".join(type(each).__name__ for each in others)
+            refused = isinstance(outcome, Rejected)
+            ledger.judge(
+                "race.appends-read-nothing",
+                f"Append beside {names} was {describe(outcome)}" if refused else None,
+            )
 
 
 def _unacknowledged(seen: Observation, race: Race, writers: Sequence[tuple[Done, Outcome]]) -> str | None:

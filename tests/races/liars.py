@@ -141,6 +141,7 @@ CAUGHT_AT: tuple[tuple[str, str, int], ...] = (
     ("VacuumsWhatItDoesNotKnow", "race.vacuum-spares-new-files", 4),
     ("ReadsTheFolder", "race.no-dirty-read", 3),
     ("ConflictsOnEverything", "race.conflicts-as-documented", 0),
+    ("ConflictsOnEverything", "race.appends-read-nothing", 8),
 )
 
 

@@ -68,5 +68,6 @@ def test_a_chunk_tells_of_orders_and_conflicts_and_its_findings_replay(arena: Ar
     assert sum(each.schedules for each in told if isinstance(each, HistoryEnded)) >= 40
     assert {each.processes for each in told if isinstance(each, Evidence)} == {"several"}
     found = [each for each in told if isinstance(each, FindingFound)]
-    assert {each.deviation for each in found} == {"delta-rs-optimizes-double-rows"}
+    expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal"}
+    assert {each.deviation for each in found} == expected
     assert replay(tmp_path / found[0].folder).exit == FAILS

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
 from delta_models.operations import (
     AddConstraint,
+    Append,
     Delete,
     Interleave,
     LoseReplyAt,
@@ -178,6 +179,11 @@ def _overwrite_and_conditional_write_at_once(_: TableLike, operation: Operation)
     return whole and (by_condition or any(isinstance(each, Merge) for each in _together(operation)))
 
 
+def _append_and_rewrite_at_once(_: TableLike, operation: Operation) -> bool:
+    kinds = {type(each) for each in _together(operation)}
+    return Append in kinds and bool(kinds & {Delete, Merge, Overwrite, Update})
+
+
 def _together(operation: Operation) -> tuple[Operation, ...]:
     return operation.operations if isinstance(operation, Interleave) else ()
 
@@ -278,6 +284,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     "overwrite-and-optimize-at-once": Trigger(
         "the overwrite does not find where the rows have gone",
         operation=_overwrite_and_optimize_at_once,
+        everywhere=True,
+    ),
+    "append-and-rewrite-at-once": Trigger(
+        "an append is taken to have read what was removed",
+        operation=_append_and_rewrite_at_once,
         everywhere=True,
     ),
     "overwrite-and-conditional-write-at-once": Trigger(

@@ -59,4 +59,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "delta-spark 4.4.0: concurrency control",
         "reference",
     ),
+    _race(
+        "race.appends-read-nothing",
+        "An append, which reads nothing, is not refused because another writer removed or rewrote rows.",
+        "delta-spark 4.4.0: conflict checking",
+        "reference",
+    ),
 )
