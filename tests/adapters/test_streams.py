@@ -16,8 +16,8 @@ def batch(*ids: int) -> pa.Table:
 
 
 def test_a_batch_that_comes_again_takes_its_own_place(tmp_path: Path):
+    assert Received(progress_of(tmp_path, "tail")).newest is None
     received = Received(progress_of(tmp_path, "tail"))
-    assert received.newest is None
     for number, ids in ((0, (1, 2)), (3, (3,)), (3, (3, 4))):
         received.keep(number, batch(*ids))
     assert received.newest == 3
