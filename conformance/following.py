@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+
+import pyarrow as pa
 
 from conformance.answers import rows_of
 from conformance.hearing import COMMIT_TIMESTAMP
@@ -12,7 +15,9 @@ from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
 from delta_models.operations import Tail
 from delta_models.schema import Struct
 from delta_models.table import FollowExpectation, NotModelled, World
+from delta_models.table.changes import COMES, GOES
 from delta_models.table.streams import CHANGES
+from delta_models.values import Rows, row_keyer
 
 
 @dataclass(slots=True)
@@ -29,9 +34,7 @@ class Followers:
         self.looked[engine, tail.reader] = (began, last if reply.table is None else now)
         if reply.table is None:
             return Look("follow", tail, None, None, refused=reply.outcome, followed=expected)
-        wanted = Struct((*schema.fields, CHANGE_TYPE)) if tail.follows == CHANGES else schema
-        more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP) if each in reply.table.column_names]
-        answer = rows_of(reply.table.drop_columns(more), wanted)
+        answer = _rows(reply.table, schema, changes=tail.follows == CHANGES)
         if isinstance(answer, str):
             return Look("follow", tail, None, None, malformed=answer, followed=expected)
         return Look("follow", tail, None, answer, followed=expected)
@@ -39,6 +42,27 @@ class Followers:
     def copy(self) -> Followers:
         """The same followers, of a copy of the table."""
         return Followers(dict(self.looked))
+
+
+def left_of(told: pa.Table, schema: Struct) -> Rows | str:
+    """The rows that are left of what a reader was told: of changes those that came and did not go."""
+    changes = CHANGE_TYPE.name in told.column_names
+    rows = _rows(told, schema, changes=changes)
+    if isinstance(rows, str) or not changes:
+        return rows
+    key = row_keyer(schema)
+    known = {key(row[:-1]): row[:-1] for row in rows.rows}
+    net = Counter(key(row[:-1]) for row in rows.rows if row[-1] in COMES)
+    net.subtract(key(row[:-1]) for row in rows.rows if row[-1] in GOES)
+    if min(net.values(), default=0) < 0:
+        return "a row went that had not come"
+    return Rows(schema, tuple(known[each] for each in net.elements()))
+
+
+def _rows(told: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
+    wanted = Struct((*schema.fields, CHANGE_TYPE)) if changes else schema
+    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP) if each in told.column_names]
+    return rows_of(told.drop_columns(more), wanted)
 
 
 def _expected(world: World, tail: Tail, began: int, last: int) -> FollowExpectation | None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from conformance.answers import rows_of
+from conformance.following import left_of
 from conformance.history import Step
 from conformance.observation import Look, Observation, Race
 from conformance.player import Desk, Judged
@@ -229,7 +229,7 @@ class RaceDesk(Desk):
         found = {}
         for place, answer in told.items():
             if isinstance(answer, ReadReply) and answer.table is not None:
-                rows = rows_of(answer.table, self.world.table.schema)
+                rows = left_of(answer.table, self.world.table.schema)
                 if isinstance(rows, Rows):
                     found[place] = rows
         return found
