@@ -6,7 +6,9 @@ delete is allowed, not demanded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.observation import Observation
@@ -23,29 +25,32 @@ def look(seen: Observation, ledger: Ledger) -> None:
         return
     versions = sorted({seen.versions[each] for each in seen.retained if each in seen.versions})
     recent = {seen.versions[each] for each in seen.recent if each in seen.versions}
+    there = functools.cache(Path.exists)  # most files are in most versions
     for version in versions:
         try:
-            found = list(_files(seen, version, changes=version in recent))
+            found = list(_files(seen, version, there, changes=version in recent))
         except LogError:
             continue  # told by others
-        for requirement, name, there in found:
+        for requirement, name, is_there in found:
             ledger.judge(
-                requirement, None if there else f"version {version} needs {name}, which is gone", name
+                requirement, None if is_there else f"version {version} needs {name}, which is gone", name
             )
 
 
-def _files(seen: Observation, version: int, *, changes: bool) -> Iterator[tuple[str, str, bool]]:
+def _files(
+    seen: Observation, version: int, there: Callable[[Path], bool], *, changes: bool
+) -> Iterator[tuple[str, str, bool]]:
     """What a version refers to: the rule that it belongs to, its name, and whether it is there."""
     for add in live_adds(seen.reader.snapshot(version)):
-        yield "vacuum.keeps-data-files", add.path, paths.resolve(seen.folder, add.path).exists()
+        yield "vacuum.keeps-data-files", add.path, there(paths.resolve(seen.folder, add.path))
         try:
             vector = add.deletion_vector.file(seen.folder) if add.deletion_vector is not None else None
         except CorruptFile:
             vector = None  # what is wrong with a descriptor is for the rules of the log to say
         if vector is not None:
-            yield "vacuum.keeps-vectors", vector.name, vector.exists()
+            yield "vacuum.keeps-vectors", vector.name, there(vector)
     for each in seen.reader.commit(version).cdcs if changes else ():
-        yield "vacuum.keeps-change-data", each.path, paths.resolve(seen.folder, each.path).exists()
+        yield "vacuum.keeps-change-data", each.path, there(paths.resolve(seen.folder, each.path))
 
 
 CHECK = Check("vacuum", JUDGES, look)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from conformance.accounts import Account, features_of
@@ -45,14 +45,20 @@ class DrawnCrashes(Drawn):
 
 
 class EachPoint:
-    """Committed histories: whatever may happen to an operation happens to it, each on a copy of one table."""
+    """Committed histories: whatever may happen to an operation happens to it, each on a copy of one table.
 
-    def __init__(self, dealer: Dealer, chunk: Chunk, work: Path) -> None:
+    `writers` are those engines of the run that play, without it all that can; the others read.
+    """
+
+    def __init__(
+        self, dealer: Dealer, chunk: Chunk, work: Path, writers: Collection[str] | None = None
+    ) -> None:
         self._dealer = dealer
         self._chunk = chunk
         self._work = work
         self._ended = 0
         self._stories = stories(chunk.table)[: chunk.histories]
+        self._writers = writers
         self._kill = chunk.table.startswith(KILLED)
 
     @property
@@ -84,6 +90,8 @@ class EachPoint:
         )
         told: list[Desk] = []
         for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, number)):
+            if self._writers is not None and str(player.engine.spec) not in self._writers:
+                continue
             missing = next(filter(None, map(player.engine.capabilities.covers, asked)), None)
             if missing is not None:
                 self._dealer.note(f"{player.engine.name} {missing}: not asked in such histories")

@@ -274,7 +274,8 @@ class LogReader:
             os.close(descriptor)
         self._stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         kept = self._commits.get(version)
-        found = self._commits[version] = parse_commit(version, name, data)
+        parse = parse_commit if self.stored is None else self.stored.commit
+        found = self._commits[version] = parse(version, name, data)
         if kept is not None and kept != found:
             self._changed.add(name)
             self._forget_states()

@@ -1,5 +1,5 @@
-"""What data files hold, kept for as long as a file stays as it is: also where the table's folder has moved, or was
-copied with the times of its files."""
+"""What data files hold and commits say, kept for as long as a file stays as it is: also where the table's folder has
+moved, or was copied with the times of its files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from delta_models.log import paths
 from delta_models.log.actions import Add
 from delta_models.log.columns import mapping_mode
+from delta_models.log.commits import Commit, parse_commit
 from delta_models.log.parquet import FileColumns, read_data_file
 from delta_models.log.state import Snapshot
 
@@ -20,6 +21,16 @@ class StoredColumns:
 
     def __init__(self) -> None:
         self._kept: dict[_Key, FileColumns] = {}
+        self._commits: dict[tuple[int, bytes], Commit] = {}
+
+    def commit(self, version: int, name: str, data: bytes) -> Commit:
+        """A commit of these bytes, parsed once."""
+        found = self._commits.get((version, data))
+        if found is None:
+            found = self._commits[version, data] = parse_commit(version, name, data)
+            while len(self._commits) > _KEPT_FILES:
+                del self._commits[next(iter(self._commits))]
+        return found
 
     def read(self, folder: Path, snapshot: Snapshot, add: Add) -> FileColumns:
         """The columns of a data file, read anew unless its size and time are those of when it was."""
