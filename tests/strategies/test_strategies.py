@@ -259,7 +259,7 @@ class TestGuards:
 
     def test_every_trigger_that_can_be_drawn_occurs_in_the_other_half(self) -> None:
         seen: set[str | None] = set()
-        for name in ("nightly", "changes", "rules", "limits"):
+        for name in ("nightly", "changes", "rules", "limits", "nested"):
             for _, steps in drawn(PROFILES[name], 200 if name == "nightly" else 30):
                 for world, operation in steps:
                     seen |= set_off(world.table, operation)

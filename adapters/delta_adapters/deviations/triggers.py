@@ -263,6 +263,9 @@ TRIGGERS: Mapping[str, Trigger] = {
         lambda of, value, partition: _text(of, partition) and "~" in value,
         everywhere=True,
     ),
+    "struct-in-a-struct-in-pieces": Trigger(
+        "a slice of such a column is taken for longer than it is", operation=_struct_in_a_struct_in_pieces
+    ),
     "vectors-asked-for": Trigger(
         "with deletion vectors the protocol names variants as well",
         operation=_asks_for_vectors,
