@@ -184,6 +184,14 @@ def _append_and_rewrite_at_once(_: TableLike, operation: Operation) -> bool:
     return Append in kinds and bool(kinds & {Delete, Merge, Overwrite, Update})
 
 
+def _struct_in_a_struct_in_pieces(_: TableLike, operation: Operation) -> bool:
+    rows = operation.rows if isinstance(operation, Append | Overwrite) and operation.files > 1 else None
+    return rows is not None and any(
+        isinstance(each.type, Struct) and "struct<" in str(each.type).removeprefix("struct<")
+        for each in rows.schema
+    )
+
+
 def _together(operation: Operation) -> tuple[Operation, ...]:
     return operation.operations if isinstance(operation, Interleave) else ()
 
@@ -255,6 +263,9 @@ TRIGGERS: Mapping[str, Trigger] = {
     "fraction-in-a-constraint": Trigger(
         "a decimal in a constraint loses its point", operation=_fraction_in_a_constraint
     ),
+    "struct-in-a-struct-in-pieces": Trigger(
+        "a slice of such a column is taken for longer than it is", operation=_struct_in_a_struct_in_pieces
+    ),
     "vacuum-beside-vectors": Trigger(
         "the files of deletion vectors are taken for left-overs", operation=_deletes_files_beside_vectors
     ),
@@ -262,9 +273,6 @@ TRIGGERS: Mapping[str, Trigger] = {
         "one place escapes a tilde in a path, another does not",
         lambda of, value, partition: _text(of, partition) and "~" in value,
         everywhere=True,
-    ),
-    "struct-in-a-struct-in-pieces": Trigger(
-        "a slice of such a column is taken for longer than it is", operation=_struct_in_a_struct_in_pieces
     ),
     "vectors-asked-for": Trigger(
         "with deletion vectors the protocol names variants as well",
