@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from conformance.accounts import Account
@@ -52,7 +53,11 @@ class Races:
         return self._ended == len(self._pairs)
 
     def play_all(self) -> None:
-        """One pair after another."""
+        """One pair after another; what the one before has left is cleared away meanwhile."""
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="clearing") as aside:
+            self._play_all(aside)
+
+    def _play_all(self, aside: ThreadPoolExecutor) -> None:
         for number, pair in enumerate(self._pairs):
             if self._dealer.is_over():
                 return
@@ -62,13 +67,13 @@ class Races:
                 account.steps = []
                 tag = f"{self._chunk.name}-{number}"
                 stand = group.desk(self._dealer, self._work / f"{number}-{at}" / "table", tag)
-                if self._play(account, stand, pair, group):
+                if self.play_pair(account, stand, pair, group):
                     stands.append(stand)
-                clear(stand.folder.parent)
+                aside.submit(clear, stand.folder.parent)
             account.close(stands)
             self._ended += not self._dealer.is_over()
 
-    def _play(self, account: Account, stand: RaceDesk, pair: Pair, group: Group) -> bool:
+    def play_pair(self, account: Account, stand: RaceDesk, pair: Pair, group: Group) -> bool:
         """Play a pair by a group; whether its engines can."""
         missing = [
             reason
