@@ -1,8 +1,8 @@
-"""Crash points and schedules a minute, with all that is judged afterwards, and the harness' own share.
+"""Crash points a minute, with all that is judged afterwards, and the harness' own share.
 
-The share is what a crash point or a schedule takes beyond the calls of the engine (operations and reads, as its host
+The share is what a crash point takes beyond the calls of the engine (operations and reads, as its host
 measures them, and its opening of the table), in their time; the start of the hosts is not counted. A JVM's points are
-those that it comes to in a minute.
+those that it comes to in a minute. Schedules are measured in `schedules`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.pairs import bootstrap
 from benchmarks.results import Result, Row
 from conformance.chunks import play_chunk
+from conformance.crashes.game import EachPoint
 from conformance.dealer import Dealer
 from conformance.events import Event, HistoryEnded
 from conformance.hosts import Hosts
@@ -24,39 +26,55 @@ from conformance.plan import Chunk
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 
-ENGINE, ON_A_JVM = "delta-rs", "delta-spark"
+ENGINE = "delta-rs"
+ON_A_JVM = {"delta-spark": 20.0, "pyspark": 30.0}  # with their bars
+READER = "delta-spark"
 RUNS = 5
-JVM_RUNS, JVM_SECONDS = 3, 60.0
+READ_RUNS = 3
+JVM_SECONDS = 60.0
 CRASH_POINTS_BAR, SCHEDULES_BAR, SHARE_BAR = 300.0, 120.0, 0.3
-JVM_POINTS_BAR = 20.0
-CRASHES = Chunk("crashes", "dev", 0, 1, histories=6, table="changes")
-JVM_CRASHES = Chunk("crashes", "dev", 0, 1, histories=10, heavy=tuple(range(10)), table="changes")
+CRASHES = Chunk("crashes", "dev", 0, 1, histories=4, table="changes")
+READ_TOO = Chunk("crashes", "dev", 0, 1, histories=2, heavy=(0, 1), table="changes")
 RACES = Chunk("races", "dev", 0, 1, histories=15, steps=5)
+JVM_CRASHES = Chunk("crashes", "dev", 0, 1, histories=10, heavy=tuple(range(10)), table="changes")
 
 
 class Clock:
     """Plays chunks on hosts that run already, and takes the histories' own times."""
 
-    def __init__(self, engine: str, places: str, work: Path, seconds: float = math.inf) -> None:
+    def __init__(
+        self, engine: str, places: str, work: Path, seconds: float = math.inf, reader: str | None = None
+    ) -> None:
         self.told: list[Event] = []
         self.engine = engine
-        spec = parse_engine(engine)
-        self.arena = Arena({engine: spec}, work, self.told.append)
-        self._hosts = Hosts([spec], work / "hosts", self.told.append)
+        specs = {each: parse_engine(each) for each in (engine, reader) if each}
+        self.arena = Arena(specs, work, self.told.append)
+        self._hosts = Hosts(list(specs.values()), work / "hosts", self.told.append)
         self._dealer = Dealer(self._hosts, Keeper(work), self.told.append, self._is_over, self.arena)
         self._work = work
         self._seconds, self._until = seconds, math.inf
+        self._reads = reader is not None
         for place in places:
             self.arena.player(engine, place)
+        if reader:
+            self.arena.player(reader)
+
+    @property
+    def limited(self) -> bool:
+        """Whether a run is as long as its time, rather than as its chunk."""
+        return self._seconds < math.inf
 
     def _is_over(self) -> bool:
         return time.monotonic() > self._until
 
     def play(self, chunk: Chunk) -> tuple[int, float, float]:
-        """Crash points and schedules of a chunk, the seconds that it took, and those of the engine among them."""
+        """Crash points or schedules of a chunk, the seconds that it took, and those of the engine among them."""
         self.told.clear()
         self._until = time.monotonic() + self._seconds
-        play_chunk(self._dealer, chunk, self._work)
+        if self._reads:
+            EachPoint(self._dealer, chunk, self._work / "points", [self.engine]).play_all()
+        else:
+            play_chunk(self._dealer, chunk, self._work)
         ended = [each for each in self.told if isinstance(each, HistoryEnded)]
         counted = sum(each.crash_points + each.schedules for each in ended)
         engine = sum(sum(each.engine_seconds.values()) for each in ended)
@@ -65,7 +83,10 @@ class Clock:
 
 def rates(clock: Clock, name: str, chunk: Chunk, bar: float, times: int = RUNS) -> list[Row]:
     """How many a minute, and what of the time is the harness' own."""
-    clock.play(chunk)  # warm
+    if clock.limited:
+        times = 1
+    else:
+        clock.play(chunk)  # warm
     runs = [clock.play(chunk) for _ in range(times)]
     a_minute = [60 * counted / seconds for counted, seconds, _ in runs]
     shares = [(seconds - engine) / engine for _, seconds, engine in runs]
@@ -85,20 +106,29 @@ def _row(work: str, measure: str, values: Sequence[float], bar: float, *, more: 
 
 
 def main() -> Result:
-    """Crash points, then schedules; then crash points of an engine on a JVM."""
-    rows = []
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        clock = Clock(ENGINE, "AB", Path(folder))
-        try:
-            rows += rates(clock, "crash points", CRASHES, CRASH_POINTS_BAR)
-            rows += rates(clock, "schedules", RACES, SCHEDULES_BAR)
-        finally:
-            clock.arena.close()
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        clock = Clock(ON_A_JVM, "A", Path(folder), JVM_SECONDS)
-        try:
-            rows += rates(clock, "crash points by dead table", JVM_CRASHES, JVM_POINTS_BAR, JVM_RUNS)
-        finally:
-            clock.arena.close()
-    notes = ("our own reader judges each; no other engine reads, since none is asked for",)
+    """Crash points; points that another engine looks at; then those of engines on a JVM."""
+    rows: list[Row] = []
+    with _clock(ENGINE, "A") as clock:
+        rows += rates(clock, "crash points", CRASHES, CRASH_POINTS_BAR)
+    with _clock(ENGINE, "A", reader=READER) as clock:
+        rows += rates(
+            clock, f"crash points, {READER} reads every tenth,", READ_TOO, CRASH_POINTS_BAR, READ_RUNS
+        )[:1]
+    for engine, bar in ON_A_JVM.items():
+        with _clock(engine, "A", JVM_SECONDS) as clock:
+            rows += rates(clock, "crash points by dead table", JVM_CRASHES, bar)
+    notes = (
+        "our own reader judges each; other engines read where it is said",
+        "a JVM's points are those that it comes to in one minute, its first; it reads after faults and vacuums only",
+    )
     return Result("faults", tuple(rows), notes)
+
+
+@contextmanager
+def _clock(engine: str, places: str, seconds: float = math.inf, reader: str | None = None) -> Iterator[Clock]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        clock = Clock(engine, places, Path(folder), seconds, reader)
+        try:
+            yield clock
+        finally:
+            clock.arena.close()
