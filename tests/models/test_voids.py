@@ -59,7 +59,7 @@ def test_an_overwrite_is_judged_by_the_schema_that_it_leaves():
     rows = Rows(PLAIN, ((1, None),))
     mended = World().after(ops.Create(bad)).expect(ops.Overwrite(rows, schema_mode="overwrite"))
     assert mended.ordinary.table.rows == ((1, None),)
-    broken = World().after(ops.Create(PLAIN)).expect(
-        ops.Overwrite(Rows(bad, ((1, ()),)), schema_mode="overwrite")
+    broken = (
+        World().after(ops.Create(PLAIN)).expect(ops.Overwrite(Rows(bad, ((1, ()),)), schema_mode="overwrite"))
     )
     assert broken.ordinary.requirement == "outcome.void-refused"
