@@ -18,6 +18,7 @@ from conformance.races.desk import RaceDesk
 from conformance.seats import Seat
 from conformance.strategies import SLOTS
 from conformance.turnstile.actor import Actor
+from conformance.turnstile.arena import STEPS_HELD
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.controller import Turnstile
 from delta_adapters.environments import EnvironmentProblem
@@ -91,7 +92,7 @@ def _play(finding: Finding, specs: Sequence[EngineSpec]) -> tuple[list[Judged], 
         hosts: list[Host] = []
         with ExitStack() as stack:
             stack.callback(lambda: [each.kill() for each in hosts])
-            turnstile = _turnstile(finding, Path(work), stack)
+            turnstile = _turnstile(finding, specs, Path(work), stack)
             actors = [turnstile.actor(str(number)) for number in range(len(specs))] if turnstile else []
             for number, spec in enumerate(specs):
                 environment = actors[number].environment() if actors else None
@@ -116,12 +117,15 @@ def _desk(
     return CrashDesk(folder, seats, actors[0], finding.history.seed, tag)
 
 
-def _turnstile(finding: Finding, work: Path, stack: ExitStack) -> Turnstile | None:
+def _turnstile(
+    finding: Finding, specs: Sequence[EngineSpec], work: Path, stack: ExitStack
+) -> Turnstile | None:
     """For a history in which storage fails or writers race; none for any other."""
     if finding.suite not in {CRASHES, RACES}:
         return None
     try:
-        return stack.enter_context(Turnstile(work / "turnstile"))
+        longest = max(call_timeout(heavy=is_heavy(each)) for each in specs)
+        return stack.enter_context(Turnstile(work / "turnstile", hold_seconds=STEPS_HELD * longest))
     except TurnstileProblem as problem:
         raise CannotRun(str(problem)) from problem
 

@@ -186,7 +186,8 @@ class RaceDesk(Desk):
             first, *then = (partial(self._submit, owner, race.operations[place]) for place in mine)
             writers.append(Writer(self._actors[owner], first, tuple(then), self._closed(owner)))
             order += mine
-        return interleave(self._turnstile, writers, race.schedule), order
+        seconds = max(each.timeout for each in self._all)
+        return interleave(self._turnstile, writers, race.schedule, seconds), order
 
     def _closed(self, owner: int) -> frozenset[str]:
         """The gates at which an engine is not held: whoever looks whether a version is free, and only then takes it, is

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.events import Event, Note
-from conformance.hosts import Engine, Hosts
+from conformance.hosts import Engine, Hosts, call_timeout, is_heavy
 from conformance.turnstile.actor import Actor, NotSeen
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.controller import Turnstile
 from delta_adapters.registry import EngineSpec
+
+STEPS_HELD = (
+    8  # how many steps of others, each as long as an engine may take over a call, one may stand parked
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Arena:
     def turnstile(self) -> Turnstile:
         """The one turnstile of this worker. Raises TurnstileProblem where none can be made."""
         if self._turnstile is None:
-            self._turnstile = Turnstile(self.work / "turnstile")
+            longest = max(call_timeout(heavy=is_heavy(each)) for each in self.specs.values())
+            self._turnstile = Turnstile(self.work / "turnstile", hold_seconds=STEPS_HELD * longest)
         return self._turnstile
 
     def player(self, name: str, place: str = "A") -> Player | None:
