@@ -30,7 +30,7 @@ from delta_models.values import Rows
 SCHEMA = struct(("id", LONG))
 ROWS = Rows(SCHEMA, tuple((each,) for each in range(10)))
 APPENDS = 4  # of which the quickest counts: a busy machine makes any one slow, and none quick
-IDLE_BAR = 0.05
+IDLE_BARS = {"delta-rs": 0.05, "delta-spark": 0.02}
 HOSTS = 2
 CALLS = 2000
 HELD = 100
@@ -49,11 +49,13 @@ print(best * 1e6)
 
 
 class Appender:
-    """A delta-rs with a table to which it appends."""
+    """An engine with a table to which it appends."""
 
-    def __init__(self, work: Path, name: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, work: Path, name: str, environment: Mapping[str, str] | None = None, engine: str = "delta-rs"
+    ) -> None:
         self.table = work / f"{name}-table"
-        self.host = Host.start(parse_engine("delta-rs"), work / name, environment=environment)
+        self.host = Host.start(parse_engine(engine), work / name, environment=environment)
 
     def set(self) -> None:
         """A table, warm."""
@@ -128,11 +130,11 @@ int main(void) {
 """
 
 
-def share(work: Path, turnstile: Turnstile) -> Row:
+def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
     """Calls of an append times the cost of an idle call, as a share of the append."""
-    with Turnstile(work / "counting", library=shim("-DTURNSTILE_COUNTS")) as counting:
+    with Turnstile(work / f"counting-{engine}", library=shim("-DTURNSTILE_COUNTS")) as counting:
         actor = counting.actor("counted")
-        counted = Appender(work, "counted", actor.environment())
+        counted = Appender(work, f"counted-{engine}", actor.environment(), engine)
         try:
             counted.set()
             before = actor.calls
@@ -142,7 +144,7 @@ def share(work: Path, turnstile: Turnstile) -> Row:
             counted.host.kill()
     (work / "tight.c").write_text(_TIGHT)
     subprocess.run(["cc", "-O2", "-w", "-o", work / "tight", work / "tight.c"], check=True)
-    idle = turnstile.actor("tight").environment()
+    idle = turnstile.actor(f"tight-{engine}").environment()
 
     def tight(environment: Mapping[str, str]) -> float:
         command = [str(work / "tight")]
@@ -153,14 +155,14 @@ def share(work: Path, turnstile: Turnstile) -> Row:
     extra = [tight(idle) - tight({}) for _ in range(PAIRS)]
     shares = [max(each, 0) * number / taken for each, taken in zip(extra, seconds, strict=True)]
     return Row(
-        work=f"{number:.0f} calls of a delta-rs append by an idle shim, each at {median(extra) * 1e9:.0f} ns",
+        work=f"{number:.0f} calls of a {engine} append by an idle shim, each at {median(extra) * 1e9:.0f} ns",
         measure="seconds",
         ours=median(extra) * number,
         peer="the append",
         peer_value=median(seconds),
         ratio=median(shares),
         interval=bootstrap(shares),
-        bar=IDLE_BAR,
+        bar=IDLE_BARS[engine],
         pairs=PAIRS,
         more_is_better=False,
     )
@@ -270,7 +272,7 @@ def main() -> Result:
         work = Path(folder)
         with Turnstile(work / "turnstile") as turnstile:
             rows = [
-                share(work, turnstile),
+                *(share(work, turnstile, each) for each in IDLE_BARS),
                 *appends(work, turnstile),
                 *calls(work, turnstile),
                 held(work, turnstile),

@@ -21,7 +21,7 @@ from conformance.seats import Seat
 from conformance.strategies import Shape
 from conformance.turnstile.actor import NotSeen
 from conformance.turnstile.arena import Player
-from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation
+from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation, ReadChanges
 from delta_models.outcomes import Committed, NoChange
 
 SWEEPS_EVERY = 8  # points after which an engine on a JVM vacuums what is left over
@@ -132,7 +132,7 @@ class EachPoint:
             account.steps = list(prelude)
             account.take(desk, desk.sit_down())
             sweeps = not desk.seats[0].dear or at % SWEEPS_EVERY == SWEEPS_EVERY - 1
-            for each in (fault, story.operation, *(story.afterwards if sweeps else story.afterwards[:1])):
+            for each in (fault, story.operation, *(story.afterwards if sweeps else _briefly(story))):
                 if desk.plays:
                     self._step(account, desk, each)
             stand.struck += desk.struck
@@ -152,6 +152,11 @@ class EachPoint:
             raise
         except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
             account.harness_failed([desk])
+
+
+def _briefly(story: Story) -> tuple[Operation, ...]:
+    """What an engine on a JVM does afterwards, mostly."""
+    return (*story.afterwards[:1], *(each for each in story.afterwards[1:] if isinstance(each, ReadChanges)))
 
 
 def _desk(folder: Path, player: Player, readers: list[Seat], chunk: Chunk, tag: str) -> CrashDesk:

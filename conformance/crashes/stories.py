@@ -29,6 +29,7 @@ from delta_models.operations import (
     Overwrite,
     Pour,
     Properties,
+    ReadChanges,
     Restore,
     SetProperties,
     Tail,
@@ -103,13 +104,14 @@ UPKEEP = (
     Story(Append(rows(20)), _table(EAGER, AdvanceClock(40 * 24))),
     Story(Vacuum(), _table((), Overwrite(rows(1, 2)), AdvanceClock(8 * 24))),
 )
+TOLD_AFTERWARDS = (Append(rows(1000)), ReadChanges(AtState(1)))
 MARKED = (
     Story(Delete(where("<", 3)), _table(HIDDEN)),
     Story(UPDATE, _table(HIDDEN)),
     Story(MERGE, _table(HIDDEN)),
-    Story(Delete(where("<", 3)), _table(TOLD)),
-    Story(UPDATE, _table(TOLD)),
-    Story(MERGE, _table(TOLD)),
+    Story(Delete(where("<", 3)), _table(TOLD), TOLD_AFTERWARDS),
+    Story(UPDATE, _table(TOLD), TOLD_AFTERWARDS),
+    Story(MERGE, _table(TOLD), TOLD_AFTERWARDS),
 )
 FOLLOWED = Tail("changes", "changes")  # what every engine with a change feed can follow
 TAILED = Tail("rows")
