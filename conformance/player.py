@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from conformance.checks import Judgement, judge
+from conformance.ends import Held
 from conformance.following import Followers
 from conformance.hearing import heard, kind_of, look_of
 from conformance.history import Step
 from conformance.laying import lay_out
 from conformance.looks import Rhythm
 from conformance.observation import Look, Observation
-from conformance.schemas import meaning
 from conformance.seats import ANSWERS, LIVES, SPEAKS, Lost, Seat
 from conformance.strategies import SLOTS
 from conformance.translation import translated, version_of
@@ -52,12 +52,10 @@ from delta_models.operations import (
     Vacuum,
     ZOrder,
 )  # fmt: skip
-from delta_models.outcomes import NoChange, Outcome, Unknown
+from delta_models.outcomes import NoChange, Unknown
 from delta_models.requirements import BY_ID, Breach
 from delta_models.schema import Struct
-from delta_models.table import Branch, Expectation, World
-from delta_models.table.identity import bound, identities
-from delta_models.values import bag
+from delta_models.table import World
 
 KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
 Answer = Callable[[], ReadReply | Lost]
@@ -172,10 +170,11 @@ class Desk:
         reads = self._ask(Read())
         yield None
         commits, error = self._advance()
-        branch = self._branch(expectation, reply.outcome, commits, error)
+        held = Held(self.reader, self.snapshot)
+        branch = None if error is not None else held.end_of(expectation, reply.outcome, len(commits))
         if branch is None:
             self.left = f"{type(operation).__name__} ended as the model does not allow"
-        self.world = self.world.after(operation, self._bound(branch) or expectation.ordinary)
+        self.world = self.world.after(operation, held.bound(branch) or expectation.ordinary)
         self._remember(number)
         seen = Observation(
             seat.engine, number, operation, self.folder, expectation, reply.outcome, branch, self.world.table,
@@ -391,41 +390,6 @@ class Desk:
         self.snapshot = None
         self.versions = {}
         self.reader = LogReader(self.folder)
-
-    def _branch(
-        self, expectation: Expectation, outcome: Outcome, commits: Sequence[Commit], error: Exception | None
-    ) -> Branch | None:
-        """The allowed end that fits. Where the engine does not know, the log tells."""
-        if error is not None:
-            return None
-        if not isinstance(outcome, Unknown):
-            fitting = [each for each in expectation.branches if each.fits(outcome, len(commits))]
-            if all(each.table is fitting[0].table for each in fitting[1:]):
-                return fitting[0] if fitting else None
-            there = (each for each in fitting if self._is_there(each, len(commits)))
-            return next(there, fitting[0])
-        return next((each for each in expectation.branches if self._is_there(each, len(commits))), None)
-
-    def _bound(self, branch: Branch | None) -> Branch | None:
-        """The end that an engine came to, with the values that it made up."""
-        if branch is None or self.snapshot is None or not identities(branch.table.schema):
-            return branch
-        try:
-            return replace(branch, table=bound(branch.table, self.reader.rows(self.snapshot)))
-        except LogError:
-            return branch
-
-    def _is_there(self, branch: Branch, commits: int) -> bool:
-        if not branch.commits[0] <= commits <= branch.commits[1]:
-            return False
-        if self.snapshot is None or not branch.table.exists:
-            return self.snapshot is None and not branch.table.exists
-        try:
-            rows = self.reader.rows(self.snapshot)
-        except LogError:
-            return False
-        wanted = bound(branch.table, rows)
-        return meaning(rows.schema) == meaning(wanted.schema) and bag(rows.schema, rows.rows) == wanted.bag
 
     def _remember(self, number: int) -> None:
         if self.snapshot is not None:

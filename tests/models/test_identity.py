@@ -139,7 +139,7 @@ class TestOverflow:
         ends = world(self.NEAR).expect(append((1, "a")))
         assert isinstance(ends.ordinary.outcome, Committed)
         refusals = {each.requirement for each in ends.branches if isinstance(each.outcome, Rejected)}
-        assert refusals == {"outcome.identity-overflow-refused"}
+        assert refusals == {"outcome.identity-overflow-may-be-refused"}
 
     def test_rows_with_values_of_their_own_are_no_reason(self) -> None:
         given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))

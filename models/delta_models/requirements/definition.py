@@ -86,7 +86,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A value that does not fit the column's type is refused, never cut or wrapped around.",
     ),
     _outcome(
-        "identity-overflow-refused",
+        "identity-overflow-may-be-refused",
         "A write for whose rows an identity column has no values left may be refused; values may be left out before.",
         "Identity Columns",
         "lenient",
@@ -98,7 +98,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _outcome(
-        "blanks-may-be-cut",
+        "blanks-may-be-refused",
         "A text that only blanks at its end make too long for its column is refused, or stored without them.",
         "delta-spark 4.4.0: char and varchar",
         "lenient",

@@ -117,7 +117,7 @@ def or_exhausted(before: Table, ends: Expectation) -> Expectation:
     short = [each.position for each in identities(after.schema) if each.near_its_end]
     if not any(row[at] is UNKNOWN for at in short for row in after.rows):
         return ends
-    return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-refused")
+    return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
 
 
 def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:

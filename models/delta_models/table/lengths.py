@@ -53,7 +53,7 @@ def or_too_long(before: Table, ends: Expectation) -> Expectation:
         old.remove(row)
     cut = replace(ends.ordinary, table=after.with_rows((*old, *blanks)))
     told = replace(ends.ordinary, breaks="outcome.too-long-refused")
-    refusal = or_refused(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-cut")
+    refusal = or_refused(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
     return Expectation((*refusal.branches[1:], cut, told))
 
 
