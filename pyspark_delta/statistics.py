@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -92,8 +92,13 @@ def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
         return of_footer(pq.read_metadata(opened), columns)
 
 
-def of_footer(footer: Any, columns: Sequence[Column]) -> FileStatistics:
-    """Statistics of a file, given its footer as pyarrow reads it."""
+def of_footer(
+    footer: Any, columns: Sequence[Column], without_nan: Collection[tuple[str, ...]] = ()
+) -> FileStatistics:
+    """Statistics of a file, given its footer as pyarrow reads it.
+
+    Columns that are known to be without NaN have their maximum whoever wrote the file.
+    """
     places = _places(footer)
     trusts_nan = str(footer.created_by).startswith("parquet-mr")
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
@@ -115,7 +120,7 @@ def of_footer(footer: Any, columns: Sequence[Column]) -> FileStatistics:
         bounds = _raw_bounds(chunks)
         if bounds is None:
             continue
-        low, high = convert(bounds, data_type, footer.schema.column(index), trusts_nan)
+        low, high = convert(bounds, data_type, footer.schema.column(index), trusts_nan or path in without_nan)
         if low is not None:
             _put(lows, path, low)
         if high is not None:

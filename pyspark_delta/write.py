@@ -39,14 +39,14 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal
 from pyspark_delta.storage import Storage, storage_of
 
-__all__ = ["STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
+__all__ = ["CODEC_PROPERTY", "STAGING_PREFIX", "WriteOptions", "discard", "write_files"]
 
 STAGING_PREFIX = "_temporary_"
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEY = "__partition_{}"
 _ODD = "\u0001hex:"
-_CODEC_PROPERTY = "delta.parquet.compression.codec"
+CODEC_PROPERTY = "delta.parquet.compression.codec"
 
 # What only the session's configuration can say to Spark's Parquet writer.
 _SESSION = {
@@ -193,7 +193,7 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
         "parquet.statistics.truncate.length": "256",
         "parquet.summary.metadata.level": "NONE",
     }
-    if codec := plan.metadata.configuration.get(_CODEC_PROPERTY):
+    if codec := plan.metadata.configuration.get(CODEC_PROPERTY):
         settings["compression"] = codec.lower()
     if options.max_records_per_file:
         settings["maxRecordsPerFile"] = options.max_records_per_file

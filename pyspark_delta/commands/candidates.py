@@ -23,8 +23,9 @@ from pyspark_delta.partition_values import arrow_type, parse_column
 from pyspark_delta.predicates import has_unknown
 from pyspark_delta.scan import FILE, ROW, scan
 from pyspark_delta.schema import find, physical_name
+from pyspark_delta.sift import MOST_BYTES
 
-__all__ = ["Candidates", "find_candidates", "known_live_rows", "whole_files"]
+__all__ = ["AT_ONCE_BYTES", "Candidates", "find_candidates", "known_live_rows", "whole_files"]
 
 
 AT_ONCE_BYTES = 16 << 20
@@ -90,6 +91,17 @@ class Candidates:
         """How many rows these files have, deleted ones too; None if that is not known of all."""
         counts = self.files.num_records
         return None if counts.null_count else int(pc.sum(counts).as_py() or 0)
+
+    def can_be_sifted(self) -> bool:
+        """Whether there is little enough for the driver to leave rows out of them, if their footers allow it."""
+        return self._bytes() <= MOST_BYTES
+
+    def are_worth_sifting(self) -> bool:
+        """Whether there is also enough for what takes their place to be of another shape: more files."""
+        return AT_ONCE_BYTES <= self._bytes() <= MOST_BYTES
+
+    def _bytes(self) -> int:
+        return int(pc.sum(self.files.arrow()["size"]).as_py() or 0)
 
     def are_one_small_file(self) -> bool:
         """Whether to rewrite at once: that there are such rows shows in what comes out, and a job is saved."""

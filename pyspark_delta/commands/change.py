@@ -25,6 +25,7 @@ from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Rem
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.sift import sift_files
 from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
@@ -123,6 +124,18 @@ class Change:
         adds = write_files(self.spark, frame, schema, options=options, path=self.log.path)
         self.data_files += adds
         return adds
+
+    def sift(self, adds: Sequence[Add], rows: Sequence[BitMap64]) -> list[Add] | None:
+        """Write each file anew without these rows of it, as well as those that are deleted; None if Spark must."""
+        gone = [
+            new
+            if add.deletion_vector is None
+            else new | deletion_vectors.read(add.deletion_vector, self.log.path, self.log.store)
+            for add, new in zip(adds, rows, strict=True)
+        ]
+        sifted = sift_files(self.spark, self.snapshot, adds, gone)
+        self.data_files += sifted or []
+        return sifted
 
     def mark(self, adds: Sequence[Add], rows: Mapping[int, BitMap64]) -> Marked:
         """Mark rows (by the ordinal of their file in `adds`) as deleted: a vector, or no file if none is left."""

@@ -85,14 +85,24 @@ class _Deletion:
 
     def by_rewriting(self, candidates: Candidates) -> dict[str, int]:
         """The files that have such rows are written anew without them."""
-        counts = candidates.count(self._rows(candidates, picked=True))
+        picked = self._rows(candidates, picked=True)
+        rows = candidates.pick(picked) if candidates.can_be_sifted() else None
+        counts = (
+            candidates.count(picked)
+            if rows is None
+            else {ordinal: len(each) for ordinal, each in rows.items()}
+        )
         scanned = self._timer.ms()
         if not counts:
             return {}
         touched = [candidates.adds[ordinal] for ordinal in counts]
         live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in counts}
         kept = [ordinal for ordinal in sorted(counts) if counts[ordinal] < live[ordinal]]
-        added = self._change.write(self._rows(candidates.only(kept), picked=False)) if kept else []
+        added: list[Add] | None = None if kept else []
+        if kept and rows is not None:
+            added = self._change.sift([candidates.adds[each] for each in kept], [rows[each] for each in kept])
+        if added is None:
+            added = self._change.write(self._rows(candidates.only(kept), picked=False))
         deleted = sum(counts.values())
         return self._replace(touched, added, deleted, sum(live.values()) - deleted, scanned)
 

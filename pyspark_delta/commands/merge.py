@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.commands.candidates import Candidates, find_candidates
+from pyspark_delta.commands.candidates import AT_ONCE_BYTES, Candidates, find_candidates
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, expression, read_conf
 from pyspark_delta.commands.merge_clauses import (
@@ -39,6 +39,7 @@ from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaEr
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
+from pyspark_delta.sift import SIFTED_FROM
 
 __all__ = ["merge"]
 
@@ -105,8 +106,9 @@ class _Merge:
             if metrics is not None:
                 return metrics
         rows = self._rows
-        # Where files are written anew their rows meet a small source once more: cheaper than to keep new values.
-        with_values = self._change.deletion_vectors_wanted() or not self._source.small
+        # Where Spark writes files anew their rows meet a small source once more: cheaper than to keep new values.
+        by_vectors, small = self._change.deletion_vectors_wanted(), self._source.small
+        with_values = by_vectors or not small or candidates.are_worth_sifting()
         found = rows.pairs(self._numbered(candidates), with_values=with_values)
         inserted = None
         if rows.inserting:
@@ -124,7 +126,7 @@ class _Merge:
             scanned = self._timer.ms()
             if rows.inserting:
                 inserted = self._inserted(pairs)
-            if self._change.deletion_vectors_wanted():
+            if by_vectors:
                 return self._by_vectors(candidates, found, pairs, inserted, scanned)
             valued = found if with_values else None
             return self._by_rewriting(candidates, valued, pairs, inserted, scanned)
@@ -171,8 +173,15 @@ class _Merge:
     # First job
 
     def _candidates(self) -> Candidates:
-        """The files that can have a match; all of them if rows without one count too."""
-        condition = None if self._rows.by_source else self._of_the_target()
+        """The files that can have a match; all of them if rows without one count too, or one that is small."""
+        snapshot = self._change.snapshot
+        is_one = (
+            self._source.at_hand
+            and snapshot.num_files == 1
+            and snapshot.size_in_bytes <= AT_ONCE_BYTES
+            and not snapshot.partition_columns
+        )
+        condition = None if self._rows.by_source or is_one else self._of_the_target()
         return find_candidates(self._change, condition)
 
     def _of_the_target(self) -> Condition | None:
@@ -234,10 +243,7 @@ class _Merge:
     ) -> dict[str, int]:
         rows = self._rows
         updated, deleted = pairs.acting(rows.updating), pairs.acting(rows.deleting)
-        frames = [] if inserted is None else [rows.table_columns(inserted)]
-        if len(updated):
-            frames.append(rows.table_columns(found.where(F.col(rows.clause).isin(rows.updating))))
-        added = self._write(frames)
+        added = self._write(self._new_rows(found, pairs, inserted))
         gone = pa.concat_arrays([updated, deleted])
         marked = self._change.mark(
             candidates.adds, {ordinal: bitmap(each) for ordinal, each in grouped(gone)}
@@ -260,7 +266,15 @@ class _Merge:
         frames = [] if inserted is None else [rows.table_columns(inserted)]
         kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
         added = None
-        if kept and found is None and pairs.once:
+        if found is not None and SIFTED_FROM * sum(acted.values()) <= sum(live.values()):
+            gone = {ordinal: bitmap(each) for ordinal, each in grouped(changed)}
+            rest = [ordinal for ordinal in kept if acted[ordinal] < live[ordinal]]
+            added = self._change.sift([candidates.adds[each] for each in rest], [gone[each] for each in rest])
+            if added is not None:
+                added = [*added, *self._write(self._new_rows(found, pairs, inserted))]
+        if self._source.small:
+            found = None
+        if added is None and kept and found is None and pairs.once:
             added = self._met_again(candidates.only(kept), frames, sum(live[ordinal] for ordinal in kept))
         if added is None:
             if kept:
@@ -270,6 +284,14 @@ class _Merge:
         touched = [candidates.adds[ordinal] for ordinal in sorted(acted)]
         copied = sum(live.values()) - sum(acted.values())
         return self._commit(Marked.whole(touched), added, self._counts(pairs), copied, scanned)
+
+    def _new_rows(self, found: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
+        """What is inserted, and the rows that are updated with their new values."""
+        rows = self._rows
+        frames = [] if inserted is None else [rows.table_columns(inserted)]
+        if len(pairs.acting(rows.updating)):
+            frames.append(rows.table_columns(found.where(F.col(rows.clause).isin(rows.updating))))
+        return frames
 
     def _met_again(self, touched: Candidates, frames: Sequence[DataFrame], live: int) -> list[Add] | None:
         """Written by a join of these files with the source; None, and nothing written, if rows match twice."""

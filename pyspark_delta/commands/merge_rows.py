@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
 from pyspark_delta.commands.conditions import quoted, read_conf
@@ -135,8 +135,14 @@ class MergedRows:
             chosen = F.when(is_old, chosen).otherwise(F.col(self._insertion))
         frame = joined.select("*", chosen.alias(self.clause))
         _refuse_chance(frame)
+        new: list[Column] = []
         if self.updating:
-            frame = self._with_values(frame, [F.col("*")], self._updates(target), self.clause, "value")
+            updates = self._updates(target)
+            if self._is_plain():
+                new = self._chosen(updates, self.clause)
+            else:
+                frame = self._with_values(frame, [F.col("*")], updates, self.clause, "value")
+                new = [F.col(self.value_name(index)) for index in range(len(self._goal.fields))]
         clause = F.col(self.clause)
         counts = [F.count_if(clause == number).alias(str(number)) for number in range(len(self._clauses))]
         frame = frame.observe(seen, F.count(F.col(self.row)).alias(ROWS_SEEN), *counts)
@@ -150,10 +156,10 @@ class MergedRows:
         for index, field in enumerate(self._goal.fields):
             value = self.kept(field, target.__getitem__)
             if inserting:
-                new = F.col(self._name("insert", index))
-                value = F.when(clause.isin(inserting), new).otherwise(value)
+                inserted = F.col(self._name("insert", index))
+                value = F.when(clause.isin(inserting), inserted).otherwise(value)
             if self.updating:
-                value = F.when(clause.isin(self.updating), F.col(self.value_name(index))).otherwise(value)
+                value = F.when(clause.isin(self.updating), new[index]).otherwise(value)
             columns.append(value.alias(field.name))
         return frame.select(*columns)
 
@@ -229,6 +235,11 @@ class MergedRows:
         stem: str,
     ) -> DataFrame:
         """The keys, and the values of several clauses brought together into one column for each of the table's."""
+        if self._is_plain():
+            chosen = self._chosen(values, clause)
+            return frame.select(
+                *keys, *(value.alias(self._name(stem, index)) for index, value in enumerate(chosen))
+            )
         names = {
             number: fresh_names(self._taken, *(f"{stem}_{number}_{index}" for index in range(len(columns))))
             for number, columns in values.items()
@@ -260,6 +271,29 @@ class MergedRows:
             )
         with strict(self._spark):
             return wide.select(*keys, *narrow)
+
+    def _is_plain(self) -> bool:
+        """Whether a cast under the user's settings says it all: it fails as ours must, and no type has fields to fit.
+
+        Spark then analyses one frame where it analyses three, which is most of what a merge of few rows takes.
+        """
+        nested = (StructType, ArrayType, MapType)
+        return (
+            not self._grows
+            and not any(isinstance(field.dataType, nested) for field in self._goal.fields)
+            and read_conf(self._spark, "spark.sql.ansi.enabled", "true") == "true"
+        )
+
+    def _chosen(self, values: Mapping[int, Sequence[Column]], clause: str) -> list[Column]:
+        """For each column of the table the value by the clause that acts, null where none does."""
+        chosen = []
+        for index, wanted in enumerate(self._goal.fields):
+            value = F.lit(None).cast(wanted.dataType)
+            for number in reversed(list(values)):
+                new = values[number][index].cast(wanted.dataType)
+                value = F.when(F.col(clause) == number, new).otherwise(value)
+            chosen.append(value)
+        return chosen
 
 
 def _refuse_chance(frame: DataFrame) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pyroaring import BitMap64
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
@@ -15,6 +16,7 @@ from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.sift import SIFTED_FROM
 
 __all__ = ["update"]
 
@@ -66,7 +68,12 @@ class _Update:
             return self._mark(candidates)
         if candidates.are_one_small_file():
             return self._at_once(candidates)
-        return self._rewrite(candidates, candidates.count(self._picked(candidates.frame())))
+        picked = self._picked(candidates.frame())
+        if not candidates.are_worth_sifting():
+            return self._rewrite(candidates, candidates.count(picked))
+        rows = candidates.pick(picked)
+        counts = {ordinal: len(each) for ordinal, each in rows.items()}
+        return self._sift(candidates, rows, counts) or self._rewrite(candidates, counts)
 
     def nothing(self) -> dict[str, int]:
         """No row is picked: what does not resolve or fit is refused all the same."""
@@ -168,6 +175,22 @@ class _Update:
         touched = candidates.only(sorted(ordinal for ordinal, count in counts.items() if count))
         added = self._change.write(self.updated(touched.frame()))
         return self._replace(touched, added, updated, scanned)
+
+    def _sift(
+        self, candidates: Candidates, rows: Mapping[int, BitMap64], counts: Mapping[int, int]
+    ) -> dict[str, int] | None:
+        """Few of many rows: these in files of their own, the others copied as they are; None if Spark must."""
+        live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in counts}
+        if not counts or SIFTED_FROM * sum(counts.values()) > sum(live.values()):
+            return None
+        rest = [ordinal for ordinal in sorted(rows) if counts[ordinal] < live[ordinal]]
+        sifted = self._change.sift([candidates.adds[each] for each in rest], [rows[each] for each in rest])
+        if sifted is None:
+            return None
+        scanned = self._timer.ms()
+        touched = candidates.only(sorted(rows))
+        added = [*sifted, *self._change.write(self.updated(touched.frame(), picked_only=True))]
+        return self._replace(touched, added, sum(counts.values()), scanned)
 
     def _replace(self, touched: Candidates, added: list[Add], updated: int, scanned: int) -> dict[str, int]:
         live = sum(map(self._change.live_rows, touched.adds))

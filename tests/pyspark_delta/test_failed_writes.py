@@ -64,6 +64,17 @@ def test_a_full_disk_in_mid_write_leaves_the_table_as_it_was(spark, small_disk):
     assert read(spark, str(table)).count() == 6
 
 
+def test_a_disk_that_is_full_when_rows_are_left_out_leaves_the_table_as_it_was(spark, small_disk):
+    table = small_disk / "table"
+    write(spark.range(0, 60_000, 1, 2).selectExpr("id", "uuid() as u"), str(table))
+    before = files_of(table)
+    with pytest.raises(StorageFailure, match="full"):
+        DeltaTable.forPath(spark, str(table)).delete("id in (1, 50000)")
+    assert files_of(table) == before
+    assert not list(table.glob("_temporary*"))
+    assert read(spark, str(table)).count() == 60_000
+
+
 def test_a_disk_that_is_read_only_is_told(spark, small_disk):
     table = small_disk / "table"
     write(spark.range(3), str(table), properties={"delta.enableDeletionVectors": "true"})
