@@ -29,8 +29,9 @@ FEATURES = {
     "delta.enableRowTracking": "rowTracking",
     "delta.enableInCommitTimestamps": "inCommitTimestamp",
     "delta.enableTypeWidening": "typeWidening",
+    "delta.isolationLevel": "writeSerializable, unconfirmed",  # judged from the rules: nobody else has it
 }
-OFF = ("false", "none")
+OFF = ("false", "none", "serializable")
 HOW_LOST = {LIVES: "died", ANSWERS: "hung", SPEAKS: "spoke nonsense"}
 
 Tell = Callable[[Event], None]

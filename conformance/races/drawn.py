@@ -31,6 +31,7 @@ class DrawnRaces(Drawn):
         super().__init__(dealer, chunk, work)
         self._groups: dict[RaceDesk, Group] = {}
         self._witnesses = Witnesses(dealer, work / "again")
+        self._at: RaceDesk | None = None  # whose table the engines address
 
     def play(self, step: Step) -> None:
         """The next command, at every table."""
@@ -40,7 +41,9 @@ class DrawnRaces(Drawn):
         engines = [seat.engine for desk in playing for seat in desk.seats]
         try:
             for desk in playing:
-                self._account.take(desk, desk.come_back())
+                if self._at is not desk or self._witnesses.away:
+                    self._account.take(desk, desk.come_back())
+                self._at, self._witnesses.away = desk, False
                 for _, judged in play([desk], step):
                     self._witnesses.take(self._account, self._groups[desk], desk, judged)
             if playing:
@@ -51,7 +54,7 @@ class DrawnRaces(Drawn):
             self._account.harness_failed(self._desks)
 
     def _seated(self, history: int, shape: Shape, tag: str) -> list[Desk]:
-        self._groups = {}
+        self._groups, self._at = {}, None
         level = dict(shape.properties).get("delta.isolationLevel", SERIALIZABLE)
         for at, group in enumerate(groups(self._dealer, self._chunk, history, level, WRITERS)):
             table = (shape.schema, shape.partition_by, dict(shape.properties))

@@ -35,10 +35,14 @@ Attempt = Callable[[Sequence[Step]], Judged | None]
 
 @dataclass(slots=True)
 class Witnesses:
-    """Hands verdicts of a chunk's races to its account, what is new in its smallest form."""
+    """Hands verdicts of a chunk's races to its account, what is new in its smallest form.
+
+    `away` says that the engines were asked to other tables for it; whoever has seen that takes it back.
+    """
 
     dealer: Dealer
     folder: Path
+    away: bool = False
     _left: int = MOST
     _known: dict[str, tuple[tuple[Step, ...], RaceDesk, Judged]] = field(default_factory=dict)
 
@@ -64,6 +68,7 @@ class Witnesses:
         if key in self._known or self._left == 0 or self.dealer.is_over():
             return self._known.get(key)
         self._left -= 1
+        self.away = True
         race = judged.seen.race
         assert race is not None  # noqa: S101 - else it would be no news
         again = _Again(self.dealer, group, self.folder, breach, desk.overlap)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+import delta_adapters
+from conformance.accounts import features_of
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
 from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded
@@ -15,7 +18,9 @@ from conformance.history import Step
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
+from conformance.races.groups import WEAKER as PROMISE
 from conformance.races.witness import smallest
+from conformance.strategies.schedules import TABLES, WEAKER
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Append, Create, Delete, Interleave
@@ -23,6 +28,7 @@ from delta_models.schema import LONG, struct
 from delta_models.table import World
 from delta_models.values import Rows
 
+ADAPTERS = Path(delta_adapters.__file__).parent
 LIARS = Path(__file__).with_name("liars.py")
 SCHEMA = struct(("id", LONG))
 
@@ -75,6 +81,21 @@ def test_every_group_plays_at_a_table_of_its_own_and_the_honest_are_not_heard(tm
     assert {each.engine.partition("@")[0] for each in played} == {"reference", "delta-rs"}
     assert any(each.with_engines for each in played)
     assert sum(each.schedules for each in told if isinstance(each, HistoryEnded)) >= 10
+
+
+def test_cells_of_a_weaker_isolation_say_that_nothing_confirms_them():
+    assert features_of(TABLES[WEAKER]) == ("writeSerializable, unconfirmed",)
+    assert features_of((("delta.isolationLevel", "Serializable"),)) == ()
+
+
+def test_only_who_promises_a_weaker_isolation_is_asked_for_it():
+    promised = {
+        name: json.loads((ADAPTERS / name / "capabilities.json").read_text())["guarantees"].get(
+            PROMISE, False
+        )
+        for name in ("delta_rs", "delta_spark", "pyspark_engine")
+    }
+    assert promised == {"delta_rs": False, "delta_spark": False, "pyspark_engine": True}
 
 
 def rows(*ids: int) -> Rows:
