@@ -57,7 +57,8 @@ READERS_EVERY = 10  # faults after which the other engines look at the table too
 class CrashDesk(Desk):
     """A table, the engine that writes to it, first of its seats, and others that only read.
 
-    `struck` counts the faults that took place, `missed` those whose event never came.
+    `struck` counts the faults that took place, `missed` those whose event never came, `earlier` those that took
+    place in other copies of the table.
     """
 
     def __init__(self, folder: Path, seats: Sequence[Seat], actor: Actor, seed: int, tag: str) -> None:
@@ -66,6 +67,7 @@ class CrashDesk(Desk):
         self.reader = LogReader(folder, stored=StoredColumns())
         self.struck = 0
         self.missed = 0
+        self.earlier = 0
         self._moves = 0
         self._fault: Operation | None = None
         self._owes = False
@@ -220,7 +222,7 @@ class CrashDesk(Desk):
         counts = record.followed
         self.struck += counts
         self.missed += not counts
-        self._readers_look = self.struck % READERS_EVERY == 0
+        self._readers_look = (self.earlier + self.struck) % READERS_EVERY == 0
         reads = self._ask(Read())
         added, error = self._advance()
         found = None if error else narrow(expectation, before, self.snapshot, added, self.reader)

@@ -130,6 +130,7 @@ class EachPoint:
             if self._dealer.is_over():
                 return
             account.steps = list(prelude)
+            desk.earlier = stand.struck
             account.take(desk, desk.sit_down())
             sweeps = not desk.seats[0].dear or at % SWEEPS_EVERY == SWEEPS_EVERY - 1
             for each in (fault, story.operation, *(story.afterwards if sweeps else _briefly(story))):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.chunks import play_chunk
+from conformance.crashes.game import EachPoint
 from conformance.dealer import Dealer
 from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note, Struck
 from conformance.findings.replay import FAILS, replay
@@ -55,6 +56,23 @@ def test_each_point_of_a_committed_history_is_counted(each_point):
     assert sum(each.before + each.after for each in struck) == ended.crash_points - TWICE
     assert struck[0].fault == "DeadTableAt"
     assert struck[0].left_over["data"] > struck[0].left_over["staging"] > 0
+
+
+def test_other_engines_of_the_run_look_at_every_tenth_point(arena: Arena, tmp_path: Path):
+    told: list[Event] = []
+    specs = [parse_engine(each) for each in ("delta-rs", "reference")]
+    with Hosts(specs, tmp_path / "hosts", told.append) as hosts:
+        dealer = Dealer(hosts, Keeper(tmp_path), told.append, lambda: False, arena)
+        EachPoint(dealer, EACH_POINT, tmp_path / "work", ["delta-rs"]).play_all()
+    evidence = [each for each in told if isinstance(each, Evidence)]
+    points = sum(each.crash_points for each in told if isinstance(each, HistoryEnded))
+    assert {each.engine.partition("@")[0] for each in evidence if "crash.told-truly" in each.checks} == {
+        "delta-rs"
+    }
+    read = {each.engine.partition("@")[0]: each.checks for each in evidence if each.role == "reader"}
+    assert set(read) == {"delta-rs", "reference"}
+    assert read["delta-rs"]["read.cold"] >= points
+    assert read["reference"]["read.cold"] == points // 10
 
 
 def test_the_only_finding_is_known_and_replays(each_point):
