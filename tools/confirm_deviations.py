@@ -85,6 +85,10 @@ def run(text: str) -> tuple[int, str]:
             cwd=folder,
         )
     last = (done.stdout.strip().splitlines() or [""])[-1]
+    if done.returncode == 1 and not last.startswith("DEVIATION: "):
+        return 3, (done.stderr.strip().splitlines() or [last])[-1][
+            :200
+        ]  # Python ends so, too, where a script breaks
     return done.returncode, last.replace("|", "\\|")[:200]
 
 

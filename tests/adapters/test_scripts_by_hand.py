@@ -1,0 +1,42 @@
+"""Scripts that a person wrote for known deviations: each belongs to an entry, stands alone, and shows it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from delta_adapters.deviations import all_deviations
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
+OURS = ("conformance", "delta_models", "delta_adapters", "pyspark_delta", "tests")
+
+
+def test_every_script_is_named_after_an_entry():
+    entries = {each.name.replace("-", "_") for each in all_deviations()}
+    assert SCRIPTS
+    assert {each.stem for each in SCRIPTS} <= entries
+
+
+def test_no_script_needs_the_harness():
+    for script in SCRIPTS:
+        lines = script.read_text("utf-8").splitlines()
+        imports = [line.split()[1] for line in lines if line.lstrip().startswith(("import ", "from "))]
+        assert not [each for each in imports if each.partition(".")[0] in OURS], script.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda each: each.stem)
+def test_a_script_shows_its_deviation(script: Path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-P", str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.strip().splitlines()[-1].startswith("DEVIATION: ")
