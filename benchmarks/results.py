@@ -139,9 +139,15 @@ def machine() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    told = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    )
+    """The commit, and whether the tree differs from it in more than results, which a benchmark writes as it goes."""
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)benchmarks/results")
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(*arguments: str) -> str:
+    here = Path(__file__).parent.parent
+    told = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=False)
     return told.stdout.strip()
 
 
