@@ -75,7 +75,6 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        register_again(self.storages)
         if "path" not in options:
             raise InvalidArgument("no path is given", "Give it to load() or save().")
 
@@ -126,6 +125,7 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         )
 
     def _snapshot(self) -> Snapshot:
+        register_again(self.storages)
         version = self.options.get("versionAsOf")
         log = DeltaLog.for_path(self.options["path"])
         return log.snapshot(None if version is None else int(version), self.options.get("timestampAsOf"))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable as Deltalake
 from deltalake import QueryBuilder
+from pyspark import cloudpickle
 
 from pyspark_delta import DeltaTable, file_index, read, spread, storage, write
-from pyspark_delta.datasource import register
+from pyspark_delta.datasource import PysparkDeltaSource, register
 from pyspark_delta.exceptions import InvalidArgument, MissingDataFile, StorageFailure
 from pyspark_delta.log import store
 from pyspark_delta.log.delta_log import DeltaLog
@@ -64,6 +68,22 @@ def test_a_copy_from_one_storage_to_another_has_the_same_bytes(bucket, folder, t
     (tmp_path / "x").write_bytes(b"bytes" * 1_000_000)
     storage.copy(str(tmp_path / "x"), f"{bucket}/y z/x")
     assert (folder / "y z" / "x").read_bytes() == b"bytes" * 1_000_000
+
+
+def test_the_data_source_knows_storages_in_the_processes_that_spark_asks_it_in(bucket, folder):
+    logs.plain_table(folder / "t", 2)
+    kept: list[type[PysparkDeltaSource]] = []
+    register(
+        SimpleNamespace(dataSource=SimpleNamespace(register=kept.append))
+    )  # the session's part is to pickle it
+    asked = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
+    told = subprocess.run(
+        [sys.executable, "-P", "-c", asked],
+        input=cloudpickle.dumps(kept[0]({"path": f"{bucket}/t"})),
+        capture_output=True,
+        check=True,
+    )
+    assert told.stdout.split() == [b"2"]
 
 
 def test_what_the_system_says_of_a_storage_has_a_name_and_a_jvm_that_died_keeps_its_own(tmp_path):
