@@ -24,7 +24,7 @@ from conformance.turnstile.arena import Player
 from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation, ReadChanges
 from delta_models.outcomes import Committed, NoChange
 
-SWEEPS_EVERY = 8  # points after which an engine on a JVM vacuums what is left over
+SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums what is left over
 
 
 class DrawnCrashes(Drawn):
