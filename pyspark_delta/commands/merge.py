@@ -266,7 +266,8 @@ class _Merge:
         frames = [] if inserted is None else [rows.table_columns(inserted)]
         kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
         added = None
-        if found is not None and SIFTED_FROM * sum(acted.values()) <= sum(live.values()):
+        few = SIFTED_FROM * sum(acted.values()) <= sum(live.values())
+        if found is not None and few and candidates.are_worth_sifting():
             gone = {ordinal: bitmap(each) for ordinal, each in grouped(changed)}
             rest = [ordinal for ordinal in kept if acted[ordinal] < live[ordinal]]
             added = self._change.sift([candidates.adds[each] for each in rest], [gone[each] for each in rest])
