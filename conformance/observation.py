@@ -74,8 +74,9 @@ class Race:
 
     `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place, and
     `published` which of the others had published their commit by the time that the reader had its answer, while all
-    writers stood still. `failures` are why it did not go in the order scheduled, if it did not. `isolation` is the level that the table asks
-    for, as far as all who wrote promise it. `timeline` is which operation was let through which gate.
+    writers stood still. `failures` are why it did not go in the order scheduled, if it did not. `isolation` is the
+    level that the table asks for, as far as all who wrote promise it. `timeline` is which operation was let through
+    which gate.
     """
 
     world: World
