@@ -15,4 +15,15 @@ from tests.liars import (
     vacuums,
 )
 
-__all__ = ["answers", "counted", "counters", "ends", "followers", "logs", "meanings", "processes", "tellers", "vacuums"]
+__all__ = [
+    "answers",
+    "counted",
+    "counters",
+    "ends",
+    "followers",
+    "logs",
+    "meanings",
+    "processes",
+    "tellers",
+    "vacuums",
+]

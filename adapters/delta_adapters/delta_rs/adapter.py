@@ -136,7 +136,9 @@ class DeltaRs:
                 ]
                 return Answer(history_table(told), table.version())
             case ops.Tail():
-                return follow(look, self._location, self._refreshed(), lambda table: self._rows(table, Read()))
+                return follow(
+                    look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
+                )
         return Unsupported(f"deltalake has no {type(look).__name__}")
 
     def _refreshed(self) -> DeltaTable:
