@@ -45,7 +45,7 @@ from delta_models.operations import (
     When,
     ZOrder,
 )
-from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
+from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
 
 ANY = "*"
 IDENTITY, IDENTITIES = "delta.identity.", "identityColumns"
@@ -139,7 +139,8 @@ class Capabilities:
         for each in schema:
             partition = each.name in partition_by
             claimed = self.partition_types if partition else self.data_types
-            missing = sorted(set(_type_names(each.type)) - claimed)
+            names = {*_type_names(each.type), *(("char",) if width_of(each) is not None else ())}
+            missing = sorted(names - claimed)
             if missing:
                 return (
                     f"does not claim {'partition ' if partition else ''}columns of type {', '.join(missing)}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.strategies.dice import Dice
-from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field
+from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field, limit_of
 from delta_models.table.computed import GENERATION
 from delta_models.table.identity import generated_identity
-from delta_models.table.lengths import varchar
+from delta_models.table.lengths import char, varchar
 
 # What a column may be generated from another by: the type of the other, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
@@ -38,6 +38,15 @@ def with_lengths(dice: Dice, fields: list[Field], partitions_from: int) -> list[
         else each
         for at, each in enumerate(fields)
     ]
+
+
+def with_width(dice: Dice, fields: list[Field]) -> list[Field]:
+    """The columns, one of those with a length filled up by blanks, if another is left for predicates."""
+    limited = [at for at, each in enumerate(fields) if limit_of(each) is not None]
+    if not limited or len(fields) == 1:
+        return fields
+    at = dice.pick(limited)
+    return [*fields[:at], char(fields[at].name, limit_of(fields[at]) or 1), *fields[at + 1 :]]
 
 
 def with_generated(dice: Dice, fields: list[Field], partitions_from: int) -> list[Field]:

@@ -75,6 +75,7 @@ class Feature:
     computed: bool = False
     identity: bool = False
     lengths: bool = False
+    widths: bool = False
     far: bool = False
 
 
@@ -166,6 +167,7 @@ _ALL = (
     Feature("clones", (("CloneTo", 5),)),
     Feature("converted"),
     Feature("lengths", (("Append", 6), ("Update", 4)), types=((STRING, 20),), lengths=True),
+    Feature("widths", widths=True),
     Feature("identity", (("Append", 12), ("AppendGiven", 3), ("UpdateGiven", 1)), identity=True),
     Feature("catalogue", (("Drop", 3), ("CreateNamed", 1))),
 )

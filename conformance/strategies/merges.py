@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.strategies.dice import Dice
-from conformance.strategies.more_values import has_literals, is_comparable
+from conformance.strategies.more_values import has_literals
 from conformance.strategies.picking import draw_where
 from conformance.strategies.rows import draw_row, draw_value
 from conformance.strategies.shapes import Shape, profile_of
@@ -49,10 +49,11 @@ def draw_merge(dice: Dice, table: Table, shape: Shape) -> Merge | None:
 
 def _keys(dice: Dice, shape: Shape) -> tuple[int, ...]:
     doubtful = shape.portable and shape.strange
+    comparable = shape.comparable()
     usable = [
         at
         for at, each in enumerate(shape.schema.fields)
-        if not (doubtful and each.type == DOUBLE) and is_comparable(each.type)
+        if not (doubtful and each.type == DOUBLE) and (comparable is None or at in comparable)
     ]
     selective = [at for at in usable if shape.schema.fields[at].type != BOOLEAN] or usable
     if not usable:

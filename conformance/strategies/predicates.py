@@ -19,7 +19,7 @@ from delta_models.expressions import (
     Or,
 )
 from delta_models.portability import is_strange
-from delta_models.schema import DOUBLE, DataType
+from delta_models.schema import DOUBLE, DataType, width_of
 from delta_models.table import Table
 from delta_models.values import Value, order_key
 
@@ -63,7 +63,9 @@ def _atom(dice: Dice, shape: Shape, table: Table, columns: tuple[int, ...]) -> E
             return Between(column, low, high)
         case "columns":
             others = [
-                other.name for other in shape.schema if other.type == each.type and other.name != each.name
+                other.name
+                for other in shape.schema
+                if other.type == each.type and other.name != each.name and width_of(other) is None
             ]
             return Compare(dice.pick(("=", *ORDERINGS)), column, Column((dice.pick(others or [each.name]),)))
         case "<":

@@ -126,7 +126,7 @@ TABLES = (
     _table("nested", "nested-types", "small-types", clocks=2, growing=4),
     _table("variants", "variants", deletion_vectors=4, change_feed=4, merges=3),
     _table("limits", "far-times", "small-types", deletion_vectors=4, z_order=4),
-    _table("lengths", "lengths", merges=3, defaults=4),
+    _table("lengths", "lengths", merges=3, defaults=4, widths=3),
     _table("computed", "generated", defaults=2, constraints=4),
     _table("upkeep", "upkeep", "told", z_order=3, purges=3, time_travel=2),
     replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from conformance.strategies.computed import with_generated, with_identity, with_lengths
+from conformance.strategies.computed import with_generated, with_identity, with_lengths, with_width
 from conformance.strategies.dice import Dice
 from conformance.strategies.features import FEATURES, Feature, Types, Weights
 from conformance.strategies.guards import is_known_name, is_known_trigger, is_storable
@@ -18,9 +18,8 @@ from conformance.strategies.more_values import (
 )
 from conformance.strategies.profiles import PROFILES, Profile
 from delta_models.operations import Properties
-from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct
+from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct, limit_of, width_of
 from delta_models.table.computed import generated
-from delta_models.table.lengths import limit_of
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
@@ -85,8 +84,12 @@ class Shape:
         return tuple(at for at in self.assignable() if has_literals(self.schema.fields[at].type))
 
     def comparable(self) -> tuple[int, ...] | None:
-        """The positions of columns that predicates may compare; None for all."""
-        found = tuple(at for at, each in enumerate(self.schema.fields) if is_comparable(each.type))
+        """The positions of columns that predicates may compare; None for all. Who fills up a char(n) differs."""
+        found = tuple(
+            at
+            for at, each in enumerate(self.schema.fields)
+            if is_comparable(each.type) and width_of(each) is None
+        )
         return None if len(found) == len(self.schema) else found
 
 
@@ -216,6 +219,8 @@ def _ruled(dice: Dice, feature: Feature, fields: list[Field], partitions_from: i
         fields = with_generated(dice, fields, partitions_from)
     if feature.lengths:
         fields = with_lengths(dice, fields, partitions_from)
+    if feature.widths:
+        fields = with_width(dice, fields)
     if feature.identity:
         fields = with_identity(dice, fields)
     return fields

@@ -143,6 +143,10 @@ PRIMITIVES = {
 # Types that engines preview and the protocol does not list; values are months, microseconds, microseconds of a day.
 _INTERVAL_UNIT = "(year|month|day|hour|minute|second)"
 _PREVIEW = re.compile(rf"interval {_INTERVAL_UNIT}( to {_INTERVAL_UNIT})?|time\(\d\)")
+LENGTH = (
+    "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes the length of a column's texts, in the field's metadata
+)
+_LIMITED = re.compile(r"(var)?char\((\d+)\)")
 INTEGRALS = (BYTE, SHORT, INTEGER, LONG)
 MAX_DECIMAL_PRECISION = 38
 
@@ -150,6 +154,18 @@ MAX_DECIMAL_PRECISION = 38
 def struct(*columns: tuple[str, DataType] | Field) -> Struct:
     """A schema from `(name, type)` pairs and ready fields: `struct(("id", LONG), ("letter", STRING))`."""
     return Struct(tuple(each if isinstance(each, Field) else Field(*each) for each in columns))
+
+
+def limit_of(field: Field) -> int | None:
+    """How many code points the texts of a char(n) or varchar(n) column may have; None if as many as they like."""
+    found = _limit(field)
+    return int(found[2]) if found else None
+
+
+def width_of(field: Field) -> int | None:
+    """To how many code points the texts of a char(n) column are filled up by blanks; None if by none."""
+    found = _limit(field)
+    return int(found[2]) if found and found[1] is None else None
 
 
 def to_json(schema: DataType) -> Json:
@@ -205,6 +221,12 @@ def parse_schema(text: str) -> Struct:
 def schema_string(schema: Struct) -> str:
     """The schema as a `schemaString`."""
     return json.dumps(to_json(schema), separators=(",", ":"), ensure_ascii=False)
+
+
+def _limit(field: Field) -> re.Match[str] | None:
+    if LENGTH not in field.metadata_json or field.type != STRING:
+        return None
+    return _LIMITED.fullmatch(str(field.metadata.get(LENGTH)))
 
 
 def _field_to_json(each: Field) -> Json:

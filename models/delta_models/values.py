@@ -18,7 +18,8 @@ A value means nothing without its type, so every function here takes one:
     anything, when it is null    None
 
 A row is a tuple in the order of the schema. Two relations: `same` compares what is stored (NaN is NaN, -0.0
-is not 0.0) and serves for bags of rows; `sql_equal` compares as predicates do (NaN equals NaN, -0.0 equals
+is not 0.0; texts of a char(n) column count with the blanks that fill them up, whoever stores or adds those) and
+serves for bags of rows; `sql_equal` compares as predicates do (NaN equals NaN, -0.0 equals
 0.0).
 """
 
@@ -33,7 +34,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from delta_models.schema import STRING, Array, DataType, DecimalType, Json, Map, Primitive, Struct
+from delta_models.schema import (
+    STRING,
+    Array,
+    DataType,
+    DecimalType,
+    Field,
+    Json,
+    Map,
+    Primitive,
+    Struct,
+    width_of,
+)
 
 Value = Any  # one of the representations above; only its type tells which
 Row = tuple[Value, ...]
@@ -92,7 +104,7 @@ def same_key(data_type: DataType, value: Value) -> Key:
         case DecimalType(scale=scale):
             return Decimal(*value).at_scale(scale).unscaled
         case Struct(fields=fields):
-            return tuple(same_key(each.type, part) for each, part in zip(fields, value, strict=True))
+            return tuple(_field_key(each, part) for each, part in zip(fields, value, strict=True))
         case Array(element=element):
             return tuple(same_key(element, part) for part in value)
         case Map(key=key_type, value=value_type):
@@ -149,7 +161,11 @@ def row_key(schema: Struct, row: Row) -> Key:
 
 def row_keyer(schema: Struct) -> Callable[[Row], Key]:
     """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
-    special = [(at, _keyer(each.type)) for at, each in enumerate(schema.fields) if not _is_own_key(each.type)]
+    special = [
+        (at, _keyer(each))
+        for at, each in enumerate(schema.fields)
+        if not _is_own_key(each.type) or width_of(each) is not None
+    ]
     if not special:
         return tuple
 
@@ -250,11 +266,16 @@ def _is_own_key(data_type: DataType) -> bool:
     return isinstance(data_type, Primitive) and data_type.name not in {"float", "double"}
 
 
-def _keyer(data_type: DataType) -> Callable[[Value], Key]:
-    if isinstance(data_type, DecimalType):
-        scale = data_type.scale
+def _keyer(field: Field) -> Callable[[Value], Key]:
+    if isinstance(field.type, DecimalType):
+        scale = field.type.scale
         return lambda value: value[0] if value[1] == scale else Decimal(*value).at_scale(scale).unscaled
-    return partial(same_key, data_type)
+    return partial(_field_key, field)
+
+
+def _field_key(field: Field, value: Value) -> Key:
+    width = width_of(field)
+    return same_key(field.type, value) if width is None or value is None else value.ljust(width)
 
 
 def _itself(value: Value) -> Any:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from delta_adapters.reference import Reference
 from delta_models import operations as ops
+from delta_models.schema import LONG, Struct, struct
+from delta_models.table.lengths import char
 from delta_models.values import Rows
 from tests.liars.ends import SHORT
 from tests.liars.stage import play
 from tests.liars.wrappers import OnOne
 
 BLANKS = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "ab   "),))), ops.Append(Rows(SHORT, ((2, "abc"),))))
+
+
+WIDE = Struct((*struct(("id", LONG)).fields, char("text", 3)))
+FILLED = (ops.Create(WIDE), ops.Append(Rows(WIDE, ((1, "a"), (2, ""), (3, "abc")))))
 
 
 class CutsBlanks(OnOne):
@@ -34,3 +41,21 @@ def test_blanks_that_are_stored_break_the_length_and_nothing_else(tmp_path):
     played = play(StoresBlanks(), tmp_path / "table", BLANKS)
     assert played.broken == {"outcome.too-long-refused"}, played.told()
     assert len(played.judged) == len(BLANKS)
+
+
+class FillsInFront(OnOne):
+    """Puts the blanks that a text lacks in front of it."""
+
+    def crook(self, operation, snapshot, tag):
+        return self.write_rows(snapshot, *((number, text.rjust(3)) for number, text in operation.rows.rows))
+
+
+def test_a_text_is_the_same_with_and_without_the_blanks_that_fill_it_up(tmp_path):
+    for name, engine in (("as it is", StoresBlanks()), ("filled up", Reference())):
+        played = play(engine, tmp_path / name, FILLED)
+        assert played.broken == set(), played.told()
+        assert len(played.judged) == len(FILLED)
+
+
+def test_blanks_in_front_are_another_text(tmp_path):
+    assert "contents.append" in play(FillsInFront(), tmp_path / "table", FILLED).broken

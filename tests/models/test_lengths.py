@@ -9,10 +9,10 @@ import pytest
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.outcomes import Committed, Rejected
-from delta_models.schema import LONG, STRING, Field, Struct, struct
+from delta_models.schema import LENGTH, LONG, STRING, Field, Struct, limit_of, struct, width_of
 from delta_models.table import Expectation, World
-from delta_models.table.lengths import SAID, limit_of, varchar
-from delta_models.values import Rows
+from delta_models.table.lengths import char, varchar
+from delta_models.values import Rows, bag, row_key
 
 SCHEMA = Struct((Field("id", LONG), varchar("text", 3)))
 ON_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
@@ -39,11 +39,11 @@ def ends(expectation: Expectation) -> tuple[list[str], list[tuple[str | None, tu
     ("said", "limit"), (("varchar(3)", 3), ("char(12)", 12), ("array<varchar(3)>", None), ("string", None))
 )
 def test_a_field_says_its_length_in_its_metadata(said, limit):
-    assert limit_of(Field("text", STRING).with_metadata({SAID: said})) == limit
+    assert limit_of(Field("text", STRING).with_metadata({LENGTH: said})) == limit
 
 
 def test_a_column_of_another_type_has_no_length():
-    assert limit_of(Field("number", LONG).with_metadata({SAID: "varchar(3)"})) is None
+    assert limit_of(Field("number", LONG).with_metadata({LENGTH: "varchar(3)"})) is None
     assert limit_of(Field("text", STRING)) is None
 
 
@@ -86,6 +86,48 @@ def test_a_long_text_that_stays_is_no_reason_to_refuse():
     )
     later = long.after(WRITES["append"]("abcd"), told)
     assert isinstance(later.expect(WRITES["append"]("abc")).ordinary.outcome, Committed)
+
+
+WIDE = Struct((Field("id", LONG), char("text", 3)))
+COPIED = Struct((*WIDE.fields, varchar("copy", 5)))
+
+
+class TestFilledUp:
+    @pytest.mark.parametrize(
+        ("text", "kept"),
+        (("", "   "), ("a", "a  "), ("日", "日  "), (" a", " a "), ("abc", "abc"), (None, None)),
+    )
+    def test_a_text_is_kept_with_the_blanks_that_it_lacks(self, text, kept):
+        now = World().after(ops.Create(WIDE)).after(ops.Append(Rows(WIDE, ((0, text),))))
+        assert now.table.rows == ((0, kept),)
+
+    def test_a_text_takes_its_blanks_along_to_another_column(self):
+        now = World().after(ops.Create(COPIED)).after(ops.Append(Rows(COPIED, ((0, "a", None),))))
+        assert now.after(ops.Update((("copy", Column(("text",))),))).table.rows == ((0, "a  ", "a  "),)
+
+    def test_a_row_is_the_same_whoever_adds_the_blanks(self):
+        assert bag(WIDE, ((0, "a"), (0, "a "), (0, "a  ")))[(0, "a  ")] == 3
+        assert row_key(WIDE, (0, "a")) == row_key(WIDE, (0, "a  "))
+
+    @pytest.mark.parametrize("other", (" a", "a   ", "b", None))
+    def test_other_texts_are_other_rows(self, other):
+        assert bag(WIDE, ((0, "a"), (0, other)))[(0, "a  ")] == 1
+        assert row_key(WIDE, (0, "a")) != row_key(WIDE, (0, other))
+
+    def test_blanks_mean_something_where_no_width_is_said(self):
+        assert width_of(SCHEMA["text"]) is None
+        assert len(bag(SCHEMA, ((0, "a"), (0, "a ")))) == 2
+
+    def test_an_update_to_the_same_text_without_its_blanks_changes_nothing(self):
+        now = World().after(ops.Create(WIDE)).after(ops.Append(Rows(WIDE, ((0, "a  "),))))
+        ends = now.expect(ops.Update((("text", Literal(STRING, "a")),)))
+        assert {each.commits[0] for each in ends.branches} == {0}
+
+    def test_a_text_that_is_too_long_is_refused(self):
+        now = World().after(ops.Create(WIDE))
+        refusals, others = ends(now.expect(ops.Append(Rows(WIDE, ((0, "abcd"),)))))
+        assert "constraint" in refusals
+        assert [rule for rule, _ in others] == ["outcome.too-long-refused"]
 
 
 def test_a_table_without_lengths_takes_any_text():

@@ -28,13 +28,12 @@ from conformance.strategies.shapes import every_value
 from delta_adapters.deviations import TRIGGERS, set_off
 from delta_adapters.deviations.triggers import touched
 from delta_models.codec import decode, encode
-from delta_models.expressions import Expression, compiled
+from delta_models.expressions import Expression, columns_of, compiled
 from delta_models.operations import Append, AtState, Create, Delete, Merge, Operation, Read, Restore, Update
 from delta_models.outcomes import Rejected
 from delta_models.portability import strength_of
-from delta_models.schema import DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, VOID, DataType
+from delta_models.schema import DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, VOID, DataType, limit_of, width_of
 from delta_models.table import World
-from delta_models.table.lengths import limit_of
 from delta_models.values import Value
 from tests.adapters.extremes import DAY, FIRST_DAY, LAST_DAY
 
@@ -321,6 +320,16 @@ class TestTableProfiles:
                         fit += sum(each <= 0 for each in lengths)
                         long += sum(each > 0 for each in lengths)
         assert fit > 10 * long > 0
+
+    def test_some_texts_are_filled_up_by_blanks_and_no_predicate_names_those(self) -> None:
+        filled = 0
+        for shape, steps in drawn(PROFILES["lengths"], 25):
+            names = {each.name for each in shape.schema if width_of(each) is not None}
+            filled += bool(names)
+            for _, operation in steps:
+                asked = operation.on if isinstance(operation, Merge) else getattr(operation, "where", None)
+                assert not names & {each.path[-1] for each in columns_of(asked)}
+        assert 3 < filled < 15
 
     @pytest.mark.parametrize("name", ("variants", "lengths", "limits", "zoned", "renamed", "counted"))
     def test_their_commands_survive_json(self, name: str) -> None:

@@ -48,10 +48,10 @@ from delta_models.operations import (
     WidenColumn,
 )
 from delta_models.outcomes import Committed, Outcome, Unsupported
+from delta_models.schema import LENGTH
 
 GENERATION = "delta.generationExpression"
 START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
-LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 INCOMING = "conformance_incoming"
 STATED: tuple[type[Operation], ...] = (
     AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,

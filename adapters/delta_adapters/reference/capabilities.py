@@ -65,7 +65,7 @@ CAPABILITIES: dict[str, Any] = {
         "Detail": {},
     },
     "types": {
-        "data": [*_TYPES, "struct", "array", "map"],
+        "data": [*_TYPES, "char", "struct", "array", "map"],
         "partition": [each for each in _TYPES if each not in {"binary", "variant", "void"}],
         "nested": True,
     },

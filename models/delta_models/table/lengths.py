@@ -6,33 +6,27 @@ rule of class reference. An engine that stores them is told of it, and its table
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
 from delta_models.outcomes import Committed
-from delta_models.schema import STRING, Field, Struct
+from delta_models.schema import LENGTH, STRING, Field, Struct, limit_of
 from delta_models.table.expectation import Expectation, or_refused, refused
 from delta_models.table.state import Table
 from delta_models.values import Row, Value, row_keyer
 
-SAID = "__CHAR_VARCHAR_TYPE_STRING"
 REFUSALS = ("constraint", "schema", "overflow")
-_LIMITED = re.compile(r"(?:var)?char\((\d+)\)")
 
 
 def varchar(name: str, limit: int) -> Field:
     """A column for texts of at most so many code points."""
-    return Field(name, STRING).with_metadata({SAID: f"varchar({limit})"})
+    return Field(name, STRING).with_metadata({LENGTH: f"varchar({limit})"})
 
 
-def limit_of(field: Field) -> int | None:
-    """How many code points a column's texts may have; None if as many as they like."""
-    if SAID not in field.metadata_json or field.type != STRING:
-        return None
-    found = _LIMITED.fullmatch(str(field.metadata.get(SAID)))
-    return int(found[1]) if found else None
+def char(name: str, width: int) -> Field:
+    """A column for texts of so many code points, of which those that lack are blanks."""
+    return Field(name, STRING).with_metadata({LENGTH: f"char({width})"})
 
 
 def or_too_long(before: Table, ends: Expectation) -> Expectation:

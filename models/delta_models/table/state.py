@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from delta_models.operations import Assignments, Properties
-from delta_models.schema import STRING, Struct
+from delta_models.schema import STRING, Struct, width_of
 from delta_models.values import Key, Row, Rows, bag
 
 
@@ -104,16 +104,24 @@ class Table:
         positions = (self.schema.index(name) for name in self.partition_by)
         return tuple(at for at in positions if self.schema.fields[at].type == STRING)
 
+    @cached_property
+    def _widths(self) -> tuple[tuple[int, int], ...]:
+        found = ((at, width_of(each)) for at, each in enumerate(self.schema))
+        return tuple((at, width) for at, width in found if width is not None)
+
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """Rows as the table keeps them: as a partition value the empty string is null."""
+        """Rows as the table keeps them: as a partition value the empty string is null, a char(n) has its blanks."""
         positions = self._texts_that_partition
-        if not positions:
+        if not positions and not self._widths:
             return tuple(rows)
         kept = []
         for row in rows:
-            stored = row
+            stored = list(row)
             for at in positions:
                 if row[at] == "":
-                    stored = (*stored[:at], None, *stored[at + 1 :])
-            kept.append(stored)
+                    stored[at] = None
+            for at, width in self._widths:
+                if stored[at] is not None:
+                    stored[at] = stored[at].ljust(width)
+            kept.append(tuple(stored))
         return tuple(kept)
