@@ -1,4 +1,4 @@
-"""What deltalake does otherwise than delta-spark where the protocol is silent: rules of class reference, told and legal."""
+"""What deltalake does otherwise than delta-spark where the protocol is silent: class reference, told and legal."""
 
 from __future__ import annotations
 
