@@ -19,6 +19,7 @@ from delta_models.log.validity.lineage import lost_changes, new_columns
 from delta_models.log.validity.metadata import drops_widening, rules_asked
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.row_ids import is_update
+from delta_models.log.validity.texts import holds_texts
 from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Primitive
 
 _EVERY_COMMIT = (
@@ -188,6 +189,8 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
 def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> Weights:
     """What the files that a commit adds give to judge."""
     found: Weights = Counter()
+    if any(holds_texts(each.type) for each in after.schema):
+        found["log.texts-are-utf8"] = len(commit.adds)
     for add in commit.adds:
         found.update(("log.added-file-exists", "log.added-file-size", "log.added-file-readable"))
         if after.partition_by:

@@ -296,4 +296,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Data files hold timestamps adjusted to UTC, and those without a time zone not adjusted.",
         "Primitive Types",
     ),
+    _rule("log.texts-are-utf8", "The texts in a new data file are UTF-8.", "Primitive Types"),
 )

@@ -1,10 +1,13 @@
-"""Deletion vectors and statistics, each damaged in one way."""
+"""Deletion vectors, texts and statistics, each damaged in one way."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from delta_adapters.arrow_rows import to_arrow
 from delta_models.log.deletion_vectors import inline
+from delta_models.schema import LONG, STRING, struct
+from delta_models.values import Rows
 from tests.models.log.damages import damage
 
 # Deletion vectors
@@ -29,6 +32,13 @@ def _inline_vector_with_offset(table):
     table.create()
     vector = inline([0]).to_json() | {"offset": 1}
     table.write(table.add(deletionVector=vector, stats={"tightBounds": False}))
+
+
+@damage("log.texts-are-utf8")
+def _bytes_as_text(table):
+    table.create()
+    columns = to_arrow(Rows(struct(("id", LONG), ("name", STRING)), ((1, "a\udcff"),)))
+    table.write(table.file("a.parquet", columns, partitionValues={"part": "x"}))
 
 
 @damage("dv.needs-feature")

@@ -19,6 +19,7 @@ from delta_models.log.errors import (
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import statistics
+from delta_models.log.validity.texts import foreign_texts
 from delta_models.requirements.base import Breach
 from delta_models.schema import Field
 
@@ -84,6 +85,8 @@ def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistic
         return
     for column, detail in inside.disagreements:
         yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}", (column,)
+    for column, text in foreign_texts(snapshot.schema, inside.rows):
+        yield "log.texts-are-utf8", f"column {column!r} holds {text[:40]!r}", (column,)
     yield from statistics.breaches(snapshot, add, inside.rows, inside.length, len(deleted))
 
 
