@@ -100,6 +100,7 @@ class Desk:
         self.reader = LogReader(folder)
         self._looks_around = looks_around
         self._latest: dict[str, Look] = {}
+        self._told: set[tuple[str, str, str]] = set()  # engine, requirement and place
         self.followers = Followers()
         self._addresses = 0
 
@@ -269,7 +270,18 @@ class Desk:
             said = judge(mine)
             self._leave_if_violated(seat, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
-            yield Judged(seat, mine, said.breaches, evidence, said.faults)
+            yield Judged(seat, mine, self._news(seat, said.breaches), evidence, said.faults)
+
+    def _news(self, seat: Seat, breaches: Sequence[Breach]) -> tuple[Breach, ...]:
+        """The breaches without those of files that were told of when they came: a file stays for many steps."""
+        found = []
+        for each in breaches:
+            place = (seat.engine, each.requirement, each.where)
+            stays = each.where and BY_ID[each.requirement].role == "writer"
+            if not (stays and place in self._told):
+                found.append(each)
+            self._told.add(place)
+        return tuple(found)
 
     # Asking
 

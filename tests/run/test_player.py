@@ -17,8 +17,10 @@ from conformance.seats import Seat
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Answer
 from delta_adapters.reference import Reference
+from delta_adapters.reference.publish import checkpoint_actions, publish_checkpoint
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import (
+    AddConstraint,
     Append,
     AtState,
     Checkpoint,
@@ -280,3 +282,30 @@ class TestWrong:
         assert broken(judged) == {"read.columns"}
         details = [breach.detail for each in judged for breach in each.breaches]
         assert "id string, name string instead of id long, name string" in details[0]
+
+    def test_a_file_that_stays_is_told_of_when_it_comes_and_not_at_every_later_step(self, tmp_path):
+        class Keeps(Watched):
+            """Keeps what the table wants checkpoints to leave out."""
+
+            @property
+            def capabilities(self):
+                return {**super().capabilities, "properties": ["*"]}
+
+            def checkpoint(self, snapshot):
+                publish_checkpoint(
+                    self.folder / "_delta_log", checkpoint_actions(snapshot, 0), snapshot.version
+                )
+
+        where = desk(tmp_path, Keeps())
+        judged = played(
+            where, Create(SCHEMA, properties=(("delta.checkpoint.writeStatsAsJson", "false"),)),
+            AddConstraint("positive", Compare(">", Column(("id",)), Literal(LONG, 0))), rows((1, "a")), Checkpoint(),
+            rows((2, "b")), rows((3, "c")), Checkpoint(),
+        )  # fmt: skip
+        told = [
+            (each.seen.step, breach.where)
+            for each in judged
+            for breach in each.breaches
+            if breach.requirement == "checkpoint.omits-json-stats"
+        ]
+        assert told == [(3, f"{2:020}.checkpoint.parquet"), (6, f"{4:020}.checkpoint.parquet")]

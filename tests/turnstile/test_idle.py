@@ -21,7 +21,7 @@ from delta_adapters.registry import parse_engine
 CHUNKS = (
     Chunk("lockstep", "ci", 0, 7, histories=1, steps=6),
     Chunk("shared", "ci", 0, 7, histories=1, steps=6),
-    Chunk("examples", "ci", 0, 7, histories=2),
+    Chunk("examples", "ci", 0, 7, histories=1, heavy=(0,)),
 )
 
 
