@@ -9,7 +9,10 @@ import pytest
 
 from conformance.crashes.narrowing import AFTER, BEFORE
 from conformance.crashes.stories import FOLLOWED, SCHEMA, TOLD, rows
-from conformance.history import Step
+from conformance.findings import key_of
+from conformance.findings.causes import known_deviation
+from conformance.history import History, Step
+from delta_adapters.deviations import Deviation, all_deviations
 from delta_models.operations import (
     AdvanceClock,
     Append,
@@ -26,6 +29,9 @@ from delta_models.operations import (
 )
 from tests.crashes.conftest import Stage, Told
 
+KNOWN = [
+    each for each in all_deviations() if (each.engine, each.history["suite"]) == ("delta-spark", "crashes")
+]
 TAILED = Tail("rows")
 BEFORE_IT = (Create(SCHEMA, partition_by=("part",)), Append(rows(1, 2)), TAILED)
 AFTERWARDS = (Pour(rows(30)), TAILED)
@@ -84,6 +90,16 @@ def test_the_honest_engine_writes_a_batch_once(reference: Stage, cut: str, tmp_p
 @pytest.mark.parametrize("cut", ("before", "killed-between"))  # a dead table "between" leaves the same files
 def test_delta_spark_writes_a_batch_once(delta_spark: Stage, cut: str, tmp_path: Path):
     written_once(delta_spark, cut, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
+def test_a_known_deviation_of_delta_spark_still_happens(delta_spark: Stage, entry: Deviation, tmp_path: Path):
+    history = History.from_json(entry.history)
+    told = delta_spark.play(tmp_path, *(each.operation for each in history.steps))
+    keys = [key_of(each.seen, breach) for each in told.judged for breach in each.breaches]
+    assert {each.fingerprint for each in keys} == set(entry.fingerprints), str(told) or "it is gone"
+    assert {known_deviation(each, history=history) for each in keys} == {entry.name}, str(told)
 
 
 def test_a_stream_that_has_nothing_to_write_is_only_brought_up_to_date(reference: Stage, tmp_path: Path):

@@ -258,14 +258,15 @@ class TestGuards:
 
     def test_every_trigger_that_can_be_drawn_occurs_in_the_other_half(self) -> None:
         seen: set[str | None] = set()
-        for name in ("nightly", "changes", "rules", "limits", "nested"):
+        for name in ("nightly", "changes", "rules", "limits", "nested", "lengths", "protocol"):
             for _, steps in drawn(PROFILES[name], 200 if name == "nightly" else 30):
                 for world, operation in steps:
                     seen |= set_off(world.table, operation)
         for number in range(2000):  # some types seldom partition a table
             for kind in draw_shape(RandomDice(number), PROFILES["ci"]).kinds:
                 seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}
-        elsewhere = {"commit-found-taken"}  # tests/crashes
+        elsewhere = {"commit-found-taken", "stream-plan-cut"}  # tests/crashes
+        elsewhere |= {"bytes-as-text"}  # docs/model.md tells why it is not drawn
         elsewhere |= {each for each in TRIGGERS if each.endswith("-at-once")}  # tests/races
         assert set(TRIGGERS) - {"binary-partition"} - elsewhere <= seen
 

@@ -14,9 +14,11 @@ from typing import Any, Protocol
 
 from delta_models.expressions import Between, Column, Compare, Expression, In, Literal
 from delta_models.operations import (
+    STORAGE_FAULTS,
     AddConstraint,
     Append,
     Delete,
+    EnableFeature,
     Interleave,
     LoseReplyAt,
     Merge,
@@ -38,6 +40,7 @@ from delta_models.schema import (
     DataType,
     DecimalType,
     Struct,
+    width_of,
 )
 from delta_models.values import Rows, Value
 
@@ -147,9 +150,27 @@ def _asks_for_vectors(_: TableLike, operation: Operation) -> bool:
 
 
 def _writes_more_than_files(table: TableLike, operation: Operation) -> bool:
-    recorded = dict(table.properties).get("delta.enableChangeDataFeed") == "true"
     grows = isinstance(operation, Merge) and operation.schema_evolution
-    return grows or (recorded and isinstance(operation, Delete | Update | Merge | Overwrite))
+    return grows or _changes_recorded_rows(table, operation)
+
+
+def _changes_recorded_rows(table: TableLike, operation: Operation) -> bool:
+    recorded = dict(table.properties).get("delta.enableChangeDataFeed") == "true"
+    some = (operation, *_together(operation))
+    return recorded and any(isinstance(each, Delete | Update | Merge | Overwrite) for each in some)
+
+
+def _deletes_beside_filled_up_texts(table: TableLike, operation: Operation) -> bool:
+    return isinstance(operation, Delete) and any(width_of(each) is not None for each in table.schema)
+
+
+def _tracks_rows_from_now_on(_: TableLike, operation: Operation) -> bool:
+    asked = isinstance(operation, EnableFeature) and operation.feature == "rowTracking"
+    return asked or dict(getattr(operation, "properties", ())).get("delta.enableRowTracking") == "true"
+
+
+def _cuts_the_plan_of_a_stream(_: TableLike, operation: Operation) -> bool:
+    return isinstance(operation, STORAGE_FAULTS) and operation.role.startswith("stream-plan")
 
 
 def _fraction_in_a_constraint(_: TableLike, operation: Operation) -> bool:
@@ -282,6 +303,31 @@ TRIGGERS: Mapping[str, Trigger] = {
     "more-than-files-written": Trigger(
         "change data and a grown schema are counted as files",
         operation=_writes_more_than_files,
+        everywhere=True,
+    ),
+    "filled-up-texts": Trigger(
+        "over a table with such a column lies what fills up its texts",
+        operation=_deletes_beside_filled_up_texts,
+        everywhere=True,
+    ),
+    "recorded-rows-changed": Trigger(
+        "rows and their changes are written as one, apart by a column",
+        operation=_changes_recorded_rows,
+        everywhere=True,
+    ),
+    "tracked-from-now-on": Trigger(
+        "files that were added before have had no row ids",
+        operation=_tracks_rows_from_now_on,
+        everywhere=True,
+    ),
+    "bytes-as-text": Trigger(
+        "bytes that are no UTF-8 are cast to a text",
+        lambda of, value, _: of == STRING and any("\ud800" <= c <= "\udfff" for c in value),
+        everywhere=True,
+    ),
+    "stream-plan-cut": Trigger(
+        "of a stream's plan only the temporary file is there",
+        operation=_cuts_the_plan_of_a_stream,
         everywhere=True,
     ),
     "commit-found-taken": Trigger(
