@@ -227,6 +227,22 @@ def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation
     assert table.breaches() == []
 
 
+@pytest.mark.parametrize(("again", "broken"), ((0, []), (4, ["log.row-ids-stay"])))
+def test_a_file_from_before_row_tracking_gets_ids_when_it_comes_back_and_keeps_them(table, again, broken):
+    table.create(protocol=PROTOCOL | {"writerFeatures": ["deletionVectors", "domainMetadata"]})
+    bare = table.add()
+    del bare["add"]["baseRowId"], bare["add"]["defaultRowCommitVersion"]
+    table.write(bare)
+    table.write({"protocol": TRACKING})
+    table.write(table.remove(bare))
+    first = table.add(baseRowId=0, defaultRowCommitVersion=4)
+    table.write(first, mark(3))
+    table.write(table.remove(first))
+    version = 4 if again == 0 else 6
+    table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), mark(again + 3))
+    assert table.breaches() == broken
+
+
 def test_honest_change_data_breaks_nothing(table):
     recorded(table, ["delete"], [1])
     assert table.breaches() == []
