@@ -451,4 +451,6 @@ def play(desks: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
 
 def _is_lasting(requirement: str) -> bool:
     """Whether what follows a breach can't be judged: a must, or rows that are no longer the model's."""
-    return BY_ID[requirement].strength == "must" or requirement.startswith(("contents.", "write."))
+    beside = requirement == "log.added-file-columns-known"  # readers go by the schema: it is in nobody's way
+    must = BY_ID[requirement].strength == "must" and not beside
+    return must or requirement.startswith(("contents.", "write."))
