@@ -10,7 +10,7 @@ from tests.liars.stage import play
 from tests.liars.wrappers import OnOne
 
 ONE = struct(("id", LONG))
-STEPS = (ops.Create(ONE), *(ops.Append(Rows(ONE, ((each,),))) for each in (1, 2)))
+STEPS = (ops.Create(ONE), ops.Append(Rows(ONE, ((1,),))), ops.Append(Rows(ONE, ((2,),))))
 
 
 class WritesOneMore(OnOne):
