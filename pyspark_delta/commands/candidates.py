@@ -75,9 +75,9 @@ class Candidates:
     def __post_init__(self) -> None:
         object.__setattr__(self, "adds", Adds(self.files))
 
-    def frame(self) -> DataFrame:
-        """Their rows, with positions."""
-        return scan(self.spark, self.snapshot, self.files, with_position=True)
+    def frame(self, *, with_position: bool = True) -> DataFrame:
+        """Their rows, with positions unless nothing asks for them."""
+        return scan(self.spark, self.snapshot, self.files, with_position=with_position)
 
     def pick(self, picked: DataFrame) -> dict[int, BitMap64]:
         """The rows of a frame made of `frame()`, by file."""

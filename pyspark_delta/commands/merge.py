@@ -22,7 +22,14 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark_delta import schema as schemas
 from pyspark_delta.commands.candidates import AT_ONCE_BYTES, Candidates, find_candidates
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
-from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, expression, read_conf
+from pyspark_delta.commands.conditions import (
+    Condition,
+    analyse,
+    empty_frame,
+    expression,
+    quoted,
+    read_conf,
+)
 from pyspark_delta.commands.merge_clauses import (
     BY_SOURCE,
     MATCHED,
@@ -34,7 +41,7 @@ from pyspark_delta.commands.merge_clauses import (
 from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
 from pyspark_delta.commands.merge_schema import grown
 from pyspark_delta.commands.merge_source import Source, prepared
-from pyspark_delta.commands.rows import bitmap, grouped, packed
+from pyspark_delta.commands.rows import bitmap, grouped, packed, packed_text
 from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaError, InvalidArgument
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
@@ -204,7 +211,8 @@ class _Merge:
             return None
 
     def _numbered(self, candidates: Candidates) -> DataFrame:
-        return self._rows.target_frame(candidates.frame(), packed(F.col(FILE), F.col(ROW)))
+        names = (quoted(field.name) for field in self._schema.fields)
+        return candidates.frame().selectExpr(*names, f"{packed_text(FILE, ROW)} as {self._rows.row}")
 
     # Between the jobs
 

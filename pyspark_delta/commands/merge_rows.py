@@ -6,17 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
-from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from pyspark_delta.commands.assignments import Tree, assigned_value, assignments
 from pyspark_delta.commands.conditions import quoted, read_conf
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause, numbers_of
 from pyspark_delta.commands.merge_schema import overlaid
 from pyspark_delta.commands.merge_source import Source
-from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
+from pyspark_delta.commands.values import columns_of, fit, fresh_names, is_plain, strict
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
 from pyspark_delta.scan import FILE, ROW
 from pyspark_delta.schema import find
+from pyspark_delta.sql_text import type_text
 
 __all__ = ["ROWS_SEEN", "MergedRows"]
 
@@ -90,9 +91,7 @@ class MergedRows:
         source = self._source.frame.coalesce(1).hint("shuffle_hash")
         if self.inserting:
             # Computed for source rows that match too: whether what fails here fails is for another way to say.
-            source = source.select("*", self._insertions().alias(self._insertion))
-            _refuse_chance(source)
-            source = self._with_values(source, [F.col("*")], self._inserts(), self._insertion, "insert")
+            source = self._with_insertions(source)
         joined = target.coalesce(1).join(source, self._on, "full" if self.inserting else "left")
         return self._after(joined, target, seen, self.inserting)
 
@@ -129,39 +128,75 @@ class MergedRows:
     def _after(
         self, joined: DataFrame, target: DataFrame, seen: Observation, inserting: Sequence[int]
     ) -> DataFrame:
-        is_old, is_new = F.col(self.row).isNotNull(), F.col(self._source.number).isNotNull()
-        chosen = self._acting(is_new, F.lit(None).cast("int"))
+        chosen = self._acting(F.expr(f"{self._source.number} is not null"), F.expr("cast(null as int)"))
         if inserting:
-            chosen = F.when(is_old, chosen).otherwise(F.col(self._insertion))
+            chosen = F.when(F.expr(f"{self.row} is not null"), chosen).otherwise(F.col(self._insertion))
         frame = joined.select("*", chosen.alias(self.clause))
-        _refuse_chance(frame)
-        new: list[Column] = []
-        if self.updating:
-            updates = self._updates(target)
-            if self._is_plain():
-                new = self._chosen(updates, self.clause)
-            else:
-                frame = self._with_values(frame, [F.col("*")], updates, self.clause, "value")
-                new = [F.col(self.value_name(index)) for index in range(len(self._goal.fields))]
-        clause = F.col(self.clause)
-        counts = [F.count_if(clause == number).alias(str(number)) for number in range(len(self._clauses))]
-        frame = frame.observe(seen, F.count(F.col(self.row)).alias(ROWS_SEEN), *counts)
+        if self._is_conditional([*self.matched, *self.by_source]):
+            _refuse_chance(frame)
+        kept = [self.kept(field, target.__getitem__) for field in self._goal.fields]
+        if self.updating and not self._is_plain():
+            frame = self._with_values(frame, [F.col("*")], self._updates(target), self.clause, "value")
+            new = [{self._is(*self.updating): F.col(self.value_name(index))} for index in range(len(kept))]
+        else:
+            new = self._plain_updates()
+        if inserting:
+            for index, branches in enumerate(new):
+                branches[self._is(*inserting)] = F.col(self._name("insert", index))
+        counts = [F.expr(f"count_if({self._is(each)}) as `{each}`") for each in range(len(self._clauses))]
+        frame = frame.observe(seen, F.expr(f"count({self.row}) as {ROWS_SEEN}"), *counts)
         if self.deleting or inserting:
-            frame = frame.where(
-                clause.isin([*self.updating, *inserting]) | (clause.isNull() & is_old)
-                if inserting
-                else clause.isNull() | clause.isin(self.updating)
+            stays = f"({self.clause} is null and {self.row} is not null)"
+            frame = frame.where(" or ".join([stays, *map(self._is, [*self.updating, *inserting])]))
+        return frame.select(
+            *(
+                _case(branches, old).alias(field.name)
+                for field, old, branches in zip(self._goal.fields, kept, new, strict=True)
             )
-        columns = []
-        for index, field in enumerate(self._goal.fields):
-            value = self.kept(field, target.__getitem__)
-            if inserting:
-                inserted = F.col(self._name("insert", index))
-                value = F.when(clause.isin(inserting), inserted).otherwise(value)
-            if self.updating:
-                value = F.when(clause.isin(self.updating), new[index]).otherwise(value)
-            columns.append(value.alias(field.name))
-        return frame.select(*columns)
+        )
+
+    def _plain_updates(self) -> list[dict[str, Column]]:
+        """For each column of the table what clauses assign to it, by the condition of the clause."""
+        new: list[dict[str, Column]] = [{} for _ in self._goal.fields]
+        for number in self.updating:
+            tree = self._tree(self._clauses[number])
+            for field, branches in zip(self._goal.fields, new, strict=True):
+                if field.name in tree:
+                    branches[self._is(number)] = self._plain_value(number, tree[field.name], field)
+        return new
+
+    def _with_insertions(self, source: DataFrame) -> DataFrame:
+        """The source, the clause that inserts a row if it matches none, and what would be inserted."""
+        if self._is_plain() and not self._is_conditional(self.inserting):
+            (number,) = self.inserting
+            tree = self._tree(self._clauses[number])
+            values = (
+                self._plain_value(number, tree[field.name], field)
+                if field.name in tree
+                else F.expr(f"cast(null as {type_text(field.dataType)})")
+                for field in self._goal.fields
+            )
+            named = (value.alias(self._name("insert", index)) for index, value in enumerate(values))
+            return source.select("*", F.expr(f"{number} as {self._insertion}"), *named)
+        source = source.select("*", self._insertions().alias(self._insertion))
+        _refuse_chance(source)
+        return self._with_values(source, [F.col("*")], self._inserts(), self._insertion, "insert")
+
+    def _plain_value(self, number: int, value: Column | Tree, field: StructField) -> Column:
+        """What a clause gives a column, in the column's type."""
+        assert isinstance(value, Column)  # noqa: S101 - no type that is plain has fields
+        if self._clauses[number].assigned is None:
+            given = find(self._source.frame.schema, field.name)
+            if given is not None and given.dataType == field.dataType:
+                return value
+        return value.cast(type_text(field.dataType))
+
+    def _is_conditional(self, clauses: Sequence[int]) -> bool:
+        return any(self._clauses[number].condition is not None for number in clauses)
+
+    def _is(self, *clauses: int) -> str:
+        """That one of these clauses acts on a row."""
+        return f"{self.clause} in ({', '.join(map(str, clauses))})"
 
     def _called(self, target: DataFrame) -> DataFrame:
         return target if self._alias is None else target.alias(self._alias)
@@ -173,7 +208,9 @@ class MergedRows:
         """The first clause that applies to a row of the table, matched or not."""
         for clause in reversed([*self.matched, *self.by_source]):
             applies = is_match if clause in self.matched else ~is_match
-            chosen = F.when(applies & self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
+            if self._is_conditional([clause]):
+                applies &= self._clauses[clause].predicate
+            chosen = F.when(applies, F.lit(clause)).otherwise(chosen)
         return chosen
 
     def _insertions(self) -> Column:
@@ -273,16 +310,7 @@ class MergedRows:
             return wide.select(*keys, *narrow)
 
     def _is_plain(self) -> bool:
-        """Whether a cast under the user's settings says it all: it fails as ours must, and no type has fields to fit.
-
-        Spark then analyses one frame where it analyses three, which is most of what a merge of few rows takes.
-        """
-        nested = (StructType, ArrayType, MapType)
-        return (
-            not self._grows
-            and not any(isinstance(field.dataType, nested) for field in self._goal.fields)
-            and read_conf(self._spark, "spark.sql.ansi.enabled", "true") == "true"
-        )
+        return not self._grows and is_plain(self._spark, self._goal)
 
     def _chosen(self, values: Mapping[int, Sequence[Column]], clause: str) -> list[Column]:
         """For each column of the table the value by the clause that acts, null where none does."""
@@ -290,10 +318,18 @@ class MergedRows:
         for index, wanted in enumerate(self._goal.fields):
             value = F.lit(None).cast(wanted.dataType)
             for number in reversed(list(values)):
-                new = values[number][index].cast(wanted.dataType)
+                new = values[number][index].cast(type_text(wanted.dataType))
                 value = F.when(F.col(clause) == number, new).otherwise(value)
             chosen.append(value)
         return chosen
+
+
+def _case(branches: Mapping[str, Column], otherwise: Column) -> Column:
+    """The value of the first condition that holds."""
+    value = otherwise
+    for number, (condition, new) in enumerate(branches.items()):
+        value = value.when(F.expr(condition), new) if number else F.when(F.expr(condition), new)
+    return value.otherwise(otherwise) if branches else value
 
 
 def _refuse_chance(frame: DataFrame) -> None:

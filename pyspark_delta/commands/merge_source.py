@@ -43,7 +43,7 @@ def prepared(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
     """The source, kept for as long as the merge needs it: nothing it is made of is evaluated twice."""
     (number,) = fresh_names(frame.columns, "source_row")
     columns = tuple(frame.columns)
-    numbered = frame.select("*", F.monotonically_increasing_id().alias(number))
+    numbered = frame.selectExpr("*", f"monotonically_increasing_id() as {number}")
     rows = _rows_at_hand(frame)
     if rows is not None:
         yield Source(numbered, number, columns, rows, small=True, at_hand=True)

@@ -27,6 +27,11 @@ def packed(file: Column, row: Column) -> Column:
     return F.shiftleft(file.cast("long"), ROW_BITS).bitwiseOR(row)
 
 
+def packed_text(file: str, row: str) -> str:
+    """The same as SQL: one call to the JVM, whatever is in it."""
+    return f"(shiftleft(cast({file} as bigint), {ROW_BITS}) | {row})"
+
+
 def rows_by_file(frame: DataFrame, file: str, row: str, candidates: int | None) -> dict[int, BitMap64]:
     """The rows of a frame by the ordinal of their file; `candidates` says how many there can be at most, if known."""
     if candidates is not None and candidates <= MANY_ROWS:

@@ -12,11 +12,12 @@ from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, a
 from pyspark_delta.commands.candidates import Candidates, find_candidates, whole_files
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
-from pyspark_delta.commands.values import columns_of, fit, fresh_names, strict
+from pyspark_delta.commands.values import columns_of, fit, fresh_names, is_plain, strict
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.sift import SIFTED_FROM
+from pyspark_delta.sql_text import type_text
 
 __all__ = ["update"]
 
@@ -98,6 +99,8 @@ class _Update:
         if picked_only:
             frame = frame.where(condition.column)
         picked = F.lit(True) if picked_only or condition.constant else condition.picked
+        if is_plain(change.spark, schema):
+            return self._plainly(frame.select("*", picked.alias(flag)), flag, counting)
         # The user's expressions under the user's settings, for picked rows alone; then casts that fail.
         values = [
             F.when(
@@ -106,8 +109,7 @@ class _Update:
             for name, field in zip(fresh, assigned, strict=True)
         ]
         frame = frame.select(*columns_of(schema), picked.alias(flag), *values)
-        if counting is not None:
-            frame = frame.observe(counting, F.count_if(F.col(flag)).alias("rows"))
+        frame = _counted(frame, flag, counting)
         types = {field.name: field.dataType for field in frame.schema.fields}
         differences: list[str] = []
         new = {
@@ -130,6 +132,19 @@ class _Update:
                 )
             )
 
+    def _plainly(self, frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
+        """The same where a cast is all that a value needs: its type need not be asked for."""
+        frame = _counted(frame, flag, counting)
+        columns = []
+        for field in self._change.snapshot.schema.fields:
+            column = F.col(quoted(field.name))
+            if field.name in self._tree:
+                value = assigned_value(column, field.dataType, self._tree[field.name])
+                cast = value.cast(type_text(field.dataType))
+                column = F.when(F.col(flag), cast).otherwise(column).alias(field.name)
+            columns.append(column)
+        return frame.select(*columns)
+
     def _whole(self, candidates: Candidates) -> Candidates | None:
         if self._condition.constant:
             return candidates
@@ -150,7 +165,7 @@ class _Update:
     def _at_once(self, candidates: Candidates) -> dict[str, int]:
         """One small file is written anew at once; how many rows it was for shows then, which saves a job."""
         counting = Observation()
-        added = self._change.write(self.updated(candidates.frame(), counting=counting))
+        added = self._change.write(self.updated(candidates.frame(with_position=False), counting=counting))
         updated = int(counting.get["rows"])
         if not updated:
             self._change.undo()
@@ -218,3 +233,10 @@ class _Update:
         parameters = {} if self._condition.constant else {"predicate": self._condition.text}
         self._change.commit(actions, "UPDATE", parameters, metrics)
         return metrics
+
+
+def _counted(frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
+    """The frame; who counts learns how many of its rows have the flag, as `rows`."""
+    if counting is None:
+        return frame
+    return frame.observe(counting, F.expr(f"count_if({flag}) as rows"))

@@ -1,4 +1,4 @@
-"""A merge of few rows into one small file is one job; where that job can't decide, two others do what it would."""
+"""A change of few rows in one small file is one job; where that job can't decide, two others do what it would."""
 
 from __future__ import annotations
 
@@ -54,3 +54,21 @@ def test_rows_may_meet_by_more_than_equality(spark, table):
     merge = merge.whenMatchedUpdate(set={"v": "s.w"}).whenNotMatchedBySourceDelete("t.v = 'c'")
     merge.whenNotMatchedInsert(values={"low": "at", "v": "w"}).execute()
     assert rows(table, spark) == [(0, "a"), (10, "B"), (47, "D")]
+
+
+def test_all_columns_of_a_source_of_other_types_become_those_of_the_table(spark, table):
+    target = made(spark, table, {}, id=[1, 2], v=["a", "b"])
+    source = frame(spark, ID=[2, 3], v=[20, 30]).alias("s")
+    merge = target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll()
+    before = jobs(spark)
+    merge.execute()
+    assert jobs(spark) == before + 1
+    assert rows(table, spark) == [(1, "a"), (2, "20"), (3, "30")]
+
+
+def test_an_update_of_one_small_file_is_one_job_too(spark, table):
+    target = made(spark, table, {}, id=[1, 2, None], v=["a", "b", "c"])
+    before = jobs(spark)
+    target.alias("t").update("t.id > 1", {"v": "concat(upper(t.v), t.id)", "t.id": "t.id + 0.0"})
+    assert jobs(spark) == before + 1
+    assert rows(table, spark) == [(1, "a"), (2, "B2"), (None, "c")]
