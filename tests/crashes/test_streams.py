@@ -87,9 +87,8 @@ def test_the_honest_engine_writes_a_batch_once(reference: Stage, cut: str, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cut", ("before", "killed-between"))  # a dead table "between" leaves the same files
-def test_delta_spark_writes_a_batch_once(delta_spark: Stage, cut: str, tmp_path: Path):
-    written_once(delta_spark, cut, tmp_path)
+def test_delta_spark_writes_a_batch_once(delta_spark: Stage, tmp_path: Path):
+    written_once(delta_spark, "killed-between", tmp_path)  # the other cuts: `streams` in the profile nightly
 
 
 @pytest.mark.slow

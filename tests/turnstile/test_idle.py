@@ -50,8 +50,7 @@ def heard(
     ("engines", "chunks"),
     (
         pytest.param(("delta-rs",), CHUNKS[:1], id="lockstep"),
-        pytest.param(("delta-rs", "reference"), CHUNKS[1:], marks=pytest.mark.slow, id="shared and examples"),
-        pytest.param(("pyspark",), CHUNKS[2:], marks=pytest.mark.slow, id="on a JVM"),
+        pytest.param(("delta-rs", "reference"), CHUNKS[1:2], marks=pytest.mark.slow, id="shared"),
     ),
 )
 def test_suites_come_to_the_same_behind_an_idle_turnstile(
@@ -64,3 +63,16 @@ def test_suites_come_to_the_same_behind_an_idle_turnstile(
         assert actor.processes >= len(engines)
     assert behind == plain
     assert {name for name, *_ in plain} >= {each.suite for each in chunks}
+
+
+@pytest.mark.slow
+def test_an_engine_on_a_jvm_comes_to_what_is_written_behind_an_idle_turnstile(tmp_path: Path):
+    with Turnstile(tmp_path / "turnstile") as turnstile:
+        actor = turnstile.actor("A")
+        behind = heard(("pyspark",), CHUNKS[2:], tmp_path / "behind", actor.environment())
+        assert actor.processes >= 1
+    held = [
+        (suite, history, role) for suite, history, _, role, _ in behind
+    ]  # a finding has two parts, and is none of it
+    assert held == [("examples", 0, "reader"), ("examples", 0, "writer")]
+    assert any(isinstance(checks, dict) and checks.get("example.as-written") for *_, checks in behind)
