@@ -21,6 +21,7 @@ from conformance.ends import Held
 from conformance.following import Followers
 from conformance.hearing import heard, kind_of, look_of
 from conformance.history import Step
+from conformance.lasting import Heard, lasting
 from conformance.laying import lay_out
 from conformance.looks import Rhythm
 from conformance.observation import Look, Observation
@@ -100,7 +101,7 @@ class Desk:
         self.reader = LogReader(folder)
         self._looks_around = looks_around
         self._latest: dict[str, Look] = {}
-        self._told: set[tuple[str, str, str]] = set()  # engine, requirement and place
+        self._heard = Heard()
         self.followers = Followers()
         self._addresses = 0
 
@@ -270,18 +271,7 @@ class Desk:
             said = judge(mine)
             self._leave_if_violated(seat, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
-            yield Judged(seat, mine, self._news(seat, said.breaches), evidence, said.faults)
-
-    def _news(self, seat: Seat, breaches: Sequence[Breach]) -> tuple[Breach, ...]:
-        """The breaches without those of files that were told of when they came: a file stays for many steps."""
-        found = []
-        for each in breaches:
-            place = (seat.engine, each.requirement, each.where)
-            stays = each.where and BY_ID[each.requirement].role == "writer"
-            if not (stays and place in self._told):
-                found.append(each)
-            self._told.add(place)
-        return tuple(found)
+            yield Judged(seat, mine, self._heard.news(seat.engine, said.breaches), evidence, said.faults)
 
     # Asking
 
@@ -421,7 +411,7 @@ class Desk:
 
     def _leave_if_violated(self, seat: Seat, seen: Observation, said: Judgement) -> None:
         """After a violation nothing that follows is the engine's own fault for sure: it leaves the history."""
-        violated = [each.requirement for each in said.breaches if _is_lasting(each.requirement)]
+        violated = lasting(said.breaches)
         if not violated:
             return
         seat.left = f"violated {violated[0]}"
@@ -447,10 +437,3 @@ def play(desks: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
                     break
                 yield desk, judged
         running = still
-
-
-def _is_lasting(requirement: str) -> bool:
-    """Whether what follows a breach can't be judged: a must, or rows that are no longer the model's."""
-    beside = requirement == "log.added-file-columns-known"  # readers go by the schema: it is in nobody's way
-    must = BY_ID[requirement].strength == "must" and not beside
-    return must or requirement.startswith(("contents.", "write."))
