@@ -135,6 +135,7 @@ _ALL = (
         (("delta.enableDeletionVectors", "true"),),
     ),
     Feature("row-tracking", (("Update", 6), ("Merge", 6)), (("delta.enableRowTracking", "true"),)),
+    Feature("tracked-later", (("SwitchTracking", 8), ("Update", 4), ("Merge", 4), ("Optimize", 3))),
     Feature("commit-timestamps", properties=(("delta.enableInCommitTimestamps", "true"),)),
     Feature("v2-checkpoints", (("Checkpoint", 4),), (("delta.checkpointPolicy", "v2"),)),
     Feature("features", (("EnableFeature", 6), ("DropFeature", 4))),

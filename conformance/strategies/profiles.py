@@ -137,6 +137,7 @@ TABLES = (
     ),
     _table("clustered", "clustering", "upkeep"),
     _table("tracked", "row-tracking", merges=3, commit_timestamps=3, deletion_vectors=3),
+    _table("tracked-later", "tracked-later", deletion_vectors=3, change_feed=4, upkeep=4),
     _table("protocol", "features", "properties", v2_checkpoints=3, commit_timestamps=3, row_tracking=4),
     _table("lifecycle", "catalogue", replaced=2, told=2),
     _table("copies", "clones", replaced=2, told=2, deletion_vectors=4),

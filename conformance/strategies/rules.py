@@ -30,6 +30,7 @@ SWITCHES = {
     "deletion-vectors": ("delta.enableDeletionVectors", ("false", "true")),
     "type-widening": ("delta.enableTypeWidening", ("false", "true")),
 }
+TRACKING = "delta.enableRowTracking"
 NAMES = ("known", "small", "Odd one")
 TRIES = 4  # to find a predicate that the rows of the table keep
 ENABLED = (
@@ -44,6 +45,12 @@ def set_properties(place: Place) -> Operation:
     possible = PROPERTIES + tuple(SWITCHES[each] for each in place.shape.features if each in SWITCHES)
     chosen = dice.some(possible, 2 if dice.one_in(4) else 1)
     return SetProperties(tuple(sorted((key, dice.pick(values)) for key, values in chosen)))
+
+
+def switch_tracking(place: Place) -> Operation:
+    """Row tracking is switched on over the files that there are, and now and then off again."""
+    on = place.table.property(TRACKING) == "true"
+    return SetProperties(((TRACKING, "false" if on and place.dice.below(3) else "true"),))
 
 
 def unset_properties(place: Place) -> Operation:
@@ -90,6 +97,7 @@ def drop_feature(place: Place) -> Operation:
 
 RULES: Mapping[str, Callable[[Place], Operation]] = {
     "SetProperties": set_properties,
+    "SwitchTracking": switch_tracking,
     "UnsetProperties": unset_properties,
     "AddConstraint": add_constraint,
     "DropConstraint": drop_constraint,

@@ -79,5 +79,29 @@ def test_a_restore_brings_ids_back_and_gives_none_away_again(engine):
     assert found[7][0] > 3
 
 
+@pytest.mark.parametrize("vectors", (True, False))
+def test_files_from_before_get_ids_when_row_tracking_is_switched_on(tmp_path, vectors):
+    made = Reference()
+    made.open(str(tmp_path / "table"))
+    properties = (("delta.enableDeletionVectors", "true"),) if vectors else ()
+    gone = ops.Delete(stories.compare(stories.ID, "=", stories.number(1)))
+    told = (
+        ops.Create(SCHEMA, (), properties),
+        ops.Append(rows((1, "a", 1.0), (2, "b", 2.0))),
+        stories.FILL_MORE,
+        gone,
+    )
+    for each in (*told, ops.SetProperties(TRACKED)):
+        assert made.execute(each, "") == Committed()
+    before = ids(made)
+    assert set(before) == {2, 4, 5}
+    assert len({number for number, _ in before.values()}) == len(before)
+    for later in (RENAME, stories.FILL_MORE, ops.Optimize()):
+        made.execute(later, "")
+    after = ids(made)
+    assert after[2] == before[2]
+    assert not LogReader(made.folder).snapshot().live.keys() & LogReader(made.folder).snapshot(3).live.keys()
+
+
 def test_row_tracking_is_not_dropped(engine):
     assert isinstance(engine.execute(ops.DropFeature("rowTracking"), ""), Rejected)

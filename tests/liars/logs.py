@@ -79,6 +79,14 @@ class DeletesWhatItReplaces(Reference):
                 paths.resolve(self.folder, form["remove"]["path"]).unlink(missing_ok=True)
 
 
+@trips("tracking.enabled-whole", stories.TRACK_LATER)
+class TracksNewFilesOnly(Reference):
+    """Row tracking is switched on, and the files that there are get no row ids."""
+
+    def files_to_number(self, snapshot):
+        return []
+
+
 @trips("log.loads", stories.APPEND)
 @trips("log.commit-is-json-lines", stories.APPEND)
 class WritesHalfACommit(Reference):

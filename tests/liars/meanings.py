@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 from delta_adapters.reference import Draft, Reference, actions
@@ -10,7 +9,6 @@ from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.expressions import evaluate
 from delta_models.log.reader import live_adds
-from delta_models.outcomes import Committed
 from delta_models.table import Table
 from tests.liars import stories
 from tests.liars.registry import trips
@@ -253,48 +251,19 @@ class CommitsWhenRead(Reference):
         return answer
 
 
-class Catalogued(Reference):
-    """The honest engine with a catalogue of sorts: what was created with a name can be dropped."""
-
-    def __init__(self):
-        super().__init__()
-        self.managed = False
-
-    @property
-    def capabilities(self):
-        known = super().capabilities
-        more = {"Create": {"options": ["*"]}, "Drop": {}}
-        return {**known, "operations": {**known["operations"], **more}}
-
-    def perform(self, operation, snapshot, tag):
-        if isinstance(operation, ops.Create):
-            self.managed = operation.managed
-        if isinstance(operation, ops.Drop):
-            self.drop()
-            return Committed()
-        return super().perform(operation, snapshot, tag)
-
-    def drop(self):
-        if self.managed:
-            shutil.rmtree(self.folder)
-
-
 @trips("contents.drop-managed", stories.DROP)
-class DropsTheNameOnly(Catalogued):
+class DropsTheNameOnly(Reference):
     """Dropping a managed table leaves its files."""
 
-    honest_twin = Catalogued
-
-    def drop(self):
+    def delete_files(self):
         for each in (self.folder / "_delta_log").iterdir():
             each.unlink()
 
 
 @trips("contents.drop-external", stories.DROP_EXTERNAL)
-class DropsTooMuch(Catalogued):
+class DropsTooMuch(Reference):
     """Dropping an external table takes its files away."""
 
-    honest_twin = Catalogued
-
     def drop(self):
-        shutil.rmtree(self.folder)
+        self.delete_files()
+        return super().drop()

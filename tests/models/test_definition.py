@@ -194,6 +194,14 @@ class TestRules:
             world(ops.EnableFeature("rowTracking")), ops.EnableFeature("domainMetadata")
         )
 
+    def test_row_tracking_that_is_switched_on_may_take_several_commits_and_leaves_the_rows(self) -> None:
+        on = ops.SetProperties((("delta.enableRowTracking", "true"),))
+        ends = world().expect(on)
+        assert ends.match(Committed(), 3) is not None
+        assert ends.match(Committed(), 0) is None
+        assert ends.ordinary.table.rows == world().table.rows
+        assert world(on).expect(on).match(Committed(), 3) is None
+
     def test_a_dropped_feature_takes_the_property_that_asked_for_it(self) -> None:
         table = world(ops.DropFeature("allowColumnDefaults"), properties=(*DEFAULTS, ("other", "kept"))).table
         assert table.properties == (("other", "kept"),)

@@ -93,6 +93,11 @@ class TestDrop:
         assert bag_of(now) == bagged(A, B, C)
         assert "Committed" not in kinds(now, ops.Drop())
 
+    def test_a_table_that_is_replaced_keeps_its_name(self) -> None:
+        named = World().after(ops.Create(SCHEMA, name="t", managed=True))
+        for again in (ops.Replace(SCHEMA), ops.CreateAs(rows(A), replace=True)):
+            assert not named.after(again).after(ops.Drop()).table.exists
+
 
 class TestAppend:
     def test_rows_are_added_duplicates_included(self) -> None:

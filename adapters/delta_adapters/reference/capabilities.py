@@ -25,11 +25,12 @@ _PROPERTIES = [
 CAPABILITIES: dict[str, Any] = {
     "format": 1,
     "operations": {
-        "Create": {"options": ["if-not-exists", "cluster-by"]},
+        "Create": {"options": ["if-not-exists", "cluster-by", "name", "managed"]},
         "Replace": {"options": ["cluster-by"]},
         "CreateAs": {"options": ["*"]},
         "ConvertFromParquet": {},
         "CloneTo": {"options": ["*"]},
+        "Drop": {},
         "Append": {"options": _WRITE},
         "Overwrite": {"options": [*_WRITE, "schema-overwrite", "where", "dynamic"]},
         "Delete": {},

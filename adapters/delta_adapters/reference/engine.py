@@ -11,6 +11,7 @@ from typing import Any
 from delta_adapters.contract import Identity
 from delta_adapters.reference import actions
 from delta_adapters.reference.capabilities import CAPABILITIES
+from delta_adapters.reference.catalogue import Catalogued
 from delta_adapters.reference.changing import change_data, with_vectors
 from delta_adapters.reference.counting import metrics
 from delta_adapters.reference.definition import defined
@@ -20,11 +21,12 @@ from delta_adapters.reference.numbering import Exhausted, numbered
 from delta_adapters.reference.pouring import Pouring
 from delta_adapters.reference.publish import Taken
 from delta_adapters.reference.reading import rejection
-from delta_adapters.reference.tracking import TRACKING, carried
+from delta_adapters.reference.tracking import TRACKING, carried, unnumbered
 from delta_models import operations as ops
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.log.clock import version_at
 from delta_models.log.reader import live_adds
+from delta_models.log.row_ids import is_tracked
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
 from delta_models.table import NotModelled, Table, World
 from delta_models.table.changes import is_recorded
@@ -39,7 +41,7 @@ ALTERATIONS = (
 )  # fmt: skip
 
 
-class Reference(Pouring):
+class Reference(Pouring, Catalogued):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
     @property
@@ -86,13 +88,20 @@ class Reference(Pouring):
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on a table as it is now."""
         done = self.arranged(operation, snapshot, tag)
-        return self.changed(operation, snapshot, tag) if done is None else done
+        if done is not None:
+            return done
+        outcome = self.changed(operation, snapshot, tag)
+        if isinstance(operation, ops.Create) and outcome == Committed():
+            self.register(operation)
+        return outcome
 
     def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
         """What concerns files and versions only; None if the operation is of another kind."""
         match operation:
             case ops.SetZone():
                 return NoChange()
+            case ops.Drop() if snapshot is not None:
+                return self.drop()
             case ops.Checkpoint() if snapshot is not None:
                 self.checkpoint(snapshot)
                 return Committed()
@@ -150,6 +159,8 @@ class Reference(Pouring):
         keep = not isinstance(operation, ops.DropFeature)
         definition = defined(snapshot, before, after, keep_features=keep)
         draft = Draft(others=list(definition.forms))
+        if snapshot is not None and definition.row_columns and not is_tracked(snapshot):
+            draft.adds = self.files_to_number(snapshot)  # row tracking is switched on
         transaction = getattr(operation, "transaction", None)
         if transaction is not None:
             if before.transactions == after.transactions:
@@ -162,6 +173,10 @@ class Reference(Pouring):
         if is_recorded(before) and is_recorded(after) and draft.removes and draft.adds:
             draft.others += self.change_data(layout, before, after)
         return draft
+
+    def files_to_number(self, snapshot: Snapshot) -> list[actions.Form]:
+        """The files that row ids are missing for."""
+        return list(unnumbered(self.reader, snapshot))
 
     def moved(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table, draft: Draft

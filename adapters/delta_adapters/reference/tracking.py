@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-from delta_adapters.reference.actions import Form, domain
+from delta_adapters.reference.actions import Form, add_again, domain
 from delta_models import operations as ops
 from delta_models.log import Add, LogReader, Snapshot
+from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import ENABLED, is_tracked, tracked_rows
 from delta_models.table import Table
 from delta_models.table.change import update
@@ -74,6 +75,17 @@ def numbered(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iter
             mark += json.loads(said["stats"])["numRecords"]
     if mark != before:
         yield domain(DOMAIN, json.dumps({"rowIdHighWaterMark": mark}))
+
+
+def unnumbered(reader: LogReader, state: Snapshot) -> Iterator[Form]:
+    """The live files that have no row ids, once more as they are, for such to be added; their rows counted."""
+    for each in live_adds(state):
+        if each.base_row_id is None:
+            form = add_again(each, data_change=False)
+            if "numRecords" not in (each.statistics or {}):
+                length = reader.files.contribution(state, each).length
+                form["add"]["stats"] = json.dumps({"numRecords": length})
+            yield form
 
 
 def carried(

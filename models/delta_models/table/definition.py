@@ -35,7 +35,9 @@ def create_as(table: Table, operation: CreateAs) -> Expectation:
     """A new table with rows."""
     if table.exists and not operation.replace:
         return refused(table, "table-exists", "outcome.existing-table-refused")
-    shape = Create(operation.rows.schema, operation.partition_by, operation.properties)
+    shape = Create(
+        operation.rows.schema, operation.partition_by, operation.properties, table.name, managed=table.managed
+    )
     ends = _defined(table, shape, "contents.create-as")
     return _filled(table, ends, operation.rows)
 

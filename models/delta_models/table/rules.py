@@ -39,7 +39,10 @@ LEGACY = frozenset({"appendOnly", "invariants", "checkConstraints", "changeDataF
 def set_properties(table: Table, operation: SetProperties) -> Expectation:
     """Properties get these values, the others stay."""
     properties = tuple(sorted({**dict(table.properties), **dict(operation.properties)}.items()))
-    return rewritten(table, replace(table, properties=properties), "contents.set-properties")
+    after = replace(table, properties=properties)
+    if _is_tracked(after) and not _is_tracked(table):
+        return changed(after, "contents.set-properties", commits=(1, ANY_NUMBER))  # files get row ids first
+    return rewritten(table, after, "contents.set-properties")
 
 
 def unset_properties(table: Table, operation: UnsetProperties) -> Expectation:
@@ -113,3 +116,7 @@ def drop_feature(table: Table, operation: DropFeature) -> Expectation:
         ("bad-argument", "unsupported-feature"),
         "outcome.feature-may-be-kept",
     )
+
+
+def _is_tracked(table: Table) -> bool:
+    return table.property("delta.enableRowTracking").lower() == "true"
