@@ -37,7 +37,7 @@ spark.driver.extraJavaOptions -XX:+UseSerialGC -Xms1g -Xmn500m -XX:MetaspaceSize
 BRIEF = (*OPERATIONS[:2], OPERATIONS[5])  # each step of a cold JVM takes seconds, on a busy machine many
 
 
-def run(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(text: str, folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a script where nothing of the project can be imported."""
     path = folder / "script.py"
     path.write_text(text, encoding="utf-8")
@@ -47,7 +47,12 @@ def run(text: str, folder: Path, **environment: str) -> subprocess.CompletedProc
         (blocked / name / "__init__.py").write_text("raise ImportError('stand-alone means alone')")
     variables = {**os.environ, "PYTHONPATH": str(blocked), "TMPDIR": str(folder), **environment}
     return subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, check=False, env=variables, timeout=280
+        [sys.executable, str(path), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=variables,
+        timeout=280,
     )
 
 
@@ -157,21 +162,35 @@ def test_details_cannot_break_out_of_the_text_of_a_script():
     assert not [each for each in ast.walk(parsed) if isinstance(each, ast.Attribute) and each.attr == "abort"]
 
 
+# Scripts one after another in one Python, and so on one JVM; whoever reads a finding runs one.
+IN_TURN = """
+import os, runpy, sys
+os._exit = sys.exit
+for path in sys.argv[1:]:
+    try:
+        runpy.run_path(path, run_name="__main__")
+        ended = 0
+    except SystemExit as end:
+        ended = end.code
+    print(path, "ended with", ended or 0, flush=True)
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("requirement", "steps"),
-    (
-        pytest.param("contents.merge", BRIEF, id="rows"),
-        pytest.param("stats.min-values", LONG_DECIMAL, id="statistics"),
-        pytest.param("outcome.misfit-refused", stories.MISFIT, id="refusal"),
-    ),
-)
-def test_a_history_on_delta_spark_shows_no_deviation(tmp_path, requirement: str, steps: Any):
-    files = ",".join(map(str, jars.resolve()))
+def test_histories_on_delta_spark_show_no_deviation_whether_rows_statistics_or_a_refusal_is_asked_for(
+    tmp_path,
+):
+    asked: dict[str, Any] = {
+        "contents.merge": BRIEF, "stats.min-values": LONG_DECIMAL, "outcome.misfit-refused": stories.MISFIT,
+    }  # fmt: skip
     (tmp_path / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
-    told = script(finding(requirement, history=history(*steps)), DELTA_SPARK)
-    done = run(told, tmp_path, DELTA_JARS=files, SPARK_CONF_DIR=str(tmp_path))
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    paths = [tmp_path / f"{requirement}.py" for requirement in asked]
+    for path, (requirement, steps) in zip(paths, asked.items(), strict=True):
+        path.write_text(script(finding(requirement, history=history(*steps)), DELTA_SPARK), encoding="utf-8")
+    variables = {"DELTA_JARS": ",".join(map(str, jars.resolve())), "SPARK_CONF_DIR": str(tmp_path)}
+    done = run(IN_TURN, tmp_path, *map(str, paths), **variables)
+    told = [line for line in done.stdout.splitlines() if " ended with " in line]
+    assert told == [f"{path} ended with 0" for path in paths], done.stdout + done.stderr[-3000:]
 
 
 def test_values_at_their_limits_are_written_as_they_are():
