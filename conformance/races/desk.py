@@ -13,6 +13,7 @@ from conformance.following import left_of
 from conformance.history import Step
 from conformance.observation import Look, Observation, Race
 from conformance.player import Desk, Judged
+from conformance.races.authors import authors, charged
 from conformance.seats import Seat
 from conformance.turnstile.actor import Actor
 from conformance.turnstile.controller import Turnstile
@@ -50,6 +51,7 @@ class RaceDesk(Desk):
         self.followed = 0
         self.raced: list[Race] = []
         self.processes = SEVERAL
+        self._authors: dict[int, Seat] = {}
         self._actors = actors
         self._turnstile = turnstile
 
@@ -134,6 +136,8 @@ class RaceDesk(Desk):
         end = self._end(raced, error)
         expectation = Expectation((end,))
         reader = self._answerable(timeline, race, outcomes)
+        made = authors(sorted(set(race.owners)), went.records)
+        self._authors = {version: self._speaker(self._all[owner]) for version, owner in made.items()}
         looks: dict[str, list[Look]] = {}
         seen = Observation(
             reader.engine, number, race, self.folder, expectation, outcomes[0], end, end.table,
@@ -150,6 +154,16 @@ class RaceDesk(Desk):
         self._remember(number)
         yield from self._gather(looks, seen, self._ask(Read()), "reopen", Read())
         yield from self._judge_looks(looks, seen, reader)
+
+    def _judge_looks(
+        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
+    ) -> Iterator[Judged]:
+        replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
+        for each in super()._judge_looks(found, seen, writer):
+            if each.seen.race is None or not each.breaches or replaceable:
+                yield each
+            else:
+                yield from charged(each, self._authors)
 
     def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
         """What the engines were asked, and how long they took: they work side by side, so the longest counts."""
