@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from importlib.metadata import PackageNotFoundError, version
 
 
+@functools.cache
 def harness_version() -> str:
     """The version of the installed distribution."""
     try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from conformance.findings.fingerprint import Key
 from conformance.history import History
-from delta_adapters.deviations import known, set_off
-from delta_models.operations import Reopen
-from delta_models.table import NotModelled, World
+from delta_adapters.deviations import TRIGGERS, known
+from delta_models.operations import Operation, Reopen
+from delta_models.table import NotModelled, Table, World
 
 
 def known_deviation(key: Key, version: str | None = None, history: History | None = None) -> str | None:
@@ -14,19 +17,33 @@ def known_deviation(key: Key, version: str | None = None, history: History | Non
 
     Without a version any version counts, without its history whatever the key fits.
     """
-    triggers = None if history is None else triggers_of(history)
+    triggers = None if history is None else _Occurred(history)
     entry = known(key.fingerprint, key.engine, version, form=key.to_json(), triggers=triggers)
     return None if entry is None else entry.name
 
 
 def triggers_of(history: History) -> frozenset[str]:
     """What occurred in a history of that which is known to trip engines, by the names of the triggers."""
-    found: frozenset[str] = frozenset()
-    world = World()
-    for step in history.steps:
-        found |= set_off(world.table, step.operation)
-        try:
-            world = world.after(step.operation)
-        except NotModelled:  # a fault, or a race: the table keeps its columns
-            world = world.after(Reopen())
-    return found
+    occurred = _Occurred(history)
+    return frozenset(name for name in TRIGGERS if name in occurred)
+
+
+@dataclass(slots=True)
+class _Occurred:
+    """The triggers that occurred in a history. Which of them did is found out when it is asked: few ever are."""
+
+    history: History
+
+    def __contains__(self, name: object) -> bool:
+        trigger = TRIGGERS.get(str(name))
+        return trigger is not None and any(trigger.set_off(*each) for each in self._steps())
+
+    def _steps(self) -> Iterator[tuple[Table, Operation]]:
+        """The operations of the history, each with the table that it finds."""
+        world = World()
+        for step in self.history.steps:
+            yield world.table, step.operation
+            try:
+                world = world.after(step.operation)
+            except NotModelled:  # a fault, or a race: the table keeps its columns
+                world = world.after(Reopen())

@@ -24,7 +24,7 @@ import functools
 import json
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -120,7 +120,7 @@ def known(  # noqa: PLR0917 - what is known of a finding
     version: str | None = None,
     today: date | None = None,
     form: Mapping[str, Any] | None = None,
-    triggers: Collection[str] | None = None,
+    triggers: Container[str] | None = None,
 ) -> Deviation | None:
     """The entry that covers a finding in a version of an engine, by its fingerprint or its key (`form`).
 
@@ -130,11 +130,12 @@ def known(  # noqa: PLR0917 - what is known of a finding
     for each in all_deviations():
         if each.engine != engine or each.expired(today) or not (version is None or each.covers(version)):
             continue
-        if not (each.trigger is None or triggers is None or each.trigger in triggers):
-            continue
-        if fingerprint in each.fingerprints or (
-            form is not None and any(one.holds(form) for one in each.forms)
+        if not (
+            fingerprint in each.fingerprints
+            or (form is not None and any(one.holds(form) for one in each.forms))
         ):
+            continue
+        if each.trigger is None or triggers is None or each.trigger in triggers:
             return each
     return None
 
@@ -232,6 +233,7 @@ def _wrong_form(form: Any) -> str | None:
     return f"options are a list, not {options[0]!r}" if options else None
 
 
+@functools.cache
 def _bounds(text: str) -> list[tuple[str, tuple[int, ...]]]:
     found = []
     for part in text.split(","):
