@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
 from pyspark_delta.properties import checked as checked_properties
-from pyspark_delta.scan import FILE, scan
+from pyspark_delta.scan import FILE, absence_told, scan
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
 
@@ -147,13 +147,14 @@ class _Job:
             if seen is not None and seen >= self.app.version:
                 return None
         snapshot.check_writable()
-        if self.mode == "append":
-            return self._append(txn, snapshot)
-        if self.replace_where is not None:
-            return self._replace_where(txn, snapshot, self.replace_where)
-        if self.dynamic and snapshot.partition_columns:
-            return self._replace_partitions(txn, snapshot)
-        return self._overwrite(txn, snapshot)
+        with absence_told(snapshot):
+            if self.mode == "append":
+                return self._append(txn, snapshot)
+            if self.replace_where is not None:
+                return self._replace_where(txn, snapshot, self.replace_where)
+            if self.dynamic and snapshot.partition_columns:
+                return self._replace_partitions(txn, snapshot)
+            return self._overwrite(txn, snapshot)
 
     def _check_arguments(self) -> None:
         if self.replace_where is not None and self.mode != "overwrite":
@@ -198,10 +199,11 @@ class _Job:
         metadata = self._evolved(txn, snapshot)
         frame = conform(self.df, schemas.from_json(metadata.schema_string))
         adds = self._write(frame, metadata)
-        replaced = {tuple(add.partition_values.items()) for add in adds}
+        zone = snapshot.zone(self.df.sparkSession)
         try:
-            txn.read_partitions(_partitions(snapshot, replaced))
-            removed = [add for add in snapshot.files().adds() if _key(add, snapshot) in replaced]
+            replaced = {_key(add, snapshot, zone): add.partition_values for add in adds}
+            txn.read_partitions(_partitions(snapshot, replaced.values()))
+            removed = [add for add in snapshot.files().adds() if _key(add, snapshot, zone) in replaced]
         except BaseException:
             discard(self.log.path, adds)
             raise
@@ -221,9 +223,10 @@ class _Job:
             f"the data has a row that replace_where ({condition}) does not pick:",
             _shown(frame, condition),
         )
-        pruner = snapshot.pruner()
+        zone = snapshot.zone(spark)
+        pruner = snapshot.pruner(zone)
         txn.read_partitions(predicate)
-        candidates = snapshot.files(predicate)
+        candidates = snapshot.files(predicate, zone)
         if (
             predicate is not None
             and pruner.only_partitions(predicate)
@@ -373,20 +376,26 @@ def _spelled(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if field is None else field.name for name, field in zip(names, found, strict=True))
 
 
-def _partitions(snapshot: Snapshot, values: set[tuple[tuple[str, str | None], ...]]) -> Predicate:
+def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) -> Predicate:
     """The predicate that is true for these partitions."""
     alternatives: list[Predicate] = []
     for partition in values:
         parts = [
             predicates.Comparison("<=>", (name,), internal(text, snapshot.schema[name].dataType))
-            for name, text in partition
+            for name, text in partition.items()
         ]
         alternatives.append(predicates.all_of(parts))
     return predicates.Or(tuple(alternatives)) if alternatives else predicates.Constant(False)
 
 
-def _key(add: Add, snapshot: Snapshot) -> tuple[tuple[str, str | None], ...]:
-    return tuple((name, add.partition_values.get(name) or None) for name in snapshot.partition_columns)
+def _key(add: Add, snapshot: Snapshot, zone: str) -> tuple[object, ...]:
+    """A file's partition by what its values mean: writers write one value in several ways."""
+    values = (
+        internal(add.partition_values.get(name), snapshot.schema[name].dataType, zone)
+        for name in snapshot.partition_columns
+    )
+    # NaN is itself, and the zeros are two partitions
+    return tuple(repr(value) if isinstance(value, float) else value for value in values)
 
 
 def _shown(frame: DataFrame, condition: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from pyspark_delta.enforcement import as_nullable, restructured
 from pyspark_delta.listed import listed
 from pyspark_delta.log.files import Files
 from pyspark_delta.log.snapshot import Snapshot
-from pyspark_delta.partition_values import internal
+from pyspark_delta.partition_values import internal, zone_for
 from pyspark_delta.planned_filters import predicate_of_filters
 from pyspark_delta.predicates import TRUE
 from pyspark_delta.schema import MAPPING_ID, column_mapping_mode, physical_name, physical_schema
@@ -95,6 +95,7 @@ class Layout:
         constants = constants or {}
         options = {**OPTIONS, "spark.sql.parquet.fieldId.read.enabled": "true"} if self.by_id else OPTIONS
         numbers = {name: np.asarray(values).tolist() for name, values in constants.items()}
+        zone = zone_for(spark, (field.dataType for field in self.partition.fields))
         if not file_index.is_available(spark):
             frame = listed(
                 spark,
@@ -104,6 +105,7 @@ class Layout:
                 constants=numbers,
                 row=ROW if with_row else None,
                 options=options,
+                zone=zone,
             )
             columns = self._projection() if self._renamed() else self._plain()
             return frame.selectExpr(*columns, *constants, *([ROW] if with_row else []))
@@ -113,12 +115,12 @@ class Layout:
         rows = [StructField(_ROW_INDEX, LongType())] if with_row else []
         frame = file_index.frame(
             spark,
-            self._list(files, list(numbers.values())),
+            self._list(files, list(numbers.values()), zone),
             root=storage_of(self.root).for_spark(self.root),
             partition_schema=StructType([*self.partition.fields, *extra]),
             schema=StructType([*self.stored.fields, *extra, *rows]),
             options=options,
-            choose=self._chooser(files),
+            choose=self._chooser(files, zone),
         )
         columns = self._projection() if self._renamed() else self._plain() if with_row else []
         if not columns:
@@ -128,7 +130,7 @@ class Layout:
     def _plain(self) -> list[str]:
         return [sql_text.name(field.name) for field in self.schema.fields]
 
-    def _list(self, files: Files, constants: Sequence[Sequence[int]]) -> file_index.FileList:
+    def _list(self, files: Files, constants: Sequence[Sequence[int]], zone: str) -> file_index.FileList:
         table = files.arrow()
         texts = [files.partition_values(name).to_pylist() for name in self.partition_names]
         keys = list(zip(*texts, strict=True)) if texts else [()] * len(files)
@@ -140,7 +142,7 @@ class Layout:
         for key, own in zip(keys, numbers, strict=True):
             if key not in parsed:
                 parsed[key] = tuple(
-                    _internal_text(text, field.dataType)
+                    _internal_text(text, field.dataType, zone)
                     for text, field in zip(key, self.partition.fields, strict=True)
                 )
             row = (*parsed[key], *map(str, own))
@@ -157,13 +159,13 @@ class Layout:
             values,
         )
 
-    def _chooser(self, files: Files) -> Callable[[str], bytes | None] | None:
+    def _chooser(self, files: Files, zone: str) -> Callable[[str], bytes | None] | None:
         """What tells Spark's planner which files can have rows for a query's filters; nothing where that can't help."""
         if len(files) < 2 or files.arrow()["stats"].null_count == len(files):
             return None
 
         def choose(filters: str) -> bytes:
-            pruner = Pruner(self.stored, self.partition_names)
+            pruner = Pruner(self.stored, self.partition_names, zone)
             outcomes = pruner.classify(files, predicate_of_filters(filters, self.stored))
             return bytes(((outcomes & TRUE) != 0).astype(np.uint8).tobytes())
 
@@ -188,8 +190,8 @@ class Layout:
         return columns
 
 
-def _internal_text(text: str | None, data_type: DataType) -> str | None:
-    value = internal(text, data_type)
+def _internal_text(text: str | None, data_type: DataType, zone: str) -> str | None:
+    value = internal(text, data_type, zone)
     if value is None:
         return None
     if isinstance(value, bool):

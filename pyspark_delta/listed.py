@@ -35,6 +35,7 @@ def listed(
     constants: Mapping[str, Sequence[int]],
     row: str | None,
     options: Mapping[str, str],
+    zone: str,
 ) -> DataFrame:
     """The stored columns, then the constants of each file, then, under this name, the index of the row."""
     keys = set(partition.names)
@@ -56,7 +57,7 @@ def listed(
     )
     facts = {
         _PATH: pa.array([re.sub("^file:/+", "/", path) for path in paths]),
-        **{f.name: parse_column(files.partition_values(f.name), f.dataType) for f in partition.fields},
+        **{f.name: parse_column(files.partition_values(f.name), f.dataType, zone) for f in partition.fields},
         **{name: pa.array(numbers, pa.int64()) for name, numbers in constants.items()},
     }
     known = spark.createDataFrame(pa.table(facts)).withColumn("__known", F.lit(True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
@@ -48,6 +48,7 @@ __all__ = [
     "parse",
     "parse_column",
     "serialize",
+    "zone_for",
 ]
 
 Internal: TypeAlias = "int | float | bool | str | bytes | Decimal"
@@ -96,6 +97,13 @@ def serialize(value: Any, data_type: DataType) -> str | None:
                 "Partition by another column, or by a text of this one (hex, base64).",
             ) from None
     return str(value) or None
+
+
+def zone_for(spark: Any, columns: Iterable[DataType]) -> str:
+    """The zone of times that are written without one: the session's, as delta-spark reads them."""
+    if spark is None or not any(isinstance(each, TimestampType) for each in columns):
+        return "UTC"
+    return str(spark.conf.get("spark.sql.session.timeZone"))
 
 
 def parse(text: str | None, data_type: DataType, zone: str = "UTC") -> Any:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from urllib.parse import quote
 
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
@@ -20,9 +22,11 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
 from pyspark_delta.storage import storage_of
 
-__all__ = ["FILE", "ROW", "require_files", "scan"]
+__all__ = ["FILE", "ROW", "absence_told", "require_files", "scan"]
 
 _CHECKED_FILES = 10_000
+# Spark's own word for it, Java's, and the system's.
+_SIGNS_OF_ABSENCE = ("FILE_NOT_EXIST", "FileNotFoundException", "No such file")
 
 
 def scan(
@@ -52,7 +56,7 @@ def scan(
 def require_files(snapshot: Snapshot, files: Files) -> None:
     """Tell of a file that is gone by its name and by the version that brought it, before a job fails half way.
 
-    Only where that is cheap: on a local disk, and not for tables of very many files, where Spark tells of it.
+    Only where that is cheap: on a local disk, and not for tables of very many files; there `absence_told` tells of it.
     """
     if len(files) > _CHECKED_FILES:
         return
@@ -62,11 +66,33 @@ def require_files(snapshot: Snapshot, files: Files) -> None:
             raise missing(snapshot, path)
 
 
+@contextmanager
+def absence_told(snapshot: Snapshot) -> Iterator[None]:
+    """Let a job that fails for a file which is not there tell its name and the version that brought it."""
+    try:
+        yield
+    except Exception as problem:
+        told = str(problem)
+        gone = _named_in(told, snapshot) if any(sign in told for sign in _SIGNS_OF_ABSENCE) else None
+        if gone is None:
+            raise
+        raise missing(snapshot, gone) from problem
+
+
 def missing(snapshot: Snapshot, path: str) -> MissingDataFile:
     """The error for a file that is not there."""
     version = _added_by(snapshot, path)
     since = f"by version {version}" if version is not None else "by a version whose commit is no longer there"
     return MissingDataFile(f"the data file {path}, added {since} of the table {snapshot.path}, is not there")
+
+
+def _named_in(told: str, snapshot: Snapshot) -> str | None:
+    """The file of a version that is told of and is not there."""
+    for path in snapshot.files().paths():
+        name = path.rpartition("/")[2]
+        if (name in told or quote(name) in told) and not storage_of(path).exists(path):
+            return path
+    return None
 
 
 def _added_by(snapshot: Snapshot, path: str) -> int | None:

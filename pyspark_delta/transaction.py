@@ -239,7 +239,7 @@ class Transaction:
             predicates=self._predicates,
             files=self._files,
             app_ids=self._app_ids,
-            pruner=snapshot.pruner() if snapshot else None,
+            pruner=snapshot.pruner(snapshot.zone(self.log.spark)) if snapshot else None,
         )
 
     def _publish_somewhere(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
@@ -323,8 +323,9 @@ class Transaction:
         try:
             snapshot = self.log.committed(version, bodies)
             # Of a state that is with Spark, the sums would be a job for each commit.
-            if snapshot.version == version and not snapshot.state.base.is_remote:
-                write_checksum(snapshot, token)
+            if not snapshot.state.base.is_remote:
+                is_newest = snapshot.version == version
+                write_checksum(snapshot if is_newest else self.log.snapshot(version), token)
             interval = features.whole_number(snapshot.properties, "delta.checkpointInterval", 10)
             if version > 0 and interval > 0 and version % interval == 0:
                 write_checkpoint(self.log.snapshot(version), int(time.time() * 1000))

@@ -124,12 +124,15 @@ def find_candidates(change: Change, condition: Condition | None, *, reading: boo
     predicate = None
     if not condition.has_subquery:
         predicate = predicate_of(condition.column, snapshot.schema, change.spark, condition.alias)
-    files = snapshot.files(predicate)
+    zone = snapshot.zone(change.spark)
+    files = snapshot.files(predicate, zone)
     if reading:
         change.transaction.read_partitions(predicate)
         change.transaction.read_files(files.raw_paths())
     exact = (
-        predicate is not None and snapshot.pruner().only_partitions(predicate) and not has_unknown(predicate)
+        predicate is not None
+        and snapshot.pruner(zone).only_partitions(predicate)
+        and not has_unknown(predicate)
     )
     return Candidates(change.spark, snapshot, files, exact)
 
@@ -141,7 +144,7 @@ def whole_files(change: Change, condition: Condition, candidates: Candidates) ->
     columns = change.snapshot.partition_columns
     if not columns or not condition.only_of(columns):
         return None
-    schema, zone = change.snapshot.schema, change.spark.conf.get("spark.sql.session.timeZone")
+    schema, zone = change.snapshot.schema, change.snapshot.zone(change.spark)
     fields = [found for found in (find(schema, name) for name in columns) if found is not None]
     groups: dict[tuple[str | None, ...], list[Add]] = {}
     for add in candidates.adds:

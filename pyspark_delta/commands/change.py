@@ -25,6 +25,7 @@ from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Rem
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.scan import absence_told
 from pyspark_delta.sift import sift_files
 from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.transaction import Transaction
@@ -231,7 +232,8 @@ def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
         transaction.snapshot.check_writable()
         change = Change(spark, log, transaction, transaction.snapshot)
         try:
-            yield change
+            with absence_told(change.snapshot):
+                yield change
         except BaseException as problem:
             certainly_not = isinstance(problem, DeltaError) and not isinstance(problem, CommitOutcomeUnknown)
             if certainly_not or not change.committing:

@@ -15,6 +15,7 @@ from pyspark_delta.log.files import Files, Tombstones
 from pyspark_delta.log.history import commit_time
 from pyspark_delta.log.state import State
 from pyspark_delta.log.store import LogStore
+from pyspark_delta.partition_values import zone_for
 from pyspark_delta.skipping import Pruner
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Snapshot:
     def all_files(self) -> Files:
         """Every file of the table; their order stays the same for this snapshot."""
         return Files(self.state.adds, self.path)
+
+    def zone(self, spark: object) -> str:
+        """The zone of the times among its partition values that are written without one."""
+        names = self.partition_columns
+        return zone_for(spark, (field.dataType for field in self.schema.fields if field.name in names))
 
     def files(self, predicate: Predicate | None = None, zone: str = "UTC") -> Files:
         """The files that can have rows for which the predicate is true; `zone` is that of timestamps without one."""

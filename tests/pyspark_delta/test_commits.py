@@ -136,6 +136,7 @@ def test_no_commit_of_several_processes_is_lost(tmp_path):
     snapshot = DeltaLog.for_path(tmp_path).update()
     assert sorted(snapshot.files().raw_paths()) == sorted(f"{who}-{n}" for who in "abc" for n in range(25))
     assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
+    assert len(list((tmp_path / "_delta_log").glob("*.crc"))) == 76
 
 
 class Unclear(LocalStore):
