@@ -48,6 +48,7 @@ from delta_models.operations import (
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
 
 ANY = "*"
+REFUSED_BY_ALL = frozenset({"delta.columnMapping.maxColumnId"})  # so that nobody has to claim it
 IDENTITY, IDENTITIES = "delta.identity.", "identityColumns"
 
 
@@ -129,7 +130,8 @@ class Capabilities:
             case AddColumn(field=field):
                 return self.covers_types(Struct((field,)))
             case SetProperties(properties=properties):
-                return self.covers_table(Struct(), properties=dict(properties))
+                asked = {key: value for key, value in properties if key not in REFUSED_BY_ALL}
+                return self.covers_table(Struct(), properties=asked)
             case EnableFeature(feature=feature):
                 return self.covers_features({feature}, writing=True)
         return None

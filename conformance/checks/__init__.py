@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from conformance.checks import (
     checkpoint,
+    checksums,
     contents,
     crashes,
     identity,
@@ -23,6 +24,7 @@ from conformance.checks import (
     statistics,
     streams,
     told,
+    untouched,
     vacuum,
 )
 from conformance.checks.blame import our_own_fault
@@ -41,6 +43,7 @@ CHECKS: tuple[Check, ...] = (
     rules.CHECK,
     identity.CHECK,
     recorded.CHECK,
+    untouched.CHECK,
     vacuum.CHECK,
     reads.CHECK,
     metamorphic.CHECK,
@@ -48,7 +51,8 @@ CHECKS: tuple[Check, ...] = (
     streams.CHECK,
     crashes.CHECK,
     races.CHECK,
-    metrics.CHECK,  # last: it trusts what the others found right
+    metrics.CHECK,  # nearly last: it trusts what the others found right
+    checksums.CHECK,  # last: what is missing here makes nothing else wrong
 )
 # What an operation that met a fault should have come to is for `crashes` to say.
 STRUCK: tuple[Check, ...] = (log.CHECK, statistics.CHECK, checkpoint.CHECK, reads.CHECK, crashes.CHECK)
@@ -87,6 +91,7 @@ def judge(observation: Observation, checks: Sequence[Check] | None = None) -> Ju
                 f"check {each.name} failed at step {observation.step}:\n{traceback.format_exc(limit=8)}"
             )
     own = our_own_fault(observation)
-    if own is not None and not ledger.breaches:  # what is invalid need not be readable
+    invalid = any(each.requirement not in checksums.JUDGES for each in ledger.breaches)
+    if own is not None and not invalid:  # what is invalid need not be readable
         faults.append(own)
     return Judgement(tuple(ledger.breaches), dict(ledger.evidence), tuple(faults))

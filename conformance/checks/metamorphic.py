@@ -1,14 +1,18 @@
 """Answers of one engine that must agree with each other, whatever the table holds.
 
 A predicate picks the same rows as a filter, evaluated by us on the engine's own unfiltered answer, and as the rows that
-DELETE takes away; and no upkeep of files or of the log changes an answer, nor does the session's time zone.
+DELETE takes away; and no upkeep of files or of the log changes an answer, nor does the session's time zone, nor, in the
+columns that stay, a change of the table's definition.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.checks import truth
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.text import difference, differing_columns
+from conformance.checks.untouched import DEFINITION
 from conformance.observation import Observation
 from delta_models.expressions import NotEvaluable, holds
 from delta_models.operations import (
@@ -16,15 +20,19 @@ from delta_models.operations import (
     CleanLog,
     CompactLog,
     Delete,
+    Operation,
     Optimize,
     Purge,
     Read,
+    RenameColumn,
     Reopen,
     SetZone,
     Vacuum,
     ZOrder,
 )
 from delta_models.outcomes import Committed
+from delta_models.schema import Struct
+from delta_models.table.fit import converter
 from delta_models.values import Rows, bag, same_key
 
 JUDGES = judged_by("metamorphic")
@@ -42,6 +50,8 @@ def look(seen: Observation, ledger: Ledger) -> None:
         _delete(seen, seen.operation, ledger)
     if isinstance(seen.operation, UPKEEP):
         _keeps_answer(seen, "metamorphic.upkeep-keeps-answer", ledger)
+    if isinstance(seen.operation, DEFINITION):
+        _keeps_columns(seen, ledger)
     if isinstance(seen.operation, SetZone):
         _keeps_answer(seen, "metamorphic.zone-keeps-answer", ledger)
 
@@ -104,6 +114,54 @@ def _keeps_answer(seen: Observation, rule: str, ledger: Ledger) -> None:
             wrong = difference(before, each.answer)
             where = f"{each.kind} read after {type(seen.operation).__name__}"
             ledger.judge(rule, wrong, where)
+
+
+def _keeps_columns(seen: Observation, ledger: Ledger) -> None:
+    """What is in the columns that both schemas have, whatever they are called and however wide they have become."""
+    try:
+        before, after = truth.rows_before(seen), truth.rows_after(seen)
+    except truth.NotKnown:
+        return
+    old, new = _shared(before.schema, after.schema, seen.operation)
+    convert = converter(_part(before.schema, old, after.schema, new), _part(after.schema, new))
+    expected = Rows(
+        _part(after.schema, new), tuple(convert(tuple(row[at] for at in old)) for row in before.rows)
+    )
+    if difference(expected, _columns(after, new)) is not None:
+        return  # the log's rows are others: the writer's matter
+    for each in seen.looks:
+        if each.kind not in {"latest", "reopen"} or each.answer is None:
+            continue
+        if each.answer.schema.names == after.schema.names:
+            wrong = difference(expected, _columns(each.answer, new))
+            where = f"{each.kind} read after {type(seen.operation).__name__}"
+            ledger.judge("metamorphic.definition-keeps-answer", wrong, where)
+
+
+def _shared(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:
+    """The places of the columns that are in both."""
+    renamed = {}
+    if isinstance(operation, RenameColumn) and len(operation.path) == 1:
+        renamed[operation.path[0].casefold()] = operation.name.casefold()
+    places = {each.casefold(): at for at, each in enumerate(after.names)}
+    names = [renamed.get(each.casefold(), each.casefold()) for each in before.names]
+    pairs = [(at, places[name]) for at, name in enumerate(names) if name in places]
+    return [old for old, _ in pairs], [new for _, new in pairs]
+
+
+def _part(
+    schema: Struct, places: list[int], named: Struct | None = None, by: list[int] | None = None
+) -> Struct:
+    """Some columns of a schema, under the names that others have."""
+    fields = [schema.fields[at] for at in places]
+    if named is not None and by is not None:
+        names = [named.fields[at].name for at in by]
+        fields = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
+    return Struct(tuple(fields))
+
+
+def _columns(rows: Rows, places: list[int]) -> Rows:
+    return Rows(_part(rows.schema, places), tuple(tuple(row[at] for at in places) for row in rows.rows))
 
 
 CHECK = Check("metamorphic", JUDGES, look)

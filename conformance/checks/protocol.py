@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from conformance.checks.ledger import Check, Ledger, judged_by
@@ -99,6 +99,9 @@ def _needed(seen: Observation, change: _Change, ledger: Ledger) -> None:
     if change.before is not None:
         allowed |= supported(change.before.protocol)
     allowed |= {key.removeprefix("delta.feature.") for key, _ in seen.model.properties}
+    allowed |= set(
+        _by_properties(seen.model.properties)
+    )  # which the last of several commits may be the first to set
     if isinstance(seen.operation, EnableFeature):
         allowed.add(seen.operation.feature)
     if seen.model.cluster_by:
@@ -114,16 +117,20 @@ def _needed(seen: Observation, change: _Change, ledger: Ledger) -> None:
 
 def _active(metadata: Metadata) -> Iterator[str]:
     """The features that the metadata makes use of."""
-    for key, value in metadata.configuration.items():
+    yield from _by_properties(metadata.configuration.items())
+    if any(key.startswith("delta.constraints.") for key in metadata.configuration):
+        yield "checkConstraints"
+    yield from _of_the_type(metadata.schema)
+
+
+def _by_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for key, value in properties:
         if value.lower() == "true" and key in ACTIVE_BY_PROPERTY:
             yield ACTIVE_BY_PROPERTY[key]
-        elif key.startswith("delta.constraints."):
-            yield "checkConstraints"
         elif key == "delta.columnMapping.mode" and value.lower() != "none":
             yield "columnMapping"
         elif key == "delta.checkpointPolicy" and value.lower() == "v2":
             yield "v2Checkpoint"
-    yield from _of_the_type(metadata.schema)
 
 
 def _of_the_type(data_type: DataType) -> Iterator[str]:

@@ -13,7 +13,7 @@ from delta_models.log.names import CheckpointName
 from delta_models.log.row_ids import ENABLED, is_tracked
 from delta_models.log.validity.checkpoints import asked_forms
 from delta_models.log.validity.features import CLUSTERING
-from delta_models.log.validity.iceberg import active
+from delta_models.log.validity.iceberg import NESTED_IDS, active
 from delta_models.log.validity.layout import new_files
 from delta_models.log.validity.lineage import lost_changes, new_columns
 from delta_models.log.validity.metadata import drops_widening, rules_asked
@@ -213,6 +213,9 @@ def layout_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> 
         found["log.variant-unshredded"] = count
     if any(each.type in {TIMESTAMP, TIMESTAMP_NTZ} for each in after.schema):
         found["log.timestamps-adjusted"] = count
+    if "V2" in active(after.protocol, after.metadata):
+        nested = sum(NESTED_IDS in each.metadata_json for each in after.schema)
+        found["iceberg.nested-ids-in-files"] = count * nested
     if after.partition_by and "V1" in active(after.protocol, after.metadata):
         found["iceberg.partition-columns-last"] = count
     return found
@@ -222,10 +225,11 @@ def row_id_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> 
     """What a commit gives to judge of row ids."""
     found: Weights = Counter()
     if is_tracked(after) and (commit.adds or commit.removes):
-        found["rows.ids-unique"] = 1
+        found.update(("rows.ids-unique", "rows.ids-unlike-fresh"))
         if before is not None and is_tracked(before):
             moves = bool(commit.adds) and not commit.data_change
             found.update({"rows.ids-stay": moves, "rows.commit-versions-stay": moves})
+            found["rows.copied-ids-stay"] = is_update(commit, "DELETE")
             found["rows.updated-ids-stay"] = is_update(commit)
             found["rows.changed-rows-have-new-version"] = is_update(commit, "UPDATE", "MERGE")
     return found

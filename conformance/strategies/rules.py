@@ -30,6 +30,7 @@ SWITCHES = {
     "deletion-vectors": ("delta.enableDeletionVectors", ("false", "true")),
     "type-widening": ("delta.enableTypeWidening", ("false", "true")),
 }
+INTERNAL, INTERNAL_ONE_IN = ("delta.columnMapping.maxColumnId", "77"), 16
 TRACKING = "delta.enableRowTracking"
 NAMES = ("known", "small", "Odd one")
 TRIES = 4  # to find a predicate that the rows of the table keep
@@ -40,8 +41,10 @@ ENABLED = (
 
 
 def set_properties(place: Place) -> Operation:
-    """One property or two."""
+    """One property or two; now and then one that no user may set."""
     dice = place.dice
+    if dice.one_in(INTERNAL_ONE_IN):
+        return SetProperties((INTERNAL,))
     possible = PROPERTIES + tuple(SWITCHES[each] for each in place.shape.features if each in SWITCHES)
     chosen = dice.some(possible, 2 if dice.one_in(4) else 1)
     return SetProperties(tuple(sorted((key, dice.pick(values)) for key, values in chosen)))

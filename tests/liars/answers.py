@@ -189,6 +189,19 @@ class ReadsInItsZone(BendsAnswers):
         return Answer(answer.table.set_column(at, kind, pa.array(moments, kind.type)), answer.version)
 
 
+@trips("metamorphic.definition-keeps-answer", stories.RENAME)
+class LooksForNewNames(BendsAnswers):
+    """A renamed column is looked for in files under its new name, and answered as null."""
+
+    def bend(self, read, answer):
+        if "title" not in answer.table.column_names:
+            return answer
+        at = answer.table.column_names.index("title")
+        kind = answer.table.schema.field(at)
+        nothing = pa.nulls(answer.table.num_rows, kind.type)
+        return Answer(answer.table.set_column(at, kind, nothing), answer.version)
+
+
 @trips("metamorphic.upkeep-keeps-answer", stories.OPTIMIZE)
 class ReadsOldAndNew(BendsAnswers):
     """After compaction the rows of the old files are answered beside those of the new one."""

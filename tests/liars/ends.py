@@ -18,6 +18,8 @@ SHORT = Struct((*struct(("id", LONG)).fields, varchar("text", 3)))
 TOO_LONG = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "日本語"), (2, "日本語日")))))
 NOTHING = (ops.Create(EMPTY), ops.Append(Rows(EMPTY, ((1, ()),))))
 
+INTERNAL = (*stories.PLAIN, ops.SetProperties((("delta.columnMapping.maxColumnId", "77"),)))
+
 
 @trips("outcome.existing-table-refused", stories.CREATE_AGAIN)
 class CreatesAgain(OnOne):
@@ -50,6 +52,18 @@ class TakesMisfits(OnOne):
         if operation.rows.schema == snapshot.schema:
             return self.honest(operation, snapshot, tag)
         return self.slip_in(snapshot)
+
+
+@trips("outcome.internal-property-refused", INTERNAL)
+class SetsWhateverIsAsked(OnOne):
+    """A property that users cannot configure is set."""
+
+    kind = ops.SetProperties
+
+    def crook(self, operation, snapshot, tag):
+        properties = {**snapshot.properties, **dict(operation.properties)}
+        form = actions.metadata(snapshot.schema, snapshot.partition_by, properties, snapshot)
+        return self.slip_in(snapshot, form)
 
 
 @trips("outcome.unknown-column-refused", stories.DELETE_UNKNOWN_COLUMN)

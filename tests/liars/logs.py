@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from delta_adapters.reference import Reference, actions
+from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.log import Remove, paths
 from delta_models.log.names import commit_name
@@ -103,6 +104,36 @@ class WritesHalfACommit(Reference):
         if outcome is None:
             self.publish(snapshot.version + 1, [actions.commit_info(operation, tag, 1), *draft.forms])
         return Committed()
+
+
+@trips("write.untouched-files-stay", stories.DELETE)
+class RewritesEveryFile(Reference):
+    """A delete writes every file of the table again."""
+
+    def rewritten(self, snapshot, after):
+        return list(after.rows), list(live_adds(snapshot)) if snapshot else []
+
+
+@trips("write.definition-keeps-files", stories.SET)
+class RewritesForAProperty(ButDrafts):
+    """A property is set, and a file of the table written again."""
+
+    kind = ops.SetProperties
+
+    def bend(self, draft, operation, snapshot):
+        old = next(iter(live_adds(snapshot)))
+        layout = Layout(snapshot.schema, snapshot.partition_by)
+        draft.removes.append(actions.remove(old, data_change=False))
+        draft.adds += self.write(layout, self.file_rows(snapshot, old), 1, data_change=False)
+        return draft
+
+
+@trips("checksum.each-commit", stories.APPEND)
+class WritesNoChecksums(Reference):
+    """A commit gets no version checksum."""
+
+    def checksum(self, snapshot):
+        pass
 
 
 @trips("log.path-added-once", stories.APPEND)

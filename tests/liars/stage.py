@@ -15,6 +15,9 @@ from delta_adapters.contract import Adapter, Answer
 from delta_adapters.supervisor import Pending, ReadReply, Reply
 from delta_models.operations import Operation, Read
 
+# What deltalake breaks in each commit that it makes, and the entry that says so.
+ALWAYS, ALWAYS_KNOWN = {"checksum.each-commit"}, {"delta-rs-no-checksums"}
+
 
 class InProcess:
     """What a seat asks of a host, answered by an adapter at once."""

@@ -77,6 +77,11 @@ CHECKPOINT_THEN_READ = (*TWICE, ops.Checkpoint(), ops.Reopen(), FILL)
 SET = (*PLAIN, ops.SetProperties((("delta.checkpointInterval", "3"),)))
 UNSET = (*CREATE_WITH_PROPERTIES, ops.UnsetProperties(("delta.checkpointInterval",)))
 TRACK_LATER = (*UPDATE, ops.SetProperties((("delta.enableRowTracking", "true"),)), FILL, ops.Delete(SMALL))
+RENAME = (
+    ops.Create(SCHEMA, (), (("delta.columnMapping.mode", "name"),)),
+    FILL,
+    ops.RenameColumn(("name",), "title"),
+)
 LOOK = (*TWICE, ops.Read(where=SMALL))
 REOPEN = (*TWICE, ops.Reopen())
 TIME_TRAVEL = (*OVERWRITE, ops.Read(ops.AtState(1)))

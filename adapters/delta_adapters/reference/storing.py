@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from delta_adapters.reference import actions
+from delta_adapters.reference.checksums import publish_checksum
 from delta_adapters.reference.definition import WRITABLE
 from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout, write_rows
@@ -43,6 +44,7 @@ class Storing(Following):
             info["commitInfo"]["tags"] = {PRESERVED: "true"}
         self.publish(version, [info, *draft.forms])
         after = self.reader.snapshot(version)
+        self.checksum(after)
         interval = int(after.properties.get("delta.checkpointInterval", DEFAULT_CHECKPOINT_INTERVAL))
         if version and version % interval == 0:
             self.checkpoint(after)
@@ -58,6 +60,10 @@ class Storing(Following):
     def publish(self, version: int, forms: list[actions.Form]) -> None:
         """Put a commit into the log."""
         publish_commit(self.folder / "_delta_log", version, forms)
+
+    def checksum(self, snapshot: Snapshot) -> None:
+        """Put what a version comes to beside its commit."""
+        publish_checksum(self.folder / "_delta_log", snapshot)
 
     def checkpoint(self, snapshot: Snapshot) -> None:
         """Put a checkpoint of a state into the log."""

@@ -27,12 +27,15 @@ ROW_VERSION_COLUMN = "delta.rowTracking.materializedRowCommitVersionColumnName"
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """A row with its place in its file, its id, and the version that wrote it last; None where none is known."""
+    """A row with its place in its file, its id, and the version that wrote it last; None where none is known.
+
+    `fresh` is the id that its place in the file gives it, whatever the file holds for it."""
 
     row: Row
     place: int
     id: Value
     version: Value
+    fresh: Value = None
 
 
 def is_tracked(state: Snapshot) -> bool:
@@ -53,8 +56,9 @@ def tracked_rows(reader: LogReader, state: Snapshot, add: Add) -> Iterator[Track
     ids, versions = _materialized(reader, state, add)
     base, default = add.base_row_id, add.default_row_commit_version
     for row, at in zip(inside.rows, places, strict=True):
-        own = ids[at] if ids[at] is not None else None if base is None else base + at
-        yield Tracked(row, at, own, versions[at] if versions[at] is not None else default)
+        fresh = None if base is None else base + at
+        own = ids[at] if ids[at] is not None else fresh
+        yield Tracked(row, at, own, versions[at] if versions[at] is not None else default, fresh)
 
 
 def _materialized(reader: LogReader, state: Snapshot, add: Add) -> tuple[list[Value], list[Value]]:

@@ -140,6 +140,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "reference",
     ),
     _outcome(
+        "internal-property-refused",
+        "Setting delta.columnMapping.maxColumnId, which users cannot configure, is refused.",
+        "Column Mapping",
+    ),
+    _outcome(
         "short-retention-may-be-refused",
         "A vacuum with a shorter retention than the table's may be refused.",
         strength="lenient",

@@ -157,6 +157,24 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         ("contents",),
     ),
     Requirement(
+        "write.untouched-files-stay",
+        "An append takes no file away; a delete or an update takes only files, or gives only files another deletion "
+        "vector, that hold a row which its predicate picks; a merge only those with a row that its condition joins, "
+        "unless it has clauses for the others.",
+        "delta-spark 4.4.0: files that hold no row concerned",
+        "reference",
+        "writer",
+        ("untouched",),
+    ),
+    Requirement(
+        "write.definition-keeps-files",
+        "A change of columns, properties, constraints, features or clustering takes no file away and adds no new one.",
+        "delta-spark 4.4.0: ALTER TABLE",
+        "reference",
+        "writer",
+        ("untouched",),
+    ),
+    Requirement(
         "write.states-stay",
         "An earlier version that the retention protects keeps the rows that it had.",
         RECONCILIATION,
@@ -271,6 +289,15 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "metamorphic.upkeep-keeps-answer",
         "Compaction, checkpoints, log clean-up and vacuum leave the engine's answer as it was.",
+        DESIGN_PREDICATES,
+        "must",
+        "reader",
+        ("metamorphic",),
+    ),
+    Requirement(
+        "metamorphic.definition-keeps-answer",
+        "A change of columns, properties, constraints, features or clustering leaves the engine's answer as it was in "
+        "the columns that are there before and after, by whatever name.",
         DESIGN_PREDICATES,
         "must",
         "reader",

@@ -75,6 +75,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _rule("iceberg.one-version", "icebergCompatV1 and icebergCompatV2 are not active at once.", V2),
     _rule("iceberg.nested-ids", "With icebergCompatV2 elements, keys and values have ids of their own.", V2),
+    _rule(
+        "iceberg.nested-ids-in-files",
+        "With icebergCompatV2 elements, keys and values have in a data file the ids that the schema gives them.",
+        V2,
+    ),
     _rule("iceberg.timestamps-as-int64", "With icebergCompatV2 files hold timestamps as int64.", V2),
     _rule(
         "iceberg.partition-columns-last",

@@ -86,6 +86,17 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     _log("rows.ids-unique", "No two rows of a version have one row id.", "Row Tracking"),
     _log(
+        "rows.ids-unlike-fresh",
+        "No row has the row id that another one's place in its file gives that.",
+        "Row Tracking",
+    ),
+    _log(
+        "rows.copied-ids-stay",
+        "A row that a delete copies into another file keeps its row id.",
+        "Row Tracking",
+        "should",
+    ),
+    _log(
         "rows.ids-stay",
         "A row that a commit without a change of data moves keeps its row id.",
         "Row Tracking",

@@ -1,4 +1,5 @@
-"""Rules about what a table carries in itself: constraints, generated columns, the features of its protocol."""
+"""Rules about what a table carries in itself: constraints, generated columns, the features of its protocol; and about
+what stands beside its commits."""
 
 from __future__ import annotations
 
@@ -116,5 +117,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "must",
         "writer",
         ("vacuum",),
+    ),
+    Requirement(
+        "checksum.each-commit",
+        "Each commit gets a version checksum.",
+        "Version Checksum File",
+        "should",
+        "writer",
+        ("checksums",),
     ),
 )

@@ -83,6 +83,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "no engine has words to write a domain, and none drawn writes one that it does not understand",
     ),
     _unseen(
+        "log.clustered-files-named",
+        "A file in which an implementation of clustering has clustered rows names it as its clusteringProvider.",
+        "Clustered Table",
+        "a file does not show whether its rows were clustered: small ones, compacted, look alike, and nobody has to",
+    ),
+    _unseen(
+        "log.reclusters-its-own-files",
+        "An implementation of clustering clusters anew only files that name it, or one that it supersedes, or none.",
+        "Clustered Table",
+        "which implementation supersedes which stands in no log, and one engine here alone has a name for its own",
+    ),
+    _unseen(
         "checkpoint.parts-by-hash",
         "The parts of a checkpoint are made by Spark's hash of the path.",
         "Multi-part checkpoint",

@@ -35,9 +35,14 @@ FEATURES = frozenset({
 LEGACY = frozenset({"appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns"})
 """What an older protocol may name without a list: the table may support it already."""
 
+OWN = frozenset({"delta.columnMapping.maxColumnId"})
+"""Properties that are the protocol's own."""
+
 
 def set_properties(table: Table, operation: SetProperties) -> Expectation:
-    """Properties get these values, the others stay."""
+    """Properties get these values, the others stay. The protocol's own are no user's to set."""
+    if not OWN.isdisjoint(key for key, _ in operation.properties):
+        return refused(table, ("bad-argument", "unsupported-feature"), "outcome.internal-property-refused")
     properties = tuple(sorted({**dict(table.properties), **dict(operation.properties)}.items()))
     after = replace(table, properties=properties)
     if _is_tracked(after) and not _is_tracked(table):

@@ -28,6 +28,7 @@ from delta_models.schema import (
     DATE,
     LONG,
     STRING,
+    TIMESTAMP,
     TIMESTAMP_NTZ,
     VARIANT,
     Array,
@@ -36,13 +37,24 @@ from delta_models.schema import (
     struct,
 )
 from delta_models.values import Decimal, Rows, same_key
-from tests.adapters.extremes import EXTREMES, LAST_DAY
+from tests.adapters.extremes import EXTREMES, FIRST_DAY, LAST_DAY
 
 DIALECT = SparkSqlDialect()
 NO_STATISTICS = (("delta.dataSkippingNumIndexedCols", "0"),)
 VALUE, NUMBER = Column(("value",)), Column(("number",))
 ROWS = max(map(len, EXTREMES.values()))
-WITH_BINARY = EXTREMES | {BINARY: (b"", b"\x00", b"'\\\xff\xfe", b"text")}
+DAY = 86_400_000_000
+# The years 12000, 10000 and 0 and before it, of which no text is read: they are counted from the epoch.
+FAR_DAYS = (3_663_382, LAST_DAY + 1, FIRST_DAY - 1, FIRST_DAY - 400_000)
+FAR = {
+    DATE: FAR_DAYS,
+    **{each: tuple(day * DAY + 3_723_000_001 for day in FAR_DAYS) for each in (TIMESTAMP, TIMESTAMP_NTZ)},
+}
+WITH_BINARY = (
+    EXTREMES
+    | {BINARY: (b"", b"\x00", b"'\\\xff\xfe", b"text")}
+    | {each: (*EXTREMES[each], *values) for each, values in FAR.items()}
+)
 NAMED = {each: f"c{number}" for number, each in enumerate(WITH_BINARY)}
 
 

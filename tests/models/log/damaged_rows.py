@@ -47,14 +47,24 @@ damage("rows.ids-unique")(
 )
 
 
-damage("rows.ids-stay")(lambda table: rearranged(table, [0, 1, 2, 5], [1, 1, 1, 1]))
+damage("rows.ids-unlike-fresh")(
+    lambda table: rearranged(table, [5, 4, 6, 7], [1, 1, 1, 1], operation="WRITE", change=True)
+)
+
+
+damage("rows.copied-ids-stay")(
+    lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 1], operation="DELETE", change=True)
+)
+
+
+damage("rows.ids-stay")(lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 1]))
 
 
 damage("rows.commit-versions-stay")(lambda table: rearranged(table, [0, 1, 2, 3], [1, 1, 1, None]))
 
 
 damage("rows.updated-ids-stay")(
-    lambda table: rearranged(table, [0, 1, 2, 5], [1, 1, 1, 2], operation="UPDATE", change=True)
+    lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 2], operation="UPDATE", change=True)
 )
 
 

@@ -85,7 +85,7 @@ def _nothing_said_of_row_ids(table):
 
 
 def compatible(
-    table: Any, version: str = "V2", protocol: dict[str, Any] = V2, fields: Any = FIELDS, **changes: str
+    table: Any, version: str = "V2", protocol: Any = V2, fields: Any = FIELDS, **changes: str
 ) -> None:
     """Version 0 of a table that is compatible with Iceberg, partitioned by `part`."""
     table.create(protocol=protocol, configuration=ON[version] | changes, fields=fields)
@@ -160,6 +160,24 @@ def _elements_without_ids(table):
     compatible(table, fields=[*FIELDS, mapped_field("more", 3, "more", ARRAY)])
 
 
+def with_elements(table: Any, number: int) -> None:
+    """A file with an array, to whose elements the schema gives the id 4."""
+    nested = mapped_field("more", 3, "more", ARRAY)
+    nested["metadata"]["delta.columnMapping.nested.ids"] = {"more.element": 4}
+    compatible(table, fields=[*FIELDS, nested], **{"delta.columnMapping.maxColumnId": "4"})
+    element = pa.field("element", pa.int64(), metadata={b"PARQUET:field_id": str(number).encode()})
+    inside = numbered(id=[1], part=["x"]).append_column(
+        pa.field("more", pa.list_(element), metadata={b"PARQUET:field_id": b"3"}),
+        pa.array([[7]], pa.list_(element)),
+    )
+    table.write(table.file("a.parquet", inside, partitionValues={"part": "x"}))
+
+
+@damage("iceberg.nested-ids-in-files")
+def _elements_with_other_ids(table):
+    with_elements(table, 5)
+
+
 @damage("iceberg.timestamps-as-int64")
 def _timestamps_as_int96(table):
     fields = [mapped_field("at", 1, "at", "timestamp"), FIELDS[1]]
@@ -183,6 +201,11 @@ def honest_iceberg(table: Any) -> None:
     table.write(filled(table))
     renamed = [FIELDS[0], FIELDS[1] | {"name": "piece"}, nested]
     table.write(table.metadata(configuration=ON["V2"], fields=renamed, partitionColumns=["piece"]))
+
+
+def honest_elements(table: Any) -> None:
+    """Elements of an array with the id that the schema gives them."""
+    with_elements(table, 4)
 
 
 def honest_tracking(table: Any) -> None:

@@ -33,6 +33,7 @@ from delta_models.schema import (
 from delta_models.values import Decimal
 
 DAY = 86_400_000_000
+FAR_DAY = 3_663_382  # the first of January in the year 12000
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,8 @@ def test_a_checkpoint_with_old_spark_timestamps_of_any_year_in_its_statistics_is
     held = pq.read_table(path)
     adds = held.column("add").combine_chunks()
     moment = pa.array([None, None, datetime(year, 7, 1, tzinfo=UTC)], pa.timestamp("us", tz="UTC"))
-    bounds = pa.StructArray.from_arrays([moment], ["when"])
+    day = pa.array([None, None, FAR_DAY], pa.int32()).cast(pa.date32())
+    bounds = pa.StructArray.from_arrays([moment, day], ["when", "day"])
     stats = pa.StructArray.from_arrays([bounds], ["minValues"])
     fields = [(each.name, adds.field(at)) for at, each in enumerate(adds.type)]
     arrays, names = [*(each for _, each in fields), stats], [*(name for name, _ in fields), "stats_parsed"]
@@ -189,4 +191,4 @@ def test_a_checkpoint_with_old_spark_timestamps_of_any_year_in_its_statistics_is
     pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=True)
     assert not table.breaches()
     (add,) = table.reader.replayed(1, table.reader.starts(1)[0]).live.values()
-    assert add.stats_parsed["minValues"]["when"].year == year
+    assert add.stats_parsed["minValues"] == {"when": f"{year:04}-07-01 00:00:00", "day": "+12000-01-01"}

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from delta_models.casts import date_text, timestamp_text
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
 from delta_models.log.paths import logical
-from delta_models.schema import BOOLEAN, INTEGER, LONG, STRING, Map
+from delta_models.schema import BOOLEAN, DATE, INTEGER, LONG, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map
 
 _BATCH = 1024
 STRINGS = Map(STRING, STRING)
@@ -150,6 +151,15 @@ def _objects(array: Any) -> list[dict[str, Any]]:
     ]
 
 
+def _times(array: Any) -> list[str | None]:
+    """Days and moments as statistics spell them, also beyond the years that Python's calendar has."""
+    if pa.types.is_date(array.type):
+        return [None if each is None else date_text(each) for each in column_values(array, DATE)]
+    ending = "Z" if array.type.tz is not None else ""
+    micros = column_values(array, TIMESTAMP if ending else TIMESTAMP_NTZ)
+    return [None if each is None else f"{timestamp_text(each)}{ending}" for each in micros]
+
+
 def _plain(array: Any) -> list[Any]:
     """The values of any array as JSON would hold them."""
     kind = array.type
@@ -164,5 +174,7 @@ def _plain(array: Any) -> list[Any]:
     if pa.types.is_struct(kind):
         valid = array.is_valid().to_pylist() if array.null_count else [True] * len(array)
         return [each if there else None for each, there in zip(_objects(array), valid, strict=True)]
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _times(array)
     found: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
     return found

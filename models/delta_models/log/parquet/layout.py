@@ -21,6 +21,7 @@ _KINDS = {
 class FileColumn:
     """A column of a file, or a field of a struct in it.
 
+    `inner` are the field ids of elements, keys and values, by the way that leads to them: `element`, `value.element`.
     `int96` says that timestamps in it are stored so, `adjusted` that they are moments. `kind` is the Delta type of
     numbers and dates, else Arrow's name."""
 
@@ -31,6 +32,7 @@ class FileColumn:
     kind: str = ""
     is_timestamp: bool = False
     adjusted: bool = False
+    inner: tuple[tuple[str, int | None], ...] = ()
 
 
 def file_layout(path: Path) -> tuple[FileColumn, ...]:
@@ -49,17 +51,33 @@ def file_layout(path: Path) -> tuple[FileColumn, ...]:
 
 
 def _column(field: pa.Field, int96: bool) -> FileColumn:
-    number = (field.metadata or {}).get(_FIELD_ID)
     is_timestamp = pa.types.is_timestamp(field.type)
     return FileColumn(
         field.name,
-        None if number is None else int(number),
+        _id(field),
         tuple(_fields(field.type)),
         int96,
         _kind(field.type),
         is_timestamp,
         is_timestamp and field.type.tz is not None,
+        tuple(_inner(field.type)),
     )
+
+
+def _id(field: pa.Field) -> int | None:
+    number = (field.metadata or {}).get(_FIELD_ID)
+    return None if number is None else int(number)
+
+
+def _inner(kind: pa.DataType, way: str = "") -> Iterator[tuple[str, int | None]]:
+    parts: dict[str, pa.Field] = {}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        parts = {"element": kind.value_field}
+    elif pa.types.is_map(kind):
+        parts = {"key": kind.key_field, "value": kind.item_field}
+    for name, field in parts.items():
+        yield way + name, _id(field)
+        yield from _inner(field.type, f"{way}{name}.")
 
 
 def _kind(kind: pa.DataType) -> str:

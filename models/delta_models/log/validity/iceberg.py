@@ -25,7 +25,7 @@ from delta_models.schema import (
 )
 
 _COLUMN_ID = "delta.columnMapping.id"
-_NESTED_IDS = "delta.columnMapping.nested.ids"
+NESTED_IDS = "delta.columnMapping.nested.ids"
 _TYPES_OF_V2 = frozenset({
     "byte", "short", "integer", "long", "float", "double", "string", "binary", "boolean", "timestamp",
     "timestamp_ntz", "date",
@@ -121,7 +121,7 @@ def _nested_ids(fields: list[Field]) -> Found:
     taken = [each.metadata.get(_COLUMN_ID) for each in fields]
     for field in fields:
         wanted = set(_inside(field.type, physical_name(field)))
-        said = field.metadata.get(_NESTED_IDS)
+        said = field.metadata.get(NESTED_IDS)
         ids = said if isinstance(said, dict) else {}
         if wanted - ids.keys():
             yield "iceberg.nested-ids", f"column {field.name!r} has no ids for {sorted(wanted - ids.keys())}"

@@ -14,7 +14,7 @@ from delta_models.log.parquet.layout import FileColumn, file_layout
 from delta_models.log.reader import LogReader
 from delta_models.log.row_ids import materialized_names
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.iceberg import active
+from delta_models.log.validity.iceberg import NESTED_IDS, active
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.void import void_columns
 from delta_models.requirements.base import Breach
@@ -54,6 +54,7 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
             *_shredded(after, schema, columns),
             *void_columns(schema, columns, mapped=mapping_mode(after) != "none"),
             *_iceberg(after, columns),
+            *_nested_ids(after, schema, columns),
             *_adjusted(after, schema, columns),
         ):
             yield Breach(requirement, f"{add.path}: {detail}", commit.name)
@@ -123,6 +124,22 @@ def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Found:
         yield "iceberg.partition-columns-last", f"the columns are {', '.join(names)}"
     if old and "V2" in versions:
         yield "iceberg.timestamps-as-int64", f"{', '.join(old)} stored as int96"
+
+
+def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+    """Elements, keys and values have in the file the ids that the schema gives them."""
+    if "V2" not in active(after.protocol, after.metadata):
+        return
+    inside = {each.name: dict(each.inner) for each in columns}
+    for field in schema:
+        said, name = field.metadata.get(NESTED_IDS), physical_name(field)
+        if name not in inside or not isinstance(said, dict):
+            continue
+        other = [
+            way for way, number in said.items() if inside[name].get(way.removeprefix(f"{name}.")) != number
+        ]
+        if other:
+            yield "iceberg.nested-ids-in-files", f"no field id, or another, for {', '.join(sorted(other))}"
 
 
 def _adjusted(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:

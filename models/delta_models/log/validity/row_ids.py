@@ -45,8 +45,22 @@ def _found(
     if twice:
         yield "rows.ids-unique", f"{len(twice)} row ids stand for several rows, such as {twice[0]}"
         return
+    given = {each.fresh: each for each in now if each.fresh is not None}
+    alike = [each for each in now if given.get(each.id, each) is not each]
+    if alike:
+        yield (
+            "rows.ids-unlike-fresh",
+            f"{alike[0].id} is the id of a row, and what its place gives another one",
+        )
     if then is None:
         return
+    if is_update(commit, "DELETE"):
+        fresh = {each.id for each in now} - {each.id for each in then}
+        if fresh:
+            yield (
+                "rows.copied-ids-stay",
+                f"{len(fresh)} rows have new ids after a delete, such as {min(fresh, key=str)}",
+            )
     if is_update(commit):
         gone = sorted({each.id for each in then} - {each.id for each in now}, key=str)
         if gone:

@@ -1,0 +1,21 @@
+"""Does each commit get its version checksum? What one says is for the rules of the log's folder to judge."""
+
+from __future__ import annotations
+
+from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.observation import Observation
+
+JUDGES = judged_by("checksums")
+
+
+def look(seen: Observation, ledger: Ledger) -> None:
+    """Judge the commits of a step that nothing disturbed: a writer that is cut may have no time for it."""
+    if not seen.wrote or seen.trouble is not None or seen.race is not None or seen.log_error is not None:
+        return
+    known = seen.reader.listing().checksums
+    for commit in seen.commits:
+        wrong = None if commit.version in known else f"there is none of version {commit.version}"
+        ledger.judge("checksum.each-commit", wrong, commit.name)
+
+
+CHECK = Check("checksums", JUDGES, look)

@@ -1,0 +1,31 @@
+"""Row tracking is switched on in one commit, or in several: the protocol, ids for old files, the property."""
+
+from __future__ import annotations
+
+import pytest
+
+from delta_adapters.reference import Draft, Reference
+from tests.liars import stories
+from tests.liars.stage import play
+
+
+class OneAfterAnother(Reference):
+    """Names the feature first, then gives files their ids, then sets the property, as delta-spark does."""
+
+    def commit(self, draft, snapshot, operation, tag):
+        protocol = [each for each in draft.others if "protocol" in each]
+        if operation != "SetProperties" or not protocol:
+            return super().commit(draft, snapshot, operation, tag)
+        rest = [each for each in draft.others if each not in protocol]
+        for part in (Draft(others=protocol), Draft(adds=draft.adds)):
+            super().commit(part, self.current(), operation, tag)
+        return super().commit(Draft(others=rest), self.current(), operation, tag)
+
+
+@pytest.mark.parametrize("engine", (Reference, OneAfterAnother))
+def test_row_tracking_that_is_switched_on_breaks_nothing(engine, tmp_path):
+    played = play(engine(), tmp_path / "table", stories.TRACK_LATER)
+    assert played.broken == set(), played.told()
+    assert played.faults == []
+    assert played.evidence["tracking.enabled-whole"] > 0
+    assert played.evidence["write.definition-keeps-files"] > 0
