@@ -23,7 +23,7 @@ from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.log.parquet import ArrowMismatch, arrow_to_rows
 from delta_models.operations import AtVersion, Latest, Read
 from delta_models.outcomes import Rejected, Unsupported
-from delta_models.schema import Struct
+from delta_models.schema import PRIMITIVES, DataType, Primitive, Struct
 from delta_models.sql import SqlError, parse_predicate
 from delta_models.values import Rows
 
@@ -69,13 +69,16 @@ class HostReader:
         if form.get("timestamp") is not None:
             return out_of_scope("the times of the commits were lost when the table was copied")
         try:
-            return self._judge(question, must_fail=must_fail)
+            verdict = self._judge(question, must_fail=must_fail)
         except AdapterBug as error:
-            return failed(str(error).splitlines()[0])
+            verdict = failed(str(error).splitlines()[0])
         except HostError as error:
             self._host.restart().ready()
             self._open = None
-            return failed(str(error).splitlines()[0])
+            verdict = failed(str(error).splitlines()[0])
+        if verdict.result == FAILED and (foreign := _foreign_type(question)):
+            return out_of_scope(f"the type {foreign} is none of the protocol's; the engine: {verdict.why}")
+        return verdict
 
     def _judge(self, question: Question, *, must_fail: bool) -> Verdict:
         form = question.form
@@ -135,6 +138,16 @@ def _state(reader: LogReader, version: object) -> Snapshot | None:
         return reader.snapshot(version if isinstance(version, int) else None)
     except LogError:
         return None
+
+
+def _foreign_type(question: Question) -> DataType | None:
+    """A type of a column that the protocol does not have, and later runtimes do; None if there is none."""
+    try:
+        schema = LogReader(question.table, copied=question.corpus == ACCEPTANCE).snapshot().schema
+    except LogError:
+        return None
+    plain = (each.type for each in schema if isinstance(each.type, Primitive))
+    return next((each for each in plain if each not in PRIMITIVES.values()), None)
 
 
 def _read(question: Question, state: Snapshot | None, reader: LogReader) -> Read | Verdict:

@@ -13,6 +13,7 @@ import pytest
 from conformance.cli.entry import main
 from conformance.corpus import running
 from conformance.corpus.verdict import passed
+from tests.corpus.conftest import METADATA, PROTOCOL, write_rows
 
 
 def lines(out):
@@ -125,11 +126,19 @@ def test_a_refusal_is_held_against_an_engine_only_where_it_should_read(make_tabl
     wide = make_table(home / "unclaimed").create()
     wide.commit({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, **features}}).append((1, "a"))
     make_table(home / "whole").create().append((1, "a"))
+    text = METADATA["schemaString"].replace('"long"', '"interval year to month"')
+    by_periods = METADATA | {"schemaString": text, "partitionColumns": ["id"]}
+    foreign = make_table(home / "foreign").commit({"protocol": PROTOCOL}, {"metaData": by_periods})
+    write_rows(home / "foreign" / "part-1.parquet", [(1, "a")])
+    value = {"partitionValues": {"id": "INTERVAL '1-0' YEAR TO MONTH"}}
+    foreign.commit({"add": foreign.added("part-1.parquet", 1) | value})
     main(["corpus", str(home), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
     found = {each["case"]: (each["result"], each["why"]) for each in lines(tmp_path / "out")}
     assert {case: result for case, (result, _) in found.items()} == {
         "gap": "passed", "placeholder": "out of scope", "unclaimed": "out of scope", "whole": "passed",
+        "foreign": "out of scope",
     }, found  # fmt: skip
+    assert "interval year to month is none of the protocol's" in found["foreign"][1]
     assert "as the oracle does" in found["gap"][1]
     assert "typeWidening" in found["unclaimed"][1]
 
