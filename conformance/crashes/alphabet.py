@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.crashes.stories import HIDDEN, SCHEMA, SWEPT, TOLD, Story, rows, where
+from conformance.crashes.stories import FORTY_DAYS, HIDDEN, SCHEMA, SWEPT, TOLD, Story, rows, where
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import (
     AddColumn,
@@ -52,6 +52,7 @@ WIDE = struct(("id", LONG), ("part", LONG), ("more", LONG))
 NARROW = struct(("id", LONG), ("part", INTEGER))
 STRICT = Struct((replace(SCHEMA.fields[0], nullable=False), *SCHEMA.fields[1:]))
 WIDE_LAST = Append(Rows(WIDE, ((1000, 0, 1),)), schema_mode="merge")
+ID_LAST = Append(Rows(struct(("id", LONG)), ((1000,),)))  # whatever the other column is
 ONE_PART = Compare("=", Column(("part",)), Literal(LONG, 0))
 ONCE = Append(rows(20, 21), transaction=("job", 1))
 
@@ -79,22 +80,28 @@ DEFINITION = (
     Story(RenameColumn(("part",), "other"), _table(NAMED), ()),
     Story(ReorderColumn(("part",)), _table()),
     Story(
-        WidenColumn(("part",), LONG), _table((("delta.enableTypeWidening", "true"),), schema=NARROW), (LAST,)
+        WidenColumn(("part",), LONG),
+        _table((("delta.enableTypeWidening", "true"),), schema=NARROW),
+        (ID_LAST,),
     ),
     Story(SetNullable(("id",), nullable=True), _table(schema=STRICT)),
     Story(DropConstraint("positive"), _table((), AddConstraint("positive", where(">", 0)))),
     Story(
         UnsetProperties(("delta.logRetentionDuration",)),
-        _table((), SetProperties((("delta.logRetentionDuration", "interval 3 days"),))),
+        _table((), SetProperties(FORTY_DAYS)),
     ),
     Story(EnableFeature("deletionVectors"), _table()),
     Story(SetDefault("part", Literal(LONG, 7)), _table(DEFAULTS)),
     Story(DropFeature("allowColumnDefaults"), _table(DEFAULTS)),
+    Story(DropFeature("checkConstraints"), _table((), EnableFeature("checkConstraints"))),
 )
+FILLED = CreateAs(rows(1, 2), partition_by=("part",))
+CONVERTED = ConvertFromParquet(rows(1, 2, 3, 4), files=2)
+# Where nothing was there before, whoever goes on does the same again first: an append makes no table.
 BEGINNINGS = (
-    Story(CreateAs(rows(1, 2), partition_by=("part",)), ()),
+    Story(FILLED, (), (FILLED, LAST)),
     Story(CreateAs(rows(8), replace=True), _table(), SWEPT),
-    Story(ConvertFromParquet(rows(1, 2, 3, 4), files=2), ()),
+    Story(CONVERTED, (), (CONVERTED, LAST)),
     Story(Replace(WIDE), _table(), (WIDE_LAST,)),
 )
 LAYOUT = (

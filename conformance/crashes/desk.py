@@ -37,6 +37,9 @@ from delta_models.operations import (
     STORAGE_FAULTS,
     AdvanceClock,
     CleanLog,
+    ConvertFromParquet,
+    Create,
+    CreateAs,
     KillAt,
     Operation,
     Read,
@@ -50,6 +53,7 @@ from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.table import Branch, NotModelled
 from delta_models.table.retention import log_retention
 
+BEGINS = (Create, CreateAs, ConvertFromParquet)  # an append is still to show that others can go on
 CHANGES_NOTHING = (*LOOKS, Reopen, SwitchActor, SetZone)
 READERS_EVERY = 10  # faults after which the other engines look at the table too
 
@@ -121,7 +125,8 @@ class CrashDesk(Desk):
         elif self._fault is None:
             self._unread = self.seats[0].dear and not isinstance(operation, Vacuum)
             yield from super().play(step)
-            self._owes = self._unread = False
+            self._owes = self._owes and isinstance(operation, BEGINS)
+            self._unread = False
         else:
             fault, self._fault = self._fault, None
             yield from self._meet(fault, operation)

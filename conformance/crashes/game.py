@@ -21,7 +21,7 @@ from conformance.seats import Seat
 from conformance.strategies import Shape
 from conformance.turnstile.actor import NotSeen
 from conformance.turnstile.arena import Player
-from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Create, Operation, ReadChanges
+from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Append, Create, Operation, Pour, ReadChanges
 from delta_models.outcomes import Committed, NoChange
 
 SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums what is left over
@@ -156,8 +156,10 @@ class EachPoint:
 
 
 def _briefly(story: Story) -> tuple[Operation, ...]:
-    """What an engine on a JVM does afterwards, mostly."""
-    return (*story.afterwards[:1], *(each for each in story.afterwards[1:] if isinstance(each, ReadChanges)))
+    """What an engine on a JVM does afterwards, mostly: until it has written once, and what changes it tells of."""
+    after = story.afterwards
+    until = next((at for at, each in enumerate(after, 1) if isinstance(each, Append | Pour)), 1)
+    return (*after[:until], *(each for each in after[until:] if isinstance(each, ReadChanges)))
 
 
 def _desk(folder: Path, player: Player, readers: list[Seat], chunk: Chunk, tag: str) -> CrashDesk:

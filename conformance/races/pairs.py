@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.crashes.stories import SCHEMA, UPDATE, rows, where
+from conformance.crashes.stories import FORTY_DAYS, SCHEMA, UPDATE, rows, where
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import (
     Append,
@@ -72,5 +72,5 @@ PAIRS = (
     Pair(Overwrite(rows(7)), Append(rows(20))),
     Pair(Overwrite(rows(7)), Read()),
     Pair(Optimize(), Optimize(), "same"),
-    Pair(SetProperties((("delta.logRetentionDuration", "interval 3 days"),)), Append(rows(20))),
+    Pair(SetProperties(FORTY_DAYS), Append(rows(20))),
 )

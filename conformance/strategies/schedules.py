@@ -185,7 +185,7 @@ def _operation(dice: Dice, world: World, kind: str, number: int) -> Operation:
         case "Vacuum":
             return Vacuum()
         case "SetProperties":
-            days = 3 + dice.below(3)
+            days = 40 + dice.below(3)  # longer than removed files are kept, or delta-spark refuses it
             return SetProperties((("delta.logRetentionDuration", f"interval {days} days"),))
         case "Reopen":
             return Reopen()

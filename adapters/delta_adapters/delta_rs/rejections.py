@@ -29,7 +29,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (r"Invalid data found", r"non-nullable", r"violates? (the )?(constraint|invariant|CHECK)"),
     ),
     ("ambiguous-match", (r"MERGE matched a target row with multiple source rows",)),
-    ("table-exists", (r"table already exists at that location",)),
+    ("table-exists", (r"table already exists at", r"location is already a delta table")),
     ("missing-table", (r"No files in log segment", r"[Nn]ot a Delta table", r"No delta log")),
     (
         "missing-version",
