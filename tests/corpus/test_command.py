@@ -126,7 +126,7 @@ def test_a_refusal_is_held_against_an_engine_only_where_it_should_read(make_tabl
     wide = make_table(home / "unclaimed").create()
     wide.commit({"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, **features}}).append((1, "a"))
     make_table(home / "whole").create().append((1, "a"))
-    text = METADATA["schemaString"].replace('"long"', '"interval year to month"')
+    text = str(METADATA["schemaString"]).replace('"long"', '"interval year to month"')
     by_periods = METADATA | {"schemaString": text, "partitionColumns": ["id"]}
     foreign = make_table(home / "foreign").commit({"protocol": PROTOCOL}, {"metaData": by_periods})
     write_rows(home / "foreign" / "part-1.parquet", [(1, "a")])
