@@ -60,6 +60,8 @@ SAID = (
     ),
     (TableNotFoundError, "Local path does not exist", "missing-table"),
     (DeltaError, "Generic error: Invalid retention period, minimum retention for vacuum is ...", "retention"),
+    (DeltaError, "Generic error: A table already exists at: file:///table@1/", "table-exists"),
+    (DeltaError, "Generic error: The given location is already a delta table location", "table-exists"),
     (DeltaError, "words never seen before", "unclassified"),
 )
 

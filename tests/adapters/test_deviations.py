@@ -180,6 +180,19 @@ class TestLoading:
         assert {each.name for each in load_deviations(tmp_path)} == {"one", "two"}
 
 
+def test_an_entry_that_is_met_after_faults_says_in_which_files_they_strike():
+    struck = [
+        (each.name, operation, options)
+        for each in all_deviations()
+        for form in each.forms
+        for operation, options in form.operations.items()
+        if any(option.startswith("fault=") for option in options)
+    ]
+    assert struck
+    for name, operation, options in struck:
+        assert any(option.startswith("role=") for option in options), (name, operation)
+
+
 class TestKnowing:
     @pytest.fixture(autouse=True)
     def only_these(self, tmp_path, monkeypatch):
