@@ -247,6 +247,38 @@ class TestWrites:
         assert table.schema.names == ("id", "part", "inner", "extra")
         assert set(table.rows) == {(*A, 100), (*B, None), (9, None, None, 900)}
 
+    def test_a_merge_that_lets_the_schema_grow_keeps_the_fields_that_a_source_struct_lacks(self) -> None:
+        table = struct(("id", LONG), ("st", struct(("a", LONG), ("b", LONG))))
+        source = struct(("id", LONG), ("st", struct(("b", LONG), ("c", LONG))))
+        now = World().after(ops.Create(table))
+        now = now.after(ops.Append(Rows(table, ((1, (1, 2)), (2, (1, 2)), (3, (None, 2)), (4, None)))))
+        clauses = (
+            ops.MergeClause("matched", "update", everything=True),
+            ops.MergeClause("not-matched", "insert", everything=True),
+        )
+        on = Compare("=", Column(("source", "id")), Column(("target", "id")))
+        rows = ((1, (20, 30)), (2, None), (3, None), (4, None), (9, (7, 8)), (10, None))
+        merge = ops.Merge(Rows(source, rows), on, clauses, schema_evolution=True)
+        assert now.after(merge).table.rows == (
+            (1, (1, 20, 30)),
+            (2, (1, None, None)),
+            (3, (None, None, None)),
+            (4, None),
+            (9, (None, 7, 8)),
+            (10, None),
+        )
+        wrong = struct(
+            ("id", LONG),
+            (
+                "st",
+                struct(
+                    ("b", struct(("x", LONG))),
+                ),
+            ),
+        )
+        merge = ops.Merge(Rows(wrong, ((1, ((1,),)),)), on, clauses, schema_evolution=True)
+        assert "Committed" not in kinds(now, merge)
+
 
 class TestTables:
     def test_replacing_leaves_a_new_empty_table(self) -> None:

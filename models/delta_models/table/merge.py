@@ -12,6 +12,7 @@ from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Merge, MergeClause
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import Field, Struct
+from delta_models.table.blend import Blended, blended, with_blended
 from delta_models.table.change import assigner
 from delta_models.table.computed import generated, recomputer
 from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
@@ -216,17 +217,27 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     if clause.action == "delete":
         return _Clause(applies, lambda _row, _pair: (), deletes=True)
     assignments: Assignments = clause.assignments
+    mixed: tuple[Blended, ...] = ()
     if clause.everything:
         assignments = _everything(clause, operation, table)
+        if operation.schema_evolution:
+            mixed = blended(table.schema, operation.source.schema)
+            names = {table.schema.names[each.place] for each in mixed}
+            assignments = tuple(each for each in assignments if each[0] not in names)
     made = identities_given(table.schema, [name for name, _ in assignments])
     if any(clause.action == "update" or not each.explicit for each in made):
         message = "an identity column takes no value"
         raise Given(message)
     given = assigner(assignments, table.schema, scope)
+
+    def assigned(row: Row, pair: Pair) -> Row:
+        found = given.assign(row, pair)
+        return with_blended(found, pair[1], pair[0], mixed) if mixed and pair[0] is not None else found
+
     fill = recomputer(table.schema, [name for name, _ in assignments])
     if fill is not None:
-        return _Clause(applies, lambda row, pair: fill((given.assign(row, pair),)), given.casts)
-    return _Clause(applies, lambda row, pair: (given.assign(row, pair),), given.casts)
+        return _Clause(applies, lambda row, pair: fill((assigned(row, pair),)), given.casts or bool(mixed))
+    return _Clause(applies, lambda row, pair: (assigned(row, pair),), given.casts or bool(mixed))
 
 
 def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
