@@ -199,14 +199,11 @@ class DeltaTableBuilder:
     ) -> DeltaTableBuilder:
         """One more column."""
         _is_text(colName, "colName")
-        if generatedAlwaysAs is not None or generatedByDefaultAs is not None:
-            feature = "generatedColumns" if isinstance(generatedAlwaysAs, str) else "identityColumns"
-            raise UnsupportedTableFeature(
-                f"column {colName} would need the feature {feature}, which is not supported",
-                features=(feature,),
-            )
         if not isinstance(dataType, str | DataType):
             raise TypeError(f"dataType must be a text or a DataType, not {type(dataType).__name__}")
+        if not isinstance(nullable, bool):
+            raise TypeError(f"nullable must be a bool, not {type(nullable).__name__}")
+        _refuse_generated(colName, generatedAlwaysAs, generatedByDefaultAs)
         kind = parsed_type(self._spark, dataType) if isinstance(dataType, str) else dataType
         field = StructField(colName, kind, nullable)
         if comment is not None:
@@ -288,6 +285,26 @@ def _assigned(values: object, name: str) -> Mapping[str, str | Column]:
         if not isinstance(value, str | Column):
             raise TypeError(f"the values in {name} must be SQL text or Columns, not {type(value).__name__}")
     return values
+
+
+def _refuse_generated(column: str, always: object, by_default: object) -> None:
+    """A column whose values the engine makes up, by name; first what makes no sense anywhere."""
+    if always is not None and by_default is not None:
+        raise ValueError(f"column {column} is generated always and by default: only one of them can be")
+    if always is None and by_default is None:
+        return
+    if not isinstance(always, str | IdentityGenerator | None):
+        raise TypeError(
+            f"generatedAlwaysAs must be SQL text or an IdentityGenerator, not {type(always).__name__}"
+        )
+    if not isinstance(by_default, IdentityGenerator | None):
+        raise TypeError(f"generatedByDefaultAs must be an IdentityGenerator, not {type(by_default).__name__}")
+    if any(isinstance(each, IdentityGenerator) and each.step == 0 for each in (always, by_default)):
+        raise ValueError(f"column {column} would count in steps of 0")
+    feature = "generatedColumns" if isinstance(always, str) else "identityColumns"
+    raise UnsupportedTableFeature(
+        f"column {column} would need the feature {feature}, which is not supported", features=(feature,)
+    )
 
 
 def _names(cols: Sequence[str | Sequence[str]], name: str) -> list[str]:

@@ -90,6 +90,13 @@ def check(intent: Intent, winner: Winner) -> None:
 
 
 def _protocol(intent: Intent, winner: Winner) -> None:
+    own = _one(intent.actions, Protocol)
+    if own is not None and intent.protocol is not None:
+        given_up = features.writer_features(intent.protocol) - features.writer_features(own)
+        if given_up:
+            raise ProtocolChangedException(
+                f"{winner.said()} may make use of {', '.join(sorted(given_up))}, which this one drops"
+            )
     theirs = _one(winner.actions, Protocol)
     if theirs is None:
         return

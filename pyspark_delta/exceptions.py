@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkException
 
 __all__ = [
     "AmbiguousMerge",
@@ -70,7 +70,7 @@ class DeltaAnalysisError(DeltaError, AnalysisException):  # type: ignore[misc]
     usual_cure = "Change what is asked for; nothing of the table was changed."
 
 
-class InvalidArgument(DeltaAnalysisError):
+class InvalidArgument(DeltaAnalysisError, IllegalArgumentException):  # type: ignore[misc]
     """An argument that has no meaning here."""
 
 

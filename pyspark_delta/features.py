@@ -19,6 +19,7 @@ __all__ = [
     "check_readable",
     "check_writable",
     "flag",
+    "implied",
     "interval_ms",
     "known",
     "needed_features",
@@ -156,6 +157,15 @@ def writer_features(protocol: Protocol) -> frozenset[str]:
         return protocol.writer_features
     return frozenset(
         name for name, feature in _FEATURES.items() if feature.writer_version <= min(protocol.min_writer, 6)
+    )
+
+
+def implied(reader: int, writer: int) -> frozenset[str]:
+    """The features that a table of these versions may use without naming them."""
+    return frozenset(
+        name
+        for name, feature in _FEATURES.items()
+        if feature.writer_version <= writer < 7 and (not feature.reader or feature.reader_version <= reader)
     )
 
 

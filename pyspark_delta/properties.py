@@ -1,7 +1,7 @@
 """Properties of tables that have a meaning: how the log spells them, and what they can be.
 
 Names are the same whatever their case, as for delta-spark; a value without a meaning is refused where it is set, so
-that no later commit stumbles over it. Properties that nobody here knows are the user's own.
+that no later commit stumbles over it. So is a name of the format's that nobody here knows; others are the user's own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,22 @@ _CHOICES = {
     ),
 }
 _OTHERS = ("delta.dataSkippingStatsColumns", "delta.parquet.format.version", "delta.targetFileSize")
+# delta-spark knows these as well; a writer may do without them.
+_ASK_NOTHING = (
+    "delta.autoOptimize",
+    "delta.autoOptimize.autoCompact",
+    "delta.autoOptimize.optimizeWrite",
+    "delta.checkpointRetentionDuration",
+    "delta.dataSkippingStringPrefixLength",
+    "delta.dropFeatureTruncateHistory.retentionDuration",
+    "delta.enableFullRetentionRollback",
+    "delta.ignoreProtocolDefaults",
+    "delta.sampleRetentionDuration",
+)
 _FEATURE = "delta.feature."
+# Those of the format itself; whoever means one and misspells it would go without it and not know.
+_RESERVED = "delta."
+_FAMILIES = ("delta.constraints.", _FEATURE)
 _SPELLINGS = {
     name.lower(): name
     for name in (
@@ -69,6 +84,7 @@ _SPELLINGS = {
         *_INTERVALS,
         *_CHOICES,
         *_OTHERS,
+        *_ASK_NOTHING,
         *(f"{_FEATURE}{name}" for name in features.known()),
     )
 }
@@ -79,6 +95,11 @@ def checked(given: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in given.items():
         spelling = spelled(name)
+        if _is_nobodys(spelling):
+            raise InvalidArgument(
+                f"there is no property {name}, or it asks for something that this engine can't do",
+                "Check the spelling; names that begin with `delta.` belong to the format, others are free.",
+            )
         if spelling in found:
             raise InvalidArgument(f"the property {spelling} is given twice", "Give it once, in one spelling.")
         if not isinstance(value, str):
@@ -92,6 +113,11 @@ def checked(given: Mapping[str, str]) -> dict[str, str]:
 def spelled(name: str) -> str:
     """A name as the log spells it."""
     return _SPELLINGS.get(name.lower(), name)
+
+
+def _is_nobodys(spelling: str) -> bool:
+    folded = spelling.lower()
+    return folded.startswith(_RESERVED) and folded not in _SPELLINGS and not folded.startswith(_FAMILIES)
 
 
 def _check(name: str, properties: Mapping[str, str]) -> None:

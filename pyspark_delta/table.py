@@ -27,6 +27,7 @@ from pyspark_delta.commands import (
     convert,
     delete,
     detail,
+    drop_feature,
     generate,
     history,
     purge,
@@ -36,7 +37,8 @@ from pyspark_delta.commands import (
 )
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.scan import scan
+from pyspark_delta.log.store import table_path
+from pyspark_delta.scan import absence_told, scan
 from pyspark_delta.storage import refusals_named
 
 __all__ = [
@@ -63,11 +65,7 @@ class DeltaTable:
         cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
         """The table at a path; NotADeltaTable if there is none."""
-        if hadoopConf:
-            raise InvalidArgument(
-                "hadoopConf has no meaning here: the log of a table is not read through Hadoop",
-                "Set what Spark needs to reach the data files in the session.",
-            )
+        _check_hadoop_conf(hadoopConf or {}, path)
         log = DeltaLog.for_path(path, sparkSession)
         log.require()
         return cls(sparkSession, log)
@@ -125,7 +123,10 @@ class DeltaTable:
         """How many rows there are: from the log where it knows, else counted."""
         snapshot = self._log.update()
         known = snapshot.files().total_rows()
-        return int(scan(self._spark, snapshot).count()) if known is None else int(known)
+        if known is not None:
+            return int(known)
+        with absence_told(snapshot):
+            return int(scan(self._spark, snapshot).count())
 
     def history(self, limit: int | None = None) -> DataFrame:
         """What was done to the table, the newest first."""
@@ -156,6 +157,8 @@ class DeltaTable:
         """Join rows of a source to the table; say with when...() what becomes of them, and execute()."""
         if source is None:
             raise ValueError("a merge needs a source: a DataFrame")
+        if not isinstance(source, DataFrame):
+            raise TypeError(f"the source of a merge must be a DataFrame, not {type(source).__name__}")
         if condition is None:
             raise ValueError("a merge needs a condition: SQL text or a Column")
         _is_condition(condition)
@@ -191,8 +194,7 @@ class DeltaTable:
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:
         """Make the table as it was at a time."""
-        if not isinstance(timestamp, str):
-            raise TypeError(f"timestamp must be a text, not {type(timestamp).__name__}")
+        _is_text(timestamp, "timestamp")
         return restore.restore(self._spark, self._log, timestamp=timestamp)
 
     def clone(
@@ -226,6 +228,7 @@ class DeltaTable:
         properties: Mapping[str, str] | None = None,
     ) -> DeltaTable:
         """A copy of the table as it was at a time."""
+        _is_text(timestamp, "timestamp")
         return self._cloned(target, isShallow, replace, properties, timestamp=timestamp)
 
     # What SQL would be needed for with delta-spark
@@ -268,11 +271,11 @@ class DeltaTable:
         alter.add_feature(self._spark, self._log, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
-        """Take a feature out of the table's protocol; refused by name where this engine can't."""
+        """Take a feature out of the table's protocol that asks nothing of readers; others are refused by name."""
         _is_text(featureName, "featureName")
-        if truncateHistory is not None and not isinstance(truncateHistory, bool):
-            raise TypeError(f"truncateHistory must be a bool, not {type(truncateHistory).__name__}")
-        alter.drop_feature(self._spark, self._log, featureName, truncate_history=bool(truncateHistory))
+        if truncateHistory is not None:
+            _is_bool(truncateHistory, "truncateHistory")
+        drop_feature.drop_feature(self._spark, self._log, featureName, truncate_history=bool(truncateHistory))
 
     @staticmethod
     def _session(spark: SparkSession | None) -> SparkSession:
@@ -282,6 +285,13 @@ class DeltaTable:
         self, target: str, is_shallow: bool, replace: bool, properties: Mapping[str, str] | None, **when: Any
     ) -> DeltaTable:
         _is_text(target, "target")
+        _is_bool(is_shallow, "isShallow")
+        _is_bool(replace, "replace")
+        if properties is not None and not isinstance(properties, Mapping):
+            raise ValueError(f"properties must be a dict, not {type(properties).__name__}")
+        for key, value in (properties or {}).items():
+            _is_text(key, "the name of a property")
+            _is_text(value, f"the property {key}")
         log = clone.clone(
             self._spark,
             self._log,
@@ -292,6 +302,21 @@ class DeltaTable:
             **when,
         )
         return DeltaTable(self._spark, log)
+
+
+def _check_hadoop_conf(settings: Mapping[str, str], path: str) -> None:
+    """Settings of file systems ask for nothing on a local disk; elsewhere they would be needed, and not be heard."""
+    strange = [name for name in settings if not name.startswith(("fs.", "dfs."))]
+    if strange:
+        raise InvalidArgument(
+            f"hadoopConf has {', '.join(strange)}, which is nothing of a file system",
+            "Its names begin with `fs.` or `dfs.`; other settings belong to the session.",
+        )
+    if settings and not table_path(path).startswith("/"):
+        raise InvalidArgument(
+            "hadoopConf has no meaning here: the log of a table is not read through Hadoop",
+            "Set what Spark needs to reach the data files in the session, what the log needs in its storage.",
+        )
 
 
 def _is_condition(condition: object) -> None:
@@ -311,11 +336,19 @@ def _is_assignment(assigned: object, name: str) -> None:
             raise TypeError(f"the values in {name} must be SQL text or Columns, not {type(value).__name__}")
 
 
+# What delta-spark's Python refuses as a ValueError, whatever is wrong is the kind.
+
+
 def _is_integer(value: object, name: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}")
+        raise ValueError(f"{name} must be an int, not {type(value).__name__}")  # noqa: TRY004
 
 
 def _is_text(value: object, name: str) -> None:
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a text, not {type(value).__name__}")
+        raise ValueError(f"{name} must be a text, not {type(value).__name__}")  # noqa: TRY004
+
+
+def _is_bool(value: object, name: str) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be a bool, not {type(value).__name__}")  # noqa: TRY004

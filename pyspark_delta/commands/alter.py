@@ -27,7 +27,6 @@ __all__ = [
     "add_constraint",
     "add_feature",
     "drop_constraint",
-    "drop_feature",
     "set_nullable",
     "set_properties",
     "unset_properties",
@@ -155,25 +154,16 @@ def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists:
 
 
 def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: int) -> None:
-    """Raise the protocol's versions; nothing happens where they are as high already."""
+    """Let the table have the features that these versions stand for; what it has already it keeps.
+
+    Versions 3 and 7 stand for none by themselves: there a table names its features.
+    """
+    if not (1 <= reader <= 3 and 1 <= writer <= 7):
+        raise InvalidArgument(f"there is no protocol ({reader}, {writer})", "The newest one is (3, 7).")
+    if reader == 3 and writer != 7:
+        raise InvalidArgument("reader version 3 needs writer version 7")
     with changing(spark, log) as change:
-        current = change.snapshot.protocol
-        if reader < current.min_reader or writer < current.min_writer:
-            raise InvalidArgument(
-                f"the table has protocol ({current.min_reader}, {current.min_writer}), which can't be lowered to "
-                f"({reader}, {writer})"
-            )
-        if not (1 <= reader <= 3 and 1 <= writer <= 7):
-            raise InvalidArgument(f"there is no protocol ({reader}, {writer})", "The newest one is (3, 7).")
-        if (reader, writer) == (current.min_reader, current.min_writer):
-            return
-        if reader == 3 and writer != 7:
-            raise InvalidArgument("reader version 3 needs writer version 7")
-        wanted = Protocol(reader, writer)
-        if writer == 7:
-            known = features.writer_features(current)
-            readers = frozenset(features.reader_features(current)) if reader == 3 else None
-            wanted = Protocol(reader, writer, readers, frozenset(known))
+        wanted = features.upgraded(change.snapshot.protocol, features.implied(reader, writer))
         _change_protocol(change, wanted, "UPGRADE PROTOCOL")
 
 
@@ -188,16 +178,6 @@ def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
         if current.writer_features is not None and feature in current.writer_features:
             return
         _change_protocol(change, _listing(current, feature), "ADD FEATURE")
-
-
-def drop_feature(spark: SparkSession, log: DeltaLog, name: str, *, truncate_history: bool = False) -> None:
-    """Refused: to take a feature away safely, what used it must be rewritten and the log's past be hidden."""
-    del spark, log, truncate_history
-    raise UnsupportedTableFeature(
-        f"dropping the feature {name} is not supported",
-        "Drop it with delta-spark, or copy the rows into a new table.",
-        features=(name,),
-    )
 
 
 def _listing(current: Protocol, feature: str) -> Protocol:

@@ -29,7 +29,10 @@ def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], ali
 
 
 def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> Column:
-    """A value of the source on top of one that a row has: fields that the source does not know stay as they are."""
+    """A value of the source on top of one that a row has: fields that the source does not know stay as they are.
+
+    So a struct of the row is a struct still where the source has null for it, unless the source knows all its fields.
+    """
     if given == wanted or not (isinstance(given, StructType) and isinstance(wanted, StructType)):
         return value
     parts = []
@@ -42,7 +45,18 @@ def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> 
             else overlaid(value.getField(source.name), source.dataType, old, field.dataType)
         )
         parts.append(new.alias(field.name))
-    return F.when(value.isNotNull(), F.struct(*parts))
+    stays = value.isNotNull()
+    if _lacks(given, wanted):
+        stays |= kept.isNotNull()
+    return F.when(stays, F.struct(*parts))
+
+
+def _lacks(given: DataType, wanted: DataType) -> bool:
+    """Whether a struct has fields, at any depth, that another one does not know."""
+    if not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+        return False
+    known = ((find(given, field.name), field) for field in wanted.fields)
+    return any(source is None or _lacks(source.dataType, field.dataType) for source, field in known)
 
 
 def _below(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:

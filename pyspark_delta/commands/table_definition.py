@@ -17,6 +17,8 @@ from pyspark_delta.frames import new_metadata
 from pyspark_delta.log.actions import Metadata, Remove, dump
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.log.store import table_path
+from pyspark_delta.storage import storage_of
 
 __all__ = ["Definition", "How", "define"]
 
@@ -55,6 +57,8 @@ def define(spark: SparkSession, definition: Definition, how: How) -> DeltaLog:
     if how == "create" and exists:
         version = transaction.snapshot.version
         raise TableExists(f"there is a table at {place} already, at version {version}")
+    if not exists:
+        _refuse_files(place)
     if not definition.schema.fields:
         raise InvalidArgument("the table has no columns", "Call addColumn() or addColumns() first.")
     metadata = new_metadata(
@@ -93,6 +97,17 @@ def _place(spark: SparkSession, definition: Definition) -> tuple[str, str | None
             "the table has neither a name nor a place", "Call tableName() or location() first."
         )
     return (place_of(spark, name) if is_known(spark, name) else default_place(spark, name)), name
+
+
+def _refuse_files(place: str) -> None:
+    """A new table's folder is the table's: what lies there would be nobody's, and vacuum's in the end."""
+    folder = table_path(place)
+    found = [each.name for each in storage_of(folder).entries(folder) if not each.name.startswith(("_", "."))]
+    if found:
+        raise InvalidArgument(
+            f"there is no table at {place} and the folder is not empty: it has {found[0]}",
+            "Use another folder, or make a table of Parquet files that are there with convertToDelta().",
+        )
 
 
 def _same_table(metadata: Metadata, snapshot: Snapshot) -> Metadata:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pyspark_delta import DeltaTable, read, write
+from pyspark_delta import DeltaTable, read, scan, write
 from pyspark_delta import exceptions as errors
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
@@ -130,6 +130,25 @@ def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
         assert refused.value.cure
         assert everything(table) == before
     assert DeltaTable.isDeltaTable(spark, str(table)) == (damage is not no_log and damage is not empty_log)
+
+
+def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_over_it(
+    spark, whole, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scan, "_CHECKED_FILES", 0)  # as if these few were more than are asked for one by one
+    table = tmp_path / "ta ble"
+    shutil.copytree(whole, table)
+    missing_file(table)
+    before = everything(table)
+    broken = DeltaTable.forPath(spark, str(table))
+    for call in (
+        lambda: broken.update("id < 100", {"id": "id + 1"}),
+        lambda: broken.delete("id = 1"),
+        broken.optimize().executeCompaction,
+    ):
+        with pytest.raises(errors.MissingDataFile, match="added by version 0"):
+            call()
+        assert everything(table) == before
 
 
 @pytest.mark.parametrize("hint", ('{"version": 77, "size": 1}', '{"version": 2, "si', "no json"))

@@ -229,6 +229,20 @@ def test_the_same_domain_can_not_be_changed_twice_at_once(tmp_path):
     assert other.commit([DomainMetadata("other", "2")], "B") == 3
 
 
+def test_who_drops_a_feature_must_have_seen_all_that_may_use_it(tmp_path):
+    log = table_at(tmp_path, delta__feature__domainMetadata="supported")
+    dropping, late = log.begin(), log.begin()
+    log.begin().commit([DomainMetadata("mine", "1")], "A")
+    dropping.update_protocol(Protocol(1, 2))
+    with pytest.raises(ProtocolChangedException, match="may make use of domainMetadata"):
+        dropping.commit([], "DROP FEATURE")
+    again = log.begin()
+    again.update_protocol(Protocol(1, 2))
+    assert again.commit([], "DROP FEATURE") == 3
+    with pytest.raises(ProtocolChangedException, match="dropped the table feature domainMetadata"):
+        late.commit([new_file("late")], "WRITE", blind_append=True)
+
+
 def test_of_two_who_create_a_table_one_is_told(tmp_path):
     first, second = (DeltaLog.for_path(tmp_path).begin() for _ in range(2))
     for transaction in (first, second):

@@ -41,3 +41,17 @@ def test_a_value_without_a_meaning_is_refused_where_it_is_set(name, value):
 def test_a_name_in_two_spellings_is_refused():
     with pytest.raises(InvalidArgument, match="twice"):
         checked({"delta.appendOnly": "true", "delta.appendonly": "false"})
+
+
+@pytest.mark.parametrize(
+    "name", ("delta.apendOnly", "delta.enableMaterializePartitionColumnsFeature", "DELTA.nosuch")
+)
+def test_a_name_of_the_formats_that_nobody_knows_is_refused(name):
+    with pytest.raises(InvalidArgument, match=name):
+        checked({name: "true"})
+    known = {
+        "delta.constraints.positive": "id > 0",
+        "delta.autoOptimize.autoCompact": "true",
+        "deltaless": "x",
+    }
+    assert checked(known) == known

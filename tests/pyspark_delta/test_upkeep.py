@@ -382,19 +382,49 @@ class TestDefinition:
         target = several(spark, table, (1,))
         with pytest.raises(UnsupportedTableFeature, match="rowTracking"):
             target.addFeatureSupport("rowTracking")
+        target.addFeatureSupport("deletionVectors")
         with pytest.raises(UnsupportedTableFeature, match="deletionVectors"):
             target.dropFeatureSupport("deletionVectors")
+
+    def test_a_feature_of_writers_is_dropped_once_nothing_uses_it(self, spark, table):
+        target = several(spark, table, (1,))
+        alter.add_constraint(spark, DeltaLog.for_path(table), "small", "id < 10")
+        with pytest.raises(DeltaAnalysisError, match="the constraint small"):
+            target.dropFeatureSupport("checkConstraints")
+        target.dropConstraint("small")
+        with pytest.raises(InvalidArgument, match="writers only"):
+            target.dropFeatureSupport("checkConstraints", True)
+        target.dropFeatureSupport("CheckConstraints")
+        with pytest.raises(DeltaAnalysisError, match="no feature checkConstraints"):
+            target.dropFeatureSupport("checkConstraints")
+        detail = target.detail().collect()[0]
+        assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (1, 2)
+        assert target.history(1).collect()[0]["operation"] == "DROP FEATURE"
+        target.addFeatureSupport("domainMetadata")
+        target.addFeatureSupport("deletionVectors")
+        target.dropFeatureSupport("domainMetadata")
+        kept = ["appendOnly", "deletionVectors", "invariants"]
+        assert sorted(target.detail().collect()[0]["tableFeatures"]) == kept
+        assert ids(spark, table) == [1]
 
     def test_the_protocol_is_raised_and_never_lowered(self, spark, table):
         target = several(spark, table, (1,))
         target.upgradeTableProtocol(1, 3)
         assert target.detail().collect()[0]["minWriterVersion"] == 3
         target.addFeatureSupport("deletionVectors")
-        detail = target.detail().collect()[0]
-        assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (3, 7)
-        assert "deletionVectors" in detail["tableFeatures"]
-        with pytest.raises(InvalidArgument, match="lowered"):
-            target.upgradeTableProtocol(1, 2)
+        for versions in ((1, 2), (3, 7)):
+            target.upgradeTableProtocol(*versions)
+            detail = target.detail().collect()[0]
+            assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (3, 7)
+            assert sorted(detail["tableFeatures"]) == [
+                "appendOnly",
+                "checkConstraints",
+                "deletionVectors",
+                "invariants",
+            ]
+        for versions in ((3, 5), (1, 8), (0, 2)):
+            with pytest.raises(InvalidArgument):
+                target.upgradeTableProtocol(*versions)
         assert ids(spark, table) == [1]
 
     def test_properties_columns_and_constraints_change_no_data(self, spark, table):
