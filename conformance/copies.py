@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +21,37 @@ class Copied(Protocol):
 
 
 Table = TypeVar("Table", bound=Copied)
+
+
+def copy_folder(folder: Path, to: Path) -> None:
+    """All files of a folder with their times and rights, apart from what engines do in place."""
+    os.makedirs(to)  # noqa: PTH103 - as all below: thousands of these
+    with os.scandir(folder) as found:
+        for each in found:
+            target = os.path.join(to, each.name)  # noqa: PTH118
+            if each.is_symlink():
+                os.symlink(os.readlink(each.path), target)  # noqa: PTH115, PTH211
+            elif each.is_dir():
+                copy_folder(Path(each.path), Path(target))
+            else:
+                _copy_file(each, target)
+    status = os.stat(folder)  # noqa: PTH116
+    os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _copy_file(file: os.DirEntry[str], to: str) -> None:
+    status = file.stat()
+    source = os.open(file.path, os.O_RDONLY)
+    try:
+        target = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o777)
+        try:
+            while os.sendfile(target, source, None, 1 << 30):
+                pass
+            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+        finally:
+            os.close(target)
+    finally:
+        os.close(source)
 
 
 def copies(table: Table, folder: Path, many: int) -> Iterator[Table]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.checks import Judgement, judge
+from conformance.checks import Begun, Judgement, begin, judge
 from conformance.ends import Held
 from conformance.following import Followers
 from conformance.hearing import heard, kind_of, look_of
@@ -182,7 +182,13 @@ class Desk:
             seat.engine, number, operation, self.folder, expectation, reply.outcome, branch, self.world.table,
             self.reader, before, self.snapshot, commits, (), error, self.versions,
         )  # fmt: skip
-        yield from self._judged(seen, seat, reads, "latest")
+        yield from self._judged(self._noticed(seen), seat, reads, "latest")
+
+    def _noticed(self, seen: Observation) -> Observation:
+        """What else is known of a step that an engine performed."""
+        if not isinstance(seen.operation, Vacuum):
+            return seen
+        return replace(seen, retained=self.world.readable(), recent=self.world.recent(seen.operation))
 
     def _reopen(self, operation: Operation) -> Iterator[Judged | None]:
         """The table through new links, cold for every engine."""
@@ -246,8 +252,9 @@ class Desk:
     def _judged(
         self, seen: Observation, writer: Seat | None, reads: Mapping[str, Answer], kind: str
     ) -> Iterator[Judged | None]:
-        """What engines answer about the table after a step, and the verdict on all of it."""
+        """What engines answer about the table after a step, and the verdict: on the log while they read."""
         found: dict[str, list[Look]] = {}
+        begun = None if writer is None else begin(seen)
         yield from self._gather(found, seen, reads, kind, Read())
         if self._looks_around and seen.after is not None and self.left is None:
             for other, read in self._rhythm.after(seen.step, self.world.table.schema, self.world.readable()):
@@ -255,20 +262,21 @@ class Desk:
                     answers = self._ask(read)
                     yield None
                     yield from self._gather(found, seen, answers, other, read)
-        yield from self._judge_looks(found, seen, writer)
+        yield from self._judge_looks(found, seen, writer, begun)
 
     def _judge_looks(
-        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
+        self,
+        found: Mapping[str, list[Look]],
+        seen: Observation,
+        writer: Seat | None,
+        begun: Begun | None = None,
     ) -> Iterator[Judged]:
         for seat in self.seats:
             if seat is not writer and seat.engine not in found:
                 continue
             looks = tuple(found.get(seat.engine, ()))
             mine = replace(seen, engine=seat.engine, looks=looks, wrote=seat is writer)
-            if isinstance(seen.operation, Vacuum):
-                recent = self.world.recent(seen.operation)
-                mine = replace(mine, retained=self.world.readable(), recent=recent)
-            said = judge(mine)
+            said = judge(mine, begun=begun if seat is writer else None)
             self._leave_if_violated(seat, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
             yield Judged(seat, mine, self._heard.news(seat.engine, said.breaches), evidence, said.faults)

@@ -42,11 +42,9 @@ READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
 
 def look(seen: Observation, ledger: Ledger) -> None:
-    """Judge the newest version against the model, and the old ones that were looked at."""
+    """Judge the newest version against the model."""
     if seen.log_error is not None:
         return
-    if seen.wrote or isinstance(seen.operation, Read):
-        _old_states(seen, ledger)
     if not seen.wrote:
         return
     if isinstance(seen.operation, Drop):
@@ -240,7 +238,10 @@ def _rearranged_only(seen: Observation, rows: Rows, ledger: Ledger) -> None:
     ledger.judge("write.data-change-false-keeps-rows", wrong, where)
 
 
-def _old_states(seen: Observation, ledger: Ledger) -> None:
+def look_back(seen: Observation, ledger: Ledger) -> None:
+    """Judge the old versions that were looked at against the model."""
+    if seen.log_error is not None or not (seen.wrote or isinstance(seen.operation, Read)):
+        return
     for each in seen.looks:
         if each.kind != "state" or each.expected is None:
             continue
@@ -282,3 +283,4 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 CHECK = Check("contents", JUDGES, look)
+OLD_STATES = Check("contents", JUDGES, look_back)

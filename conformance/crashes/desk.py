@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
+from conformance.checks import begin
+from conformance.copies import copy_folder
 from conformance.crashes.left_overs import by_role, files_of, lying, swept
 from conformance.crashes.narrowing import AFTER, BEFORE, narrow
 from conformance.history import Step
@@ -87,7 +88,7 @@ class CrashDesk(Desk):
         writer = replace(self.seats[0], operations=0, seconds=0.0)
         other = type(self)(folder, [writer, *self.seats[1:]], self.actor, 0, self._tag)
         if self.folder.exists():
-            shutil.copytree(self.folder, folder)
+            copy_folder(self.folder, folder)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.reader = LogReader(folder, stored=self.reader.stored)
         other.followers = self.followers.copy()
@@ -260,8 +261,9 @@ class CrashDesk(Desk):
             trouble=Trouble(fault, gone, found, by_role(new), cleaned=self._cleaned),
         )  # fmt: skip
         looks: dict[str, list[Look]] = {}
+        begun = begin(seen)
         yield from self._gather(looks, seen, reads, "reopen", Read())
-        yield from self._judge_looks(looks, seen, seat)
+        yield from self._judge_looks(looks, seen, seat, begun)
         self._readers_look = False
         self._owes = True
 
@@ -309,10 +311,9 @@ class CrashDesk(Desk):
         writer = self.seats[:1] if self._unread else ()
         return super()._ask(read, (*but, *(each.engine for each in (*writer, *spared))))
 
-    def _judge_looks(
-        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
-    ) -> Iterator[Judged]:
-        if writer is not None and seen.trouble is None and (self._owes or self._left_over or self._cleaned):
+    def _noticed(self, seen: Observation) -> Observation:
+        """What earlier faults have left to this step."""
+        if self._owes or self._left_over or self._cleaned:
             left = tuple(
                 LeftOver(path, self.world.hours - hour, (self.folder / path).exists())
                 for path, hour in sorted(self._left_over.items())
@@ -321,7 +322,7 @@ class CrashDesk(Desk):
                 seen, trouble=Trouble(next_write=self._owes, cleaned=self._cleaned, left_over=left)
             )
             self._left_over = {each.path: self._left_over[each.path] for each in left if each.there}
-        yield from super()._judge_looks(found, seen, writer)
+        return super()._noticed(seen)
 
     def _commits(self) -> dict[str, str]:
         """The commits of the log, each with a digest of its bytes."""

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Self
 
+from conformance.checks import Begun, begin
+from conformance.copies import copy_folder
 from conformance.following import left_of
 from conformance.history import Step
 from conformance.observation import Look, Observation, Race
 from conformance.player import Desk, Judged
 from conformance.races.authors import authors, charged
-from conformance.seats import Seat
+from conformance.seats import Lost, Seat
 from conformance.turnstile.actor import Actor
 from conformance.turnstile.controller import Turnstile
 from conformance.turnstile.schedules import PUBLISH, Gates, Interleaved, Writer, interleave
 from delta_adapters.contract import Look as Asked
 from delta_adapters.supervisor import ReadReply, Reply
 from delta_models.concurrency import WRITE_SERIALIZABLE, Done, explained, isolation_of, overlap_of
-from delta_models.log import LogError
+from delta_models.log import LogError, LogReader
+from delta_models.log.stored import StoredColumns
 from delta_models.operations import Interleave, Operation, Optimize, Read, Reopen
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.table import Branch, Expectation
@@ -45,6 +47,7 @@ class RaceDesk(Desk):
         self, folder: Path, seats: Sequence[Seat], actors: Sequence[Actor], turnstile: Turnstile, tag: str
     ) -> None:
         super().__init__(folder, _distinct(seats), 0, tag, looks_around=False)
+        self.reader = LogReader(folder, stored=StoredColumns())
         self._all = list(seats)
         self.overlap = ""  # as the model finds it
         self.asked = 0
@@ -78,7 +81,8 @@ class RaceDesk(Desk):
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
         other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
-        shutil.copytree(self.folder, folder)
+        copy_folder(self.folder, folder)
+        other.reader = LogReader(folder, stored=self.reader.stored)
         other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
         other.overlap, other.processes = self.overlap, self.processes
         other.followers = self.followers.copy()
@@ -123,6 +127,8 @@ class RaceDesk(Desk):
         )
         outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
         self._count(race, told)
+        lost = self._open_anew()
+        reads = {} if lost else self._ask(Read())
         added, error = self._advance()
         seen_by = self._seen(told)
         timeline = [(order[at], gate) for at, gate in went.timeline]
@@ -143,23 +149,34 @@ class RaceDesk(Desk):
             reader.engine, number, race, self.folder, expectation, outcomes[0], end, end.table,
             self.reader, before, self.snapshot, added, (), error, self.versions, race=raced,
         )  # fmt: skip
+        if lost is not None:
+            yield self._lost(*lost, race)
+            return
+        self.world = world.after(race, end)
+        self._remember(number)
+        begun = begin(seen)
+        yield from self._gather(looks, seen, reads, "reopen", Read())
+        yield from self._judge_looks(looks, seen, reader, begun)
+
+    def _open_anew(self) -> tuple[Seat, Lost] | None:
+        """Have every engine address the table, cold; who can't, with what became of it."""
         for seat in self._all:
             if not seat.host.alive:
                 seat.host.restart().ready()
                 seat.left = None
             if (lost := seat.open(self.folder)) is not None:
-                yield self._lost(seat, lost, race)
-                return
-        self.world = world.after(race, end)
-        self._remember(number)
-        yield from self._gather(looks, seen, self._ask(Read()), "reopen", Read())
-        yield from self._judge_looks(looks, seen, reader)
+                return seat, lost
+        return None
 
     def _judge_looks(
-        self, found: Mapping[str, list[Look]], seen: Observation, writer: Seat | None
+        self,
+        found: Mapping[str, list[Look]],
+        seen: Observation,
+        writer: Seat | None,
+        begun: Begun | None = None,
     ) -> Iterator[Judged]:
         replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
-        for each in super()._judge_looks(found, seen, writer):
+        for each in super()._judge_looks(found, seen, writer, begun):
             if each.seen.race is None or not each.breaches or replaceable:
                 yield each
             else:

@@ -1,6 +1,7 @@
 """One actor: a process with all that descends from it, what it may do in its present operation, and what it has done.
 
 The methods named like what a shim did (`asked`, `done`, `lost`) are for the controller's thread, which holds the lock.
+They wake whoever waits where it can make a difference to him: where one is parked, or its last call is over.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class Actor:
         self._table: Path | None = None
         self._unseen: Path | None = None
         self._operating = False
+        self._ending = False
         self._killed = False
         self._gate: Gate | None = None
         self._rules: list[Rule] = []
@@ -169,7 +171,9 @@ class Actor:
                 self._problems.append(f"{self._held.event} was still parked when the operation had ended")
                 self._let_go(PASS)
             if not self._killed:
+                self._ending = True
                 self._changed.wait_for(lambda: not self._moving, SETTLE_SECONDS)
+                self._ending = False
             if not self._page["dead"]:
                 self._page["armed"] = 0
             self._operating = False
@@ -243,12 +247,14 @@ class Actor:
             _send(connection, Kill())
         elif self._held is not None:
             self._queue.append((connection, question))  # its other threads wait for the one that is parked
+            self._changed.notify_all()
         else:
             self._decide(connection, question)
 
     def done(self, connection: socket.socket, errno: int, untearable: bool) -> None:
         """A call has been made."""
         at = self._moving.pop(connection, None)
+        self._tell_who_ends()
         if at is not None:
             self._happened[at] = replace(self._happened[at], errno=errno)
             event, verdict = self._happened[at].event, self._happened[at].verdict
@@ -262,11 +268,18 @@ class Actor:
     def lost(self, connection: socket.socket) -> None:
         """A connection has closed: the call is over, or its process is."""
         self._moving.pop(connection, None)
-        self._queue = deque(each for each in self._queue if each[0] is not connection)
+        self._tell_who_ends()
+        if self._queue:
+            self._queue = deque(each for each in self._queue if each[0] is not connection)
         if self._held is not None and self._held.connection is connection:
             self._problems.append(f"its process ended while it was parked at {self._held.event}")
             self._held = None
+            self._changed.notify_all()
             self._drain()
+
+    def _tell_who_ends(self) -> None:
+        if self._ending and not self._moving:
+            self._changed.notify_all()
 
     def _decide(self, connection: socket.socket, question: Question) -> None:
         role = question.role
@@ -283,6 +296,7 @@ class Actor:
             verdict = Hold()
         if isinstance(verdict, Hold):
             self._held = _Held(connection, event, time.monotonic() + self._hold)
+            self._changed.notify_all()
         else:
             self._tell(connection, event, verdict)
 

@@ -159,4 +159,3 @@ class Turnstile:
                 else:
                     for each in self._actors.values():
                         each.done(connection, *heard)
-            self.changed.notify_all()
