@@ -12,10 +12,11 @@ def look(seen: Observation, ledger: Ledger) -> None:
     """Judge the commits of a step that nothing disturbed: a writer that is cut may have no time for it."""
     if not seen.wrote or seen.trouble is not None or seen.race is not None or seen.log_error is not None:
         return
-    known = seen.reader.listing().checksums
+    listing = seen.reader.listing()
+    known = listing.checksums
     for commit in seen.commits:
-        if commit.version > 0 and commit.version - 1 not in known:
-            continue  # who writes none is told once, where that begins
+        if any(version not in known for version in listing.commits if version < commit.version):
+            return  # one is enough, of those who write none
         wrong = None if commit.version in known else f"there is none of version {commit.version}"
         ledger.judge("checksum.each-commit", wrong, commit.name)
 
