@@ -10,19 +10,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
-from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note
+from conformance.events import Event, Evidence, FindingFound, Floor, HarnessFault, HistoryEnded, Note
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
+from conformance.report.ledger import Ledger
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import EngineSpec, parse_engine
 from delta_adapters.warden import descendants
+from tests.report.samples import HEADER
 
 STRANGERS = Path(__file__).with_name("strangers.py")
 COMMITTED = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
@@ -56,6 +59,17 @@ def crash_checks(told: list[Event]) -> int:
     return sum(count for each in checks for name, count in each.items() if name.startswith("crash."))
 
 
+def cells(told: list[Event], folder: Path) -> set[str]:
+    """What the report says of the promise that a run of these events asks a strange engine for."""
+    core = (Floor("crash.all-or-nothing", "stranger", checks=10, histories=1, suite="crashes"),)
+    ledger = Ledger(folder)
+    for each in (replace(HEADER, engines=("stranger",), suites=("crashes",), core=core), *told):
+        ledger(each)
+    claims = [each for each in ledger.results(1.0).claims if each.cell.requirement == core[0].requirement]
+    assert all(each.core for each in claims)
+    return {each.verdict for each in claims}
+
+
 @pytest.mark.parametrize("first", (COMMITTED, DRAWN), ids=("committed", "drawn"))
 def test_an_engine_whose_files_come_from_a_static_program_is_no_evidence(first: Chunk, tmp_path: Path):
     told = told_of(
@@ -65,12 +79,14 @@ def test_an_engine_whose_files_come_from_a_static_program_is_no_evidence(first: 
     assert "the turnstile saw nothing of it" in note
     assert crash_checks(told) == 0
     assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) == 0
+    assert cells(told, tmp_path) == {"not-enough-evidence"}
 
 
 def test_the_same_engine_in_its_own_process_is_evidence(tmp_path: Path):
     told = told_of(stranger("Stranger"), tmp_path, COMMITTED)
     assert notes(told) == []
     assert crash_checks(told) > 0
+    assert cells(told, tmp_path) == {"holds"}
 
 
 def test_where_no_socket_can_be_made_there_is_a_note_and_no_evidence(tmp_path: Path):

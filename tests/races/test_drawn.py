@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delta_adapters
-from conformance.accounts import features_of
+from conformance.accounts import Account, features_of
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
 from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded
@@ -18,11 +18,15 @@ from conformance.history import Step
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
+from conformance.player import play
 from conformance.races.groups import WEAKER as PROMISE
+from conformance.races.groups import Group
 from conformance.races.witness import smallest
 from conformance.strategies.schedules import TABLES, WEAKER
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
+from delta_models.concurrency import ANOMALIES
+from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, Create, Delete, Interleave
 from delta_models.schema import LONG, struct
 from delta_models.table import World
@@ -71,6 +75,36 @@ def test_it_replays(liar: tuple[Path, list[Event]]):
     folder, told = liar
     found = next(each for each in told if isinstance(each, FindingFound))
     assert replay(folder / found.folder).exit == FAILS
+
+
+def test_a_race_of_three_writers_replays(tmp_path: Path):
+    name = f"{LIARS}:ChecksNoConflict"
+    told: list[Event] = []
+    arena = Arena({name: parse_engine(name)}, tmp_path / "arena", told.append)
+    try:
+        dealer = Dealer(
+            Hosts([], tmp_path / "hosts", told.append), Keeper(tmp_path), told.append, bool, arena
+        )
+        writers = [player for place in "ABC" if (player := arena.player(name, place)) is not None]
+        desk = Group(tuple(writers)).desk(dealer, tmp_path / "table", "three")
+        account = Account(Chunk("races", "dev", 0, 1), 0, dealer.keeper, told.append)
+        account.take(desk, desk.sit_down())
+        race = Interleave(tuple(_deletes(each) for each in (1, 2, 3)), (2, 0, 1, 1, 0, 2, 0, 2, 1))
+        for operation in (Create(SCHEMA), Append(rows(1, 2, 3, 4)), race):
+            account.begin_step(Step(operation))
+            account.take(desk, (judged for _, judged in play([desk], Step(operation))))
+    finally:
+        arena.close()
+    found = [each for each in told if isinstance(each, FindingFound)]
+    assert {each.requirement for each in found} & set(ANOMALIES), told
+    finding = load_finding(tmp_path / found[0].folder)
+    assert finding.history.steps[-1].operation == race
+    assert {line.split()[0] for line in finding.timeline} == {"A", "B", "C"}
+    assert replay(tmp_path / found[0].folder).exit == FAILS
+
+
+def _deletes(number: int) -> Delete:
+    return Delete(Compare("=", Column(("id",)), Literal(LONG, number)))
 
 
 def test_every_group_plays_at_a_table_of_its_own_and_the_honest_are_not_heard(tmp_path: Path):

@@ -8,7 +8,9 @@ import pytest
 
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
-from conformance.events import Declared, Event, HarnessFault
+from conformance.events import Declared, Event, FindingFound, HarnessFault
+from conformance.findings import load_finding
+from conformance.findings.replay import FAILS, replay
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
@@ -39,8 +41,13 @@ def told_by(adapter: str, folder: Path) -> list[Event]:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
-    return told_by("PromisesNothing", tmp_path_factory.mktemp("told"))
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("told")
+
+
+@pytest.fixture(scope="module")
+def told(kept: Path) -> list[Event]:
+    return told_by("PromisesNothing", kept)
 
 
 def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(told: list[Event], tmp_path: Path):
@@ -69,3 +76,10 @@ def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
     results = ledger.results(1.0)
     assert {each.cell.processes for each in results.claims if each.verdict == "violated"} == {IN_TURN}
     assert results.outcome.exit == 1
+
+
+def test_what_is_found_in_turn_replays_in_turn(told: list[Event], kept: Path):
+    found = next(each for each in told if isinstance(each, FindingFound) and each.processes == IN_TURN)
+    finding = load_finding(kept / found.folder)
+    assert finding.processes == IN_TURN
+    assert replay(kept / found.folder).exit == FAILS
