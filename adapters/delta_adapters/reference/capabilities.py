@@ -57,6 +57,7 @@ CAPABILITIES: dict[str, Any] = {
         "Vacuum": {"options": ["retention", "dry-run", "lite"]},
         "Checkpoint": {},
         "CompactLog": {},
+        "Reopen": {"note": "nothing is remembered of a table under another path"},
         "SetZone": {"note": "its sessions have no zone: every moment is said in UTC"},
         "Read": {"options": ["version", "time", "where", "columns"]},
         "ReadChanges": {"options": ["version"]},

@@ -98,7 +98,7 @@ class Reference(Pouring, Catalogued):
     def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
         """What concerns files and versions only; None if the operation is of another kind."""
         match operation:
-            case ops.SetZone():
+            case ops.SetZone() | ops.Reopen():
                 return NoChange()
             case ops.Drop() if snapshot is not None:
                 return self.drop()
