@@ -1,4 +1,4 @@
-"""Whose commit is whose after a race: what is wrong with one is charged to who made it, not to who came last."""
+"""Who answers for what after a race: for a commit who made it, for a refusal who was refused, not who came last."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from conformance.checks import judge, log, statistics
+from conformance.observation import Observation
 from conformance.player import Judged
 from conformance.seats import Seat
 from conformance.turnstile import roles
 from conformance.turnstile.events import Record
+from delta_models.operations import Append
+from delta_models.outcomes import Rejected
+from delta_models.requirements import Breach
+
+APPENDS = "race.appends-read-nothing"
+REFUSALS = (APPENDS, "race.conflicts-as-documented", "race.told-truly")
 
 
 def authors(writers: Sequence[int], records: Sequence[Record]) -> dict[int, int]:
@@ -23,9 +30,18 @@ def authors(writers: Sequence[int], records: Sequence[Record]) -> dict[int, int]
     }
 
 
-def charged(judged: Judged, seats: Mapping[int, Seat]) -> Iterator[Judged]:
-    """A verdict on a race, what is wrong with others' commits charged to those. `seats` says whose each version is."""
+def charged(judged: Judged, seats: Mapping[int, Seat], asked: Sequence[Seat]) -> Iterator[Judged]:
+    """A verdict on a race, what is wrong with others' commits and refusals charged to those.
+
+    `seats` says whose each version is, `asked` who was asked for each of the operations.
+    """
     left = list(judged.breaches)
+    for breach in judged.breaches:
+        seat = _refused(judged.seen, breach, asked)
+        if seat is not None and seat.engine != judged.seat.engine:
+            left.remove(breach)
+            mine = replace(judged.seen, engine=seat.engine, looks=())
+            yield Judged(seat, mine, (breach,), {breach.requirement: 1})
     for before, commit, after in log.chain(judged.seen):
         seat = seats.get(commit.version, judged.seat)
         if seat.engine != judged.seat.engine:
@@ -37,3 +53,19 @@ def charged(judged: Judged, seats: Mapping[int, Seat]) -> Iterator[Judged]:
             if theirs:
                 yield Judged(seat, alone, tuple(theirs), {each.requirement: 1 for each in theirs})
     yield replace(judged, breaches=tuple(left))
+
+
+def _refused(seen: Observation, breach: Breach, asked: Sequence[Seat]) -> Seat | None:
+    """Whom a breach about a refusal is about."""
+    race = seen.race
+    if race is None or breach.requirement not in REFUSALS:
+        return None
+    only = Append if breach.requirement == APPENDS else object
+    return next(
+        (
+            seat
+            for seat, operation, outcome in zip(asked, race.operations, race.outcomes, strict=True)
+            if isinstance(outcome, Rejected) and isinstance(operation, only)
+        ),
+        None,
+    )

@@ -177,10 +177,12 @@ class RaceDesk(Desk):
     ) -> Iterator[Judged]:
         replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
         for each in super()._judge_looks(found, seen, writer, begun):
-            if each.seen.race is None or not each.breaches or replaceable:
+            race = each.seen.race
+            if race is None or not each.breaches or replaceable:
                 yield each
             else:
-                yield from charged(each, self._authors)
+                asked = [self._speaker(self._all[owner]) for owner in race.owners]
+                yield from charged(each, self._authors, asked)
 
     def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
         """What the engines were asked, and how long they took: they work side by side, so the longest counts."""

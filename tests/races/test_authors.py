@@ -1,4 +1,4 @@
-"""Of two engines at one table each is charged with what is wrong with its own commits, whoever came last."""
+"""Of two engines at one table each is charged with its own commits and refusals, whoever came last."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from conformance.crashes.stories import rows
 from conformance.dealer import seat_of
 from conformance.history import Step
+from conformance.player import Judged
 from conformance.races.desk import SEVERAL, RaceDesk
 from conformance.races.pairs import BEFORE
 from conformance.turnstile.arena import Arena
@@ -16,29 +17,53 @@ from conformance.turnstile.schedules import GATES
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Append, Interleave
 
-CARELESS = f"{Path(__file__).with_name('liars.py')}:Careless"
+LIARS = Path(__file__).with_name("liars.py")
+REFERENCE = "reference"
+WHOLE = len(GATES)
+
+
+def raced(other: str, order: tuple[int, ...], table: Path, work: Path) -> list[Judged]:
+    """Two appends, by the reference and another, in an order."""
+    specs = {each: parse_engine(each) for each in (REFERENCE, f"{LIARS}:{other}")}
+    arena = Arena(specs, work, lambda _: None)
+    try:
+        players = [each for each in map(arena.player, specs) if each]
+        seats, actors = [seat_of(each.engine) for each in players], [each.actor for each in players]
+        desk = RaceDesk(table, seats, actors, arena.turnstile, "t")
+        assert desk.processes == SEVERAL
+        list(desk.sit_down())
+        for each in BEFORE:
+            list(desk.play(Step(each)))
+        race = Interleave((Append(rows(20)), Append(rows(21))), order)
+        return [each for each in desk.play(Step(race)) if each is not None]
+    finally:
+        arena.close()
+
+
+def last(judged: list[Judged]) -> str:
+    """Who answers for the rows."""
+    (engine,) = [each.seat.engine for each in judged if "race.no-lost-update" in each.evidence]
+    return engine.partition("@")[0]
+
+
+def breaches(judged: list[Judged]) -> list[tuple[str, str, str]]:
+    return [
+        (each.seat.engine.partition("@")[0], each.seen.engine.partition("@")[0], one.requirement)
+        for each in judged
+        for one in each.breaches
+    ]
 
 
 @pytest.mark.parametrize("first", (0, 1))
 def test_a_commit_is_charged_to_who_made_it(first: int, tmp_path: Path):
-    specs = {each: parse_engine(each) for each in ("reference", CARELESS)}
-    arena = Arena(specs, tmp_path / "arena", lambda _: None)
-    try:
-        players = [each for each in map(arena.player, specs) if each]
-        seats, actors = [seat_of(each.engine) for each in players], [each.actor for each in players]
-        desk = RaceDesk(tmp_path / "table", seats, actors, arena.turnstile, "t")
-        list(desk.sit_down())
-        for each in BEFORE:
-            list(desk.play(Step(each)))
-        order = (first,) * len(GATES) + (1 - first,) * len(GATES)
-        race = Interleave((Append(rows(20)), Append(rows(21))), order)
-        judged = [each for each in desk.play(Step(race)) if each is not None]
-    finally:
-        arena.close()
-    assert desk.processes == SEVERAL
-    (last,) = [each.seat.engine for each in judged if "race.no-lost-update" in each.evidence]
-    assert last.startswith(("liar", "reference")[first])
-    breaches = [
-        (each.seat.engine, each.seen.engine, one.requirement) for each in judged for one in each.breaches
-    ]
-    assert breaches == [("liar@1.0", "liar@1.0", "log.added-file-size")]
+    order = (first,) * WHOLE + (1 - first,) * WHOLE
+    judged = raced("Careless", order, tmp_path / "table", tmp_path / "arena")
+    assert last(judged) == ("liar", REFERENCE)[first]
+    assert breaches(judged) == [("liar", "liar", "log.added-file-size")]
+
+
+def test_a_refusal_is_charged_to_who_was_refused(tmp_path: Path):
+    order = (0,) * (WHOLE - 1) + (1,) * WHOLE + (0,)  # the reference, which tries once, is about to publish
+    judged = raced("OneOfThem", order, tmp_path / "Honest" / "table", tmp_path / "arena")
+    assert last(judged) == "liar"
+    assert breaches(judged) == [(REFERENCE, REFERENCE, "race.conflicts-as-documented")]
