@@ -95,11 +95,11 @@ class Races:
 
     def _orders(self, account: Account, group: Group, stand: RaceDesk, pair: Pair) -> set[str]:
         """Play the orders; which rules were broken."""
-        gates, folder = [], stand.folder.parent
-        for place, operation in enumerate((pair.first, pair.second)):
-            alone = stand.copy(folder / f"alone-{place}" / "table")
-            account.take(alone, alone.sit_down())
-            gates.append(alone.gates(place, operation))
+        folder = stand.folder.parent
+        gates = [
+            self._gates(account, stand, place, operation)
+            for place, operation in enumerate((pair.first, pair.second))
+        ]
         orders = list(schedules(gates))
         if not self._every:
             orders = self._dice.some(orders, self._chunk.steps)
@@ -133,6 +133,16 @@ class Races:
             )
         )  # fmt: skip
         return broken
+
+    def _gates(self, account: Account, stand: RaceDesk, place: int, operation: Operation) -> int:
+        """Through how many gates an operation goes alone: found once for all pairs, which begin from the same table."""
+        known = self._dealer.arena.gates
+        key = (stand.sitting[place].engine, stand.processes, operation)
+        if key not in known:
+            alone = stand.copy(stand.folder.parent / f"alone-{place}" / "table")
+            account.take(alone, alone.sit_down())
+            known[key] = alone.gates(place, operation)
+        return known[key]
 
     def _step(self, account: Account, group: Group, desk: RaceDesk, operation: Operation) -> list[Judged]:
         step = Step(operation)

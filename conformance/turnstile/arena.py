@@ -12,6 +12,7 @@ from conformance.turnstile.actor import Actor, NotSeen
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.controller import Turnstile
 from delta_adapters.registry import EngineSpec
+from delta_models.operations import Operation
 
 STEPS_HELD = (
     8  # how many steps of others, each as long as an engine may take over a call, one may stand parked
@@ -30,12 +31,14 @@ class Player:
 class Arena:
     """All engines of a worker that play with faults and schedules. Nothing is started before it is needed.
 
-    What can't be driven here is told once, as a note, and is no evidence.
+    What can't be driven here is told once, as a note, and is no evidence. `gates` are those that operations of the
+    committed pairs go through alone, by engine, ways of publishing and operation.
     """
 
     specs: Mapping[str, EngineSpec]
     work: Path
     tell: Callable[[Event], None]
+    gates: dict[tuple[str, str, Operation], int] = field(default_factory=dict)
     _turnstile: Turnstile | None = None
     _why_not: str | None = None
     _hosts: dict[str, Hosts] = field(default_factory=dict)
