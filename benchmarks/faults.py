@@ -1,21 +1,28 @@
 """Crash points a minute, with all that is judged afterwards, and the harness' own share.
 
-The share is what a crash point takes beyond the calls of the engine (operations and reads, as its host
-measures them, and its opening of the table), in their time; the start of the hosts is not counted. A JVM's points are
-those that it comes to in a minute. Schedules are measured in `schedules`.
+    ./dev bench faults                                 everything
+    ./dev python -m benchmarks.faults delta-rs read    some works, whose rows replace theirs in results/faults.json
+
+The share is what a crash point takes beyond the calls of the engine, in their time: operations and reads as its adapter
+takes them, its openings of the table, and its starts after a kill. All else is the harness' own, our own reader too; so
+are the calls that record an operation in peace. Nobody is parked at a crash point; what the turnstile asks within an
+operation, a tenth of a millisecond a time, is the engine's. A JVM's points are those that it comes to in a minute.
+Schedules are measured in `schedules`.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from benchmarks.pairs import bootstrap
-from benchmarks.results import Result, Row
+from benchmarks.results import Result, Row, in_parts
 from conformance.chunks import play_chunk
 from conformance.crashes.game import EachPoint
 from conformance.dealer import Dealer
@@ -30,7 +37,7 @@ ENGINE = "delta-rs"
 ON_A_JVM = {"delta-spark": 20.0, "pyspark": 30.0}  # with their bars
 READER = "delta-spark"
 RUNS = 5
-READ_RUNS = 3
+READ_RUNS = 9
 JVM_SECONDS = 60.0
 CRASH_POINTS_BAR, SCHEDULES_BAR, SHARE_BAR = 300.0, 120.0, 0.3
 CRASHES = Chunk("crashes", "dev", 0, 1, histories=4, table="changes")
@@ -87,41 +94,58 @@ def rates(clock: Clock, name: str, chunk: Chunk, bar: float, times: int = RUNS) 
         times = 1
     else:
         clock.play(chunk)  # warm
+        clock.play(chunk)
     runs = [clock.play(chunk) for _ in range(times)]
     a_minute = [60 * counted / seconds for counted, seconds, _ in runs]
     shares = [(seconds - engine) / engine for _, seconds, engine in runs]
     work = f"{name} with {clock.engine}"
     return [
-        _row(f"{work}, {runs[0][0]} a run", "a minute", a_minute, bar, more=True),
-        _row(f"the harness' own share of {work}", "of the engine's calls", shares, SHARE_BAR, more=False),
+        row(work, "a minute", a_minute, bar, more=True, note=f"{runs[0][0]} a run"),
+        row(f"the harness' own share of {work}", "of the engine's calls", shares, SHARE_BAR),
     ]
 
 
-def _row(work: str, measure: str, values: Sequence[float], bar: float, *, more: bool) -> Row:
+def row(
+    work: str, measure: str, values: Sequence[float], bar: float, *, more: bool = False, note: str = ""
+) -> Row:
+    """The median of what runs have shown, against a bar."""
     middle = sorted(values)[len(values) // 2]
     return Row(
         work=work, measure=measure, ours=middle, peer="the bar", peer_value=None, ratio=middle,
-        interval=bootstrap(list(values)), bar=bar, pairs=len(values), more_is_better=more,
+        interval=bootstrap(list(values)), bar=bar, pairs=len(values), more_is_better=more, note=note,
     )  # fmt: skip
 
 
-def main() -> Result:
-    """Crash points; points that another engine looks at; then those of engines on a JVM."""
-    rows: list[Row] = []
+def _alone() -> list[Row]:
     with _clock(ENGINE, "A") as clock:
-        rows += rates(clock, "crash points", CRASHES, CRASH_POINTS_BAR)
+        return rates(clock, "crash points", CRASHES, CRASH_POINTS_BAR)
+
+
+def _read_too() -> list[Row]:
     with _clock(ENGINE, "A", reader=READER) as clock:
-        rows += rates(
-            clock, f"crash points, {READER} reads every tenth,", READ_TOO, CRASH_POINTS_BAR, READ_RUNS
-        )[:1]
-    for engine, bar in ON_A_JVM.items():
-        with _clock(engine, "A", JVM_SECONDS) as clock:
-            rows += rates(clock, "crash points by dead table", JVM_CRASHES, bar)
-    notes = (
-        "our own reader judges each; other engines read where it is said",
-        "a JVM's points are those that it comes to in one minute, its first; it reads after faults and vacuums only",
-    )
-    return Result("faults", tuple(rows), notes)
+        name = f"crash points, {READER} reads every tenth,"
+        return rates(clock, name, READ_TOO, CRASH_POINTS_BAR, READ_RUNS)[:1]
+
+
+def _on_a_jvm(engine: str) -> list[Row]:
+    with _clock(engine, "A", JVM_SECONDS) as clock:
+        return rates(clock, "crash points by dead table", JVM_CRASHES, ON_A_JVM[engine])
+
+
+WORKS = {
+    ENGINE: _alone,
+    "read": _read_too,
+    **{each: partial(_on_a_jvm, each) for each in ON_A_JVM},
+}
+NOTES = (
+    "our own reader judges each; other engines read where it is said",
+    "a JVM's points are those that it comes to in one minute, its first; it reads after faults and vacuums only",
+)
+
+
+def main(asked: Sequence[str] = ()) -> Result:
+    """Crash points; points that another engine looks at; then those of engines on a JVM."""
+    return in_parts("faults", WORKS, asked, NOTES)
 
 
 @contextmanager
@@ -132,3 +156,7 @@ def _clock(engine: str, places: str, seconds: float = math.inf, reader: str | No
             yield clock
         finally:
             clock.arena.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

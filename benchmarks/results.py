@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = 1
+RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("delta-conformance", "deltalake", "delta-spark", "pyspark", "pyarrow", "hypothesis")
 
 
@@ -102,6 +103,9 @@ class Result:
         return path
 
 
+Works = Mapping[str, Callable[[], list[Row]]]
+
+
 class Measured(Result):
     """Rows of some of a benchmark's works: they replace theirs in its file, which keeps the others with their dates."""
 
@@ -115,6 +119,18 @@ class Measured(Result):
         rows = [fresh.pop(_key(each), each) for each in old]
         notes = list(dict.fromkeys([*before["notes"], *self.notes]))
         return self._put(folder, when, notes, [*rows, *fresh.values()])
+
+
+def in_parts(name: str, works: Works, asked: Sequence[str], notes: Sequence[str]) -> Result:
+    """The works asked for, or all. Rows are in the file as soon as they are measured, and replace theirs there."""
+    rows: list[Row] = []
+    for each in asked or works:
+        found = works[each]()
+        for row in found:
+            print(f"  {row}", flush=True)
+        Measured(name, tuple(found), tuple(notes)).write(RESULTS)
+        rows += found
+    return Measured(name, tuple(rows), tuple(notes))
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:

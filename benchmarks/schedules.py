@@ -1,20 +1,27 @@
 """Schedules a minute, with all that is judged afterwards, and the harness' own share of one, beside the bare engine.
 
-Bare are the same openings, operations and reads, asked of hosts without a turnstile, one after another, on a table that
-lies there: what a host says of an operation that was parked says nothing. Beside an engine on a JVM it is what there is
+    ./dev bench schedules                                           everything
+    ./dev python -m benchmarks.schedules delta-rs delta-spark       some works, whose rows replace theirs in the file
+
+Bare are the same openings, operations and reads, those that make the table among them, asked of hosts without a
+turnstile, one after another: what a host says of an operation that was parked says nothing. They count as their adapter
+takes them. All else is the harness' own: our own reader, the copies, and the run of each operation alone that finds its
+gates. Beside an engine on a JVM it is what there is
 in a minute; whoever does not promise commits of several processes writes in turn.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from benchmarks.faults import ENGINE, RACES, SCHEDULES_BAR, SHARE_BAR, Clock
-from benchmarks.pairs import bootstrap
-from benchmarks.results import Result, Row
+from benchmarks.faults import ENGINE, RACES, SCHEDULES_BAR, SHARE_BAR, Clock, row
+from benchmarks.results import Result, Row, in_parts
 from conformance.accounts import Account
 from conformance.dealer import Dealer, seat_of
 from conformance.events import Event, Raced
@@ -49,30 +56,31 @@ class Bare:
         for each in self.hosts:
             each.close()
 
-    def schedule(self, pair: Pair) -> float:
-        """Seconds of all calls of one schedule."""
+    def pair(self, pair: Pair, schedules: int) -> float:
+        """Seconds that engines take for a pair: for the table once, and for what each of its schedules asks of them."""
+        folder = self._work / f"bare-{self._made}"
         self._made += 1
-        first = self.hosts[0]
-        table = self._work / f"bare-{self._made}" / "table"
-        first.open(str(table))
+        seconds = self._open(folder / "table")
         for operation in BEFORE:
-            first.execute(operation)
-        start = time.monotonic()
-        self._open(table)
-        for host, operation in zip(self.hosts, (pair.first, pair.second), strict=True):
-            if isinstance(operation, Read):
-                host.read(operation)
-            else:
-                host.execute(operation)
-        self._open(table)
-        first.read(Read())
-        seconds = time.monotonic() - start
-        shutil.rmtree(table.parent)
+            seconds += self.hosts[0].execute(operation).seconds + self.hosts[0].read(Read()).seconds
+        for at in range(schedules):
+            shutil.copytree(folder / "table", folder / f"{at}")
+            seconds += self._schedule(folder / f"{at}", pair)
+        shutil.rmtree(folder)
         return seconds
 
-    def _open(self, table: Path) -> None:
+    def _schedule(self, table: Path, pair: Pair) -> float:
+        seconds = self._open(table)
+        for host, operation in zip(self.hosts, (pair.first, pair.second), strict=True):
+            asked = host.read(operation) if isinstance(operation, Read) else host.execute(operation)
+            seconds += asked.seconds
+        return seconds + self._open(table) + self.hosts[0].read(Read()).seconds
+
+    def _open(self, table: Path) -> float:
+        start = time.monotonic()
         for each in self.hosts:
             each.open(str(table))
+        return time.monotonic() - start
 
 
 def alone(clock: Clock, bare: Bare) -> list[Row]:
@@ -81,18 +89,29 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
     rates, shares = [], []
     for _ in range(RUNS):
         counted, seconds, _engine = clock.play(RACES)
-        asked = sum(bare.schedule(PAIRS[at % len(PAIRS)]) for at in range(counted))
+        raced = [each for each in clock.told if isinstance(each, Raced)]
+        asked = sum(bare.pair(_pair_of(each), each.schedules + each.unfollowed) for each in raced)
         rates.append(60 * counted / seconds)
         shares.append((seconds - asked) / asked)
     return [
-        _row(f"schedules of two {clock.engine}", "a minute", rates, SCHEDULES_BAR, more=True),
-        _row(
+        row(f"schedules of two {clock.engine}", "a minute", rates, SCHEDULES_BAR, more=True),
+        row(
             f"the harness' own share of a schedule of two {clock.engine}",
             "of the bare calls",
             shares,
             SHARE_BAR,
         ),
     ]
+
+
+def _pair_of(raced: Raced) -> Pair:
+    """The committed pair that an event tells of."""
+    told = (*raced.operations, raced.overlap)
+    return next(
+        each
+        for each in PAIRS
+        if told == (type(each.first).__name__, type(each.second).__name__, each.overlap)
+    )
 
 
 def beside(engine: str, work: Path) -> Row:
@@ -118,29 +137,34 @@ def beside(engine: str, work: Path) -> Row:
     finally:
         arena.close()
     counted = sum(each.schedules for each in told if isinstance(each, Raced))
-    work_done = f"schedules with {ENGINE} beside {engine}, {counted} in {seconds:.0f} s"
-    return _row(work_done, "a minute", [60 * counted / seconds], BESIDE_BAR, more=True)
-
-
-def _row(work: str, measure: str, values: list[float], bar: float, *, more: bool = False) -> Row:
-    middle = sorted(values)[len(values) // 2]
-    return Row(
-        work=work, measure=measure, ours=middle, peer="the bar", peer_value=None, ratio=middle,
-        interval=bootstrap(values), bar=bar, pairs=len(values), more_is_better=more,
+    return row(
+        f"schedules with {ENGINE} beside {engine}", "a minute", [60 * counted / seconds], BESIDE_BAR,
+        more=True, note=f"{counted} in {seconds:.0f} s",
     )  # fmt: skip
 
 
-def main() -> Result:
-    """Two of an engine, then one beside an engine on a JVM."""
-    rows: list[Row] = []
+def _twins() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         clock, bare = Clock(ENGINE, "AB", Path(folder)), Bare(ENGINE, Path(folder))
         try:
-            rows += alone(clock, bare)
+            return alone(clock, bare)
         finally:
             bare.close()
             clock.arena.close()
-    for engine in BESIDE:
-        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            rows.append(beside(engine, Path(folder)))
-    return Result("schedules", tuple(rows), ("our own reader and the engines read after each",))
+
+
+def _beside(engine: str) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        return [beside(engine, Path(folder))]
+
+
+WORKS = {ENGINE: _twins, **{each: partial(_beside, each) for each in BESIDE}}
+
+
+def main(asked: Sequence[str] = ()) -> Result:
+    """Two of an engine, then one beside an engine on a JVM."""
+    return in_parts("schedules", WORKS, asked, ("our own reader and the engines read after each",))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
