@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance import machine
@@ -12,7 +12,7 @@ from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import Engine, clear
 from conformance.plan import Chunk
-from conformance.player import Desk, play
+from conformance.player import Desk, Judged, play
 from conformance.strategies import Shape
 
 SHARED = "shared"
@@ -87,13 +87,17 @@ class Drawn:
             return
         engines = [seat.engine for desk in playing for seat in desk.seats if seat.plays]
         try:
-            for desk, judged in play(playing, step):
+            for desk, judged in self._played(playing, step):
                 self._account.take(desk, (judged,))
             self._account.played(engines)
         except (FindingError, OSError) as error:
             self._failure = error  # not here: Hypothesis would play the history again
         except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines, and other histories go on
             self._account.harness_failed(self._desks)
+
+    def _played(self, playing: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
+        """A command at the desks that still play: side by side."""
+        return play(playing, step)
 
     def end(self) -> None:
         """Close the account, and clear the table away."""

@@ -102,6 +102,12 @@ class CrashDesk(Desk):
         yield from super().sit_down()
         self.seats[0].seconds += time.monotonic() - start
 
+    def come_back(self) -> Iterator[Judged]:
+        """Have every engine address this table again: they were at another meanwhile."""
+        for seat in self.seats:
+            if seat.plays and (lost := seat.open(seat.address or self.folder)):
+                yield self._lost(seat, lost, Reopen())
+
     def record(self, operation: Operation) -> tuple[Outcome, Record]:
         """What an operation does at the storage boundary when nothing is in its way."""
         asked = self._translated(operation)

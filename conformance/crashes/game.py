@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from conformance.accounts import Account, features_of
@@ -16,7 +16,7 @@ from conformance.findings import FindingError
 from conformance.history import Step
 from conformance.hosts import Engine, clear
 from conformance.plan import Chunk
-from conformance.player import Desk, play
+from conformance.player import Desk, Judged, play
 from conformance.seats import Seat
 from conformance.strategies import Shape
 from conformance.turnstile.actor import NotSeen
@@ -28,7 +28,21 @@ SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums what is left 
 
 
 class DrawnCrashes(Drawn):
-    """Histories that a machine draws, with a fault before some of their operations."""
+    """Histories that a machine draws, with a fault before some of their operations.
+
+    Who writes to one table reads the others', so tables are played one after another, everybody back at his own.
+    """
+
+    def __init__(self, dealer: Dealer, chunk: Chunk, work: Path) -> None:
+        super().__init__(dealer, chunk, work)
+        self._at: Desk | None = None  # whose table the engines address
+
+    def _played(self, playing: Sequence[Desk], step: Step) -> Iterator[tuple[Desk, Judged]]:
+        for desk in playing:
+            if self._at is not desk and isinstance(desk, CrashDesk):
+                yield from ((desk, judged) for judged in desk.come_back())
+            self._at = desk
+            yield from play([desk], step)
 
     def _seated(self, history: int, shape: Shape, tag: str) -> list[Desk]:
         desks: list[Desk] = []
@@ -41,6 +55,7 @@ class DrawnCrashes(Drawn):
                 desks.append(_desk(folder, player, readers, self._chunk, tag))
             else:
                 self._dealer.note(f"{player.engine.name} {reason}: not asked in such histories")
+        self._at = desks[-1] if desks else None  # who sits down last
         return desks
 
 

@@ -28,9 +28,11 @@ TWICE = 1  # the reply that deltalake does not know again
 DRAWN = Chunk("crashes", "dev", 0, 5, histories=2, steps=12)
 
 
-def events_of(chunk: Chunk, arena: Arena, folder: Path) -> list[Event]:
+def events_of(
+    chunk: Chunk, arena: Arena, folder: Path, engines: tuple[str, ...] = ("delta-rs",)
+) -> list[Event]:
     told: list[Event] = []
-    with Hosts([parse_engine("delta-rs")], folder / "hosts", told.append) as hosts:
+    with Hosts([parse_engine(each) for each in engines], folder / "hosts", told.append) as hosts:
         dealer = Dealer(hosts, Keeper(folder), told.append, lambda: False, arena)
         play_chunk(dealer, chunk, folder / "work")
     assert [each for each in told if isinstance(each, HarnessFault)] == []
@@ -92,6 +94,15 @@ def test_drawn_histories_with_faults_are_played(arena: Arena, tmp_path: Path):
     told = events_of(DRAWN, arena, tmp_path)
     assert [each for each in told if isinstance(each, FindingFound) and not each.known] == []
     assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) > 0
+
+
+def test_engines_that_read_each_others_tables_in_drawn_histories_stay_at_their_own(
+    arena: Arena, tmp_path: Path
+):
+    told = events_of(DRAWN, arena, tmp_path, ("delta-rs", "reference"))
+    assert [each.detail for each in told if isinstance(each, FindingFound) and not each.known] == []
+    wrote = [each for each in told if isinstance(each, Evidence) and "crash.told-truly" in each.checks]
+    assert {each.engine.partition("@")[0] for each in wrote} == {"delta-rs", "reference"}
 
 
 class Listens:
