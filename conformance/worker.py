@@ -117,11 +117,13 @@ def _work(campaign: Campaign) -> None:
     from conformance.plan import Chunk  # noqa: PLC0415
     from conformance.turnstile.arena import Arena  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
+    from delta_adapters.warden import session_gives_way  # noqa: PLC0415
 
     settings = campaign.settings()
     work = Path(settings.work)
     if settings.gives_way:
         os.nice(BEHIND)
+        session_gives_way()  # its own: whoever starts a worker starts a session
     specs = [parse_engine(each) for each in settings.engines]
     with Hosts(specs, work / "hosts", campaign.tell) as hosts:
         hosts.begin(heavy=False)

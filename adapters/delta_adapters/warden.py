@@ -186,6 +186,15 @@ def descendants(root: int) -> list[int]:
     return found
 
 
+def session_gives_way() -> None:
+    """Let this session be as nice to others as this process is.
+
+    Where Linux groups processes by their sessions, a process' niceness tells among those of its own session alone.
+    """
+    with contextlib.suppress(OSError):  # no such groups here: niceness tells by itself
+        Path("/proc/self/autogroup").write_text(str(os.nice(0)), encoding="ascii")
+
+
 def _prctl(option: int, argument: int) -> int:
     import ctypes  # noqa: PLC0415 - exists in odd builds of Python only, and only Linux needs it
 
@@ -206,6 +215,7 @@ def main() -> None:
     """Start with the configuration that stands on standard input."""
     config = json.loads(sys.stdin.buffer.read())
     os.setsid()
+    session_gives_way()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     Warden(config).run()
     os._exit(0)
