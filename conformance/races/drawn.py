@@ -17,7 +17,7 @@ from conformance.races.groups import Group, groups
 from conformance.races.witness import Witnesses
 from conformance.strategies import Shape
 from delta_models.concurrency import SERIALIZABLE, documented, isolation_of
-from delta_models.outcomes import Rejected
+from delta_models.outcomes import Rejected, Unknown
 from delta_models.requirements import races
 
 WRITERS = 3
@@ -89,10 +89,19 @@ def tell_failures(dealer: Dealer, desk: RaceDesk, race: Race) -> None:
         dealer.note(f"{engines}: a schedule could not be followed: {why}")
 
 
+def not_done(race: Race) -> list[str]:
+    """Why operations of a race were not done, by kind; "unknown" where the engine does not say what became of one."""
+    return [
+        each.kind if isinstance(each, Rejected) else "unknown"
+        for each in race.outcomes
+        if isinstance(each, Rejected | Unknown)
+    ]
+
+
 def raced(desk: RaceDesk, race: Race) -> Raced:
     """A pair in one order, as the matrix counts it."""
     first, second = race.operations
-    refused = [each.kind for each in race.outcomes if isinstance(each, Rejected)]
+    refused = not_done(race)
     level = isolation_of(race.world.table)
     return Raced(
         engines=tuple(desk.sitting[owner].engine for owner in race.owners),

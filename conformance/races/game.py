@@ -16,7 +16,7 @@ from conformance.hosts import clear
 from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
 from conformance.races.desk import RaceDesk
-from conformance.races.drawn import tell_failures
+from conformance.races.drawn import not_done, tell_failures
 from conformance.races.groups import Group, groups
 from conformance.races.pairs import BEFORE, PAIRS, Pair
 from conformance.races.witness import Witnesses
@@ -24,7 +24,6 @@ from conformance.strategies.dice import RandomDice
 from conformance.turnstile.schedules import schedules
 from delta_models.concurrency import documented, isolation_of
 from delta_models.operations import Interleave, Operation
-from delta_models.outcomes import Rejected
 from delta_models.requirements import races
 
 EVERY_ORDER = {
@@ -114,7 +113,7 @@ class Races:
             judged = self._step(account, group, desk, Interleave((pair.first, pair.second), order))
             broken |= {breach.requirement for each in judged for breach in each.breaches}
             race = next((each.seen.race for each in judged if each.seen.race is not None), None)
-            refused = [each.kind for each in race.outcomes if isinstance(each, Rejected)] if race else []
+            refused = [] if race is None else not_done(race)
             told.update(refused)
             both += race is not None and not refused
             followed += desk.followed

@@ -12,8 +12,9 @@ from delta_models.concurrency import UNCONFIRMED
 HEAD = ("Writers", "At once", "Overlap", "Isolation", "Documented", "Orders", "Both done", "Refused")
 CELLS = (
     "Two operations that begin from one state, let through their steps in so many orders: how often both were done, and"
-    " how often one was refused, by the kind of conflict. Documented for the level of isolation that the table asks"
-    " for; of WriteSerializable there are rules, and no other implementation here to confirm them."
+    " how often one was refused, by the kind of conflict (unknown: its engine can't say what became of it)."
+    " Documented for the level of isolation that the table asks for; of WriteSerializable there are rules, and no other"
+    " implementation here to confirm them."
 )
 
 

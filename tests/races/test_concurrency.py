@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.crashes.stories import SCHEMA, UPDATE, rows, where
+from conformance.observation import Race
+from conformance.races.drawn import not_done
 from conformance.races.pairs import BEFORE, INSERT_99, PAIRS
 from delta_models.concurrency import (
     CAN,
@@ -31,6 +35,7 @@ from delta_models.operations import (
     SetProperties,
     Vacuum,
 )
+from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
 from delta_models.table import World
 from delta_models.values import Rows
 
@@ -131,3 +136,13 @@ def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_
     lost = explained(world, done(three, five), table(*START), {})
     assert lost is not None
     assert not has_properties(lost, {})
+
+
+def test_what_nobody_knows_of_is_not_counted_as_done(world: World):
+    ends = (Committed(), Unknown("the connection is gone"))
+    race = Race(world, (Append(rows(20)), Append(rows(21))), (0, 1), ends, "table")
+    assert not_done(race) == ["unknown"]
+    assert not_done(replace(race, outcomes=(Committed(), NoChange()))) == []
+    assert not_done(replace(race, outcomes=(Rejected("conflict.append", ""), Committed()))) == [
+        "conflict.append"
+    ]
