@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from delta_models.codec import encode
 from delta_models.operations import Operation
 from delta_models.outcomes import Committed, Outcome, Unknown
 
+CARRY = Path(__file__).with_name("carry.c")
 ELSEWHERE = """
 import json, sys
 from delta_adapters.reference import Reference
@@ -54,6 +56,26 @@ class LeavesItsFilesToAnother(Stranger):
         done = self.other.stdout.readline() == "True\n"
         self.reader.forget()
         return Committed() if done else Unknown("the other program failed")
+
+
+class LeavesItsFilesToAStaticProgram(Stranger):
+    """Prepares all changes elsewhere, and has them brought to the table by a program without a C library to preload."""
+
+    def start(self, work: Path) -> None:
+        self.carry, self.elsewhere = work / "carry", work / "elsewhere"
+        subprocess.run(["cc", "-static", "-w", "-o", self.carry, CARRY], check=True)
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        table = self.folder
+        shutil.rmtree(self.elsewhere, ignore_errors=True)
+        if table.exists():
+            shutil.copytree(table, self.elsewhere)
+        self.open(str(self.elsewhere))
+        outcome = super().execute(operation, tag)
+        self.open(str(table))
+        if self.elsewhere.exists():
+            subprocess.run([self.carry, self.elsewhere, table.resolve()], check=True)
+        return outcome
 
 
 class HangsOnceItsStorageFails(Stranger):
