@@ -173,6 +173,10 @@ def _cuts_the_plan_of_a_stream(_: TableLike, operation: Operation) -> bool:
     return isinstance(operation, STORAGE_FAULTS) and operation.role.startswith("stream-plan")
 
 
+def _cuts_a_creation(table: TableLike, operation: Operation) -> bool:
+    return isinstance(operation, STORAGE_FAULTS) and not table.exists
+
+
 def _fraction_in_a_constraint(_: TableLike, operation: Operation) -> bool:
     check = operation.check if isinstance(operation, AddConstraint) else None
     types = (each.type for each in _parts(check) if isinstance(each, Literal))
@@ -328,6 +332,11 @@ TRIGGERS: Mapping[str, Trigger] = {
     "stream-plan-cut": Trigger(
         "of a stream's plan only the temporary file is there",
         operation=_cuts_the_plan_of_a_stream,
+        everywhere=True,
+    ),
+    "creation-cut": Trigger(
+        "what a creation left before its commit is no table, and no empty folder",
+        operation=_cuts_a_creation,
         everywhere=True,
     ),
     "commit-found-taken": Trigger(
