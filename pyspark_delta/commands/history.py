@@ -18,7 +18,6 @@ from pyspark.sql.types import (
 
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.detail import moment
-from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.actions import dump
 from pyspark_delta.log.delta_log import DeltaLog
 
@@ -53,12 +52,10 @@ _SCHEMA = StructType(
 
 
 def history(spark: SparkSession, log: DeltaLog, limit: int | None = None) -> DataFrame:
-    """The newest `limit` commits, the newest first; all without a limit."""
-    if limit is not None and limit <= 0:
-        raise InvalidArgument(f"the limit of a history is {limit!r}", "Give a number above zero, or none.")
+    """The newest `limit` commits, the newest first; all without a limit, none for one below 1."""
     rows = [
         _row(entry.version, entry.timestamp, entry.commit_info.raw if entry.commit_info else {})
-        for entry in log.history(limit)
+        for entry in log.history(None if limit is None else max(0, limit))
     ]
     return frame_of(spark, _SCHEMA, rows)
 

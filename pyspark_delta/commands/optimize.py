@@ -37,7 +37,7 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
             if len(files) > 1 or _mostly_deleted(change, files[0])
         ]
         if not bins:
-            return answer(spark, log.path, bins=bins, added=[], considered=len(chosen), started_ms=started)
+            return answer(change, bins=bins, added=[], considered=len(chosen), started_ms=started)
         old = [add for files in bins for add in files]
         change.transaction.read_files(old)
         added = rewrite(change, bins)
@@ -48,7 +48,7 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        return answer(spark, log.path, bins=bins, added=added, considered=len(chosen), started_ms=started)
+        return answer(change, bins=bins, added=added, considered=len(chosen), started_ms=started)
 
 
 def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:

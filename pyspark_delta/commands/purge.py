@@ -26,4 +26,4 @@ def purge(spark: SparkSession, log: DeltaLog, partition_filter: str | None = Non
             added = rewrite(change, bins)
             predicate = dump([] if partition_filter is None else [partition_filter]).decode()
             publish(change, bins, added, "REORG", {"predicate": predicate, "applyPurge": "true"})
-        return answer(spark, log.path, bins=bins, added=added, considered=len(chosen), started_ms=started)
+        return answer(change, bins=bins, added=added, considered=len(chosen), started_ms=started)

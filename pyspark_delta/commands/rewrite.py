@@ -10,8 +10,10 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import LongType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
+from pyspark_delta import schema as schemas
+from pyspark_delta import statistics
 from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.change import Change, now_ms, total
 from pyspark_delta.log.actions import Add
@@ -26,28 +28,62 @@ BINS_IN_A_JOB = 64
 JOBS_AT_ONCE = 4
 _UNION = "spark.sql.unionOutputPartitioning"
 
+
+def _longs(*names: str) -> StructType:
+    return StructType([StructField(name, LongType()) for name in names])
+
+
 _SIZES = StructType(
-    [StructField(name, LongType()) for name in ("min", "max", "avg", "totalFiles", "totalSize")]
+    [
+        *_longs("min", "max"),
+        StructField("avg", DoubleType()),
+        *_longs("totalFiles", "totalSize"),
+    ]
+)
+_FILES = _longs("num", "size")
+_Z_ORDER = StructType(
+    [
+        StructField("strategyName", StringType()),
+        StructField("inputCubeFiles", _FILES),
+        StructField("inputOtherFiles", _FILES),
+        *_longs("inputNumCubes"),
+        StructField("mergedFiles", _FILES),
+        *_longs("numOutputCubes", "mergedNumCubes"),
+    ]
+)
+_CLUSTERED = _longs("numFiles", "size")
+_CLUSTERING = StructType(
+    [
+        StructField("inputZCubeFiles", _CLUSTERED),
+        StructField("inputOtherFiles", _CLUSTERED),
+        *_longs("inputNumZCubes"),
+        StructField("mergedFiles", _CLUSTERED),
+        *_longs("numOutputZCubes"),
+    ]
+)
+_PARALLELISM = _longs(
+    "maxClusterActiveParallelism",
+    "minClusterActiveParallelism",
+    "maxSessionActiveParallelism",
+    "minSessionActiveParallelism",
 )
 _METRICS = StructType(
     [
-        StructField("numFilesAdded", LongType()),
-        StructField("numFilesRemoved", LongType()),
+        *_longs("numFilesAdded", "numFilesRemoved"),
         StructField("filesAdded", _SIZES),
         StructField("filesRemoved", _SIZES),
-        StructField("partitionsOptimized", LongType()),
-        StructField("zOrderStats", MapType(StringType(), StringType())),
-        StructField("numBins", LongType()),
-        StructField("numBatches", LongType()),
-        StructField("totalConsideredFiles", LongType()),
-        StructField("totalFilesSkipped", LongType()),
-        StructField("preserveInsertionOrder", StringType()),
-        StructField("numFilesSkippedToReduceWriteAmplification", LongType()),
-        StructField("numBytesSkippedToReduceWriteAmplification", LongType()),
-        StructField("startTimeMs", LongType()),
-        StructField("endTimeMs", LongType()),
-        StructField("totalClusterParallelism", LongType()),
-        StructField("totalScheduledTasks", LongType()),
+        *_longs("partitionsOptimized"),
+        StructField("zOrderStats", _Z_ORDER),
+        StructField("clusteringStats", _CLUSTERING),
+        *_longs("numBins", "numBatches", "totalConsideredFiles", "totalFilesSkipped"),
+        StructField("preserveInsertionOrder", BooleanType()),
+        *_longs("numFilesSkippedToReduceWriteAmplification", "numBytesSkippedToReduceWriteAmplification"),
+        *_longs("startTimeMs", "endTimeMs", "totalClusterParallelism", "totalScheduledTasks"),
+        StructField("autoCompactParallelismStats", _PARALLELISM),
+        StructField(
+            "deletionVectorStats", _longs("numDeletionVectorsRemoved", "numDeletionVectorRowsRemoved")
+        ),
+        *_longs("numTableColumns", "numTableColumnsWithStats"),
     ]
 )
 ANSWER = StructType([StructField("path", StringType()), StructField("metrics", _METRICS)])
@@ -132,47 +168,65 @@ def publish(
 
 
 def answer(
-    spark: SparkSession,
-    path: str,
+    change: Change,
     *,
     bins: Bins,
     added: Sequence[Add],
     considered: int,
     started_ms: int,
-    zorder: dict[str, str] | None = None,
+    z_ordered: bool = False,
 ) -> DataFrame:
     """What optimize tells: one row, in the shape of delta-spark's."""
+    snapshot = change.snapshot
     old = [add for files in bins for add in files]
+    rewritten = {"num": len(old), "size": total(old)}
+    vectors = [add.deletion_vector.cardinality for add in old if add.deletion_vector is not None]
+    indexed = statistics.indexed_columns(snapshot.schema, snapshot.partition_columns, snapshot.properties)
     metrics = {
         "numFilesAdded": len(added),
         "numFilesRemoved": len(old),
         "filesAdded": _sizes(added),
         "filesRemoved": _sizes(old),
         "partitionsOptimized": len(by_partition(old)) if any(add.partition_values for add in old) else 0,
-        "zOrderStats": zorder,
+        "zOrderStats": None
+        if not z_ordered
+        else {
+            "strategyName": "all",
+            "inputCubeFiles": {"num": 0, "size": 0},
+            "inputOtherFiles": rewritten,
+            "inputNumCubes": 0,
+            "mergedFiles": rewritten,
+            "numOutputCubes": len(bins),
+        },
         "numBins": len(bins),
         "numBatches": int(bool(bins)),
         "totalConsideredFiles": considered,
         "totalFilesSkipped": considered - len(old),
-        "preserveInsertionOrder": "false",
+        "preserveInsertionOrder": False,
         "numFilesSkippedToReduceWriteAmplification": 0,
         "numBytesSkippedToReduceWriteAmplification": 0,
         "startTimeMs": started_ms,
         "endTimeMs": now_ms(),
-        "totalClusterParallelism": int(spark.sparkContext.defaultParallelism),
+        "totalClusterParallelism": int(change.spark.sparkContext.defaultParallelism),
         "totalScheduledTasks": len(bins),
+        "deletionVectorStats": {
+            "numDeletionVectorsRemoved": len(vectors),
+            "numDeletionVectorRowsRemoved": sum(vectors),
+        },
+        "numTableColumns": len(list(schemas.leaves(snapshot.schema))),
+        "numTableColumnsWithStats": len(indexed),
     }
-    return frame_of(spark, ANSWER, [{"path": path, "metrics": metrics}])
+    return frame_of(change.spark, ANSWER, [{"path": snapshot.path, "metrics": metrics}])
 
 
-def _sizes(adds: Sequence[Add]) -> dict[str, int | None]:
+def _sizes(adds: Sequence[Add]) -> dict[str, float | None]:
     sizes = [add.size for add in adds]
     if not sizes:
-        return {"min": None, "max": None, "avg": 0, "totalFiles": 0, "totalSize": 0}
+        return {"min": None, "max": None, "avg": 0.0, "totalFiles": 0, "totalSize": 0}
     return {
         "min": min(sizes),
         "max": max(sizes),
-        "avg": sum(sizes) // len(sizes),
+        "avg": sum(sizes) / len(sizes),
         "totalFiles": len(sizes),
         "totalSize": sum(sizes),
     }

@@ -13,7 +13,7 @@ from pyspark_delta.commands.candidates import Candidates, find_candidates, whole
 from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, is_plain, strict
-from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
+from pyspark_delta.exceptions import SchemaMismatch
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.sift import SIFTED_FROM
@@ -30,10 +30,6 @@ def update(
     alias: str | None = None,
 ) -> dict[str, int]:
     """Update the rows that the condition picks, all without one; the metrics, as the history has them."""
-    if not assigned:
-        raise InvalidArgument(
-            "an update must assign to a column", 'For example: update(set={"price": "price * 2"})'
-        )
     with changing(spark, log) as change:
         change.refuse_if_append_only("UPDATE")
         schema = change.snapshot.schema
@@ -41,7 +37,7 @@ def update(
         tree = assignments(assigned, schema, alias, case_sensitive)
         analysed = analyse(spark, schema, "true" if condition is None else condition, "UPDATE", alias)
         this = _Update(change, analysed, tree, alias)
-        if analysed.constant is not False:
+        if assigned and analysed.constant is not False:
             candidates = find_candidates(change, None if analysed.constant else analysed)
             if candidates.adds:
                 return this.of(candidates)

@@ -57,7 +57,7 @@ class Rubbish:
 def vacuum(
     spark: SparkSession, log: DeltaLog, retention_hours: float | None = None, *, dry_run: bool = False
 ) -> DataFrame:
-    """Delete what is not needed, or with `dry_run` only tell it: one row a file then, none otherwise."""
+    """Delete what is not needed, or with `dry_run` only tell it: one row a file then, else an empty frame."""
     snapshot = log.update()
     snapshot.check_writable()
     retention = _retention_ms(spark, snapshot, retention_hours)
@@ -86,7 +86,7 @@ def vacuum(
         if logged:
             metrics = {"numDeletedFiles": deleted, "numVacuumedDirectories": len(found.folders)}
             _note(spark, log, "VACUUM END", {"status": status}, metrics)
-    return frame_of(spark, paths, [])
+    return frame_of(spark, paths, []).select()
 
 
 def find_rubbish(

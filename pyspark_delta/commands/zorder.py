@@ -61,7 +61,7 @@ def zorder(
         chosen = chosen_files(change, partition_filter)
         bins = by_partition(chosen)
         if not bins:
-            return answer(spark, log.path, bins=[], added=[], considered=len(chosen), started_ms=started)
+            return answer(change, bins=[], added=[], considered=len(chosen), started_ms=started)
         everything = [add for files in bins for add in files]
         change.transaction.read_files(everything)
         whole = scan(spark, change.snapshot, Files.of(everything, log.path))
@@ -90,13 +90,8 @@ def zorder(
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        told = {
-            "strategyName": "all",
-            "numOutputCubes": str(len(bins)),
-            "mergedFiles": str(sum(map(len, bins))),
-        }
         return answer(
-            spark, log.path, bins=bins, added=added, considered=len(chosen), started_ms=started, zorder=told
+            change, bins=bins, added=added, considered=len(chosen), started_ms=started, z_ordered=True
         )
 
 
