@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from delta_adapters.delta_spark import jars
 from delta_adapters.deviations import all_deviations
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
@@ -37,6 +39,7 @@ def test_a_script_shows_its_deviation(script: Path, tmp_path):
         check=False,
         timeout=120,
         cwd=tmp_path,
+        env={**os.environ, "DELTA_JARS": ",".join(map(str, jars.resolve()))},
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.strip().splitlines()[-1].startswith("DEVIATION: ")
