@@ -46,7 +46,7 @@ from delta_models.operations import (
     When,
     ZOrder,
 )
-from delta_models.outcomes import Committed, NoChange, Outcome, Unknown, Unsupported
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
 from delta_models.schema import Struct, schema_string
 from delta_models.values import Rows
 
@@ -302,7 +302,8 @@ class SparkAdapter(ABC):
             refusal = self._refusal(error)
         except EngineGone as gone:
             self._die(gone)
-        if self._version() != before:
+        conflict = isinstance(refusal, Rejected) and refusal.kind.startswith("conflict.")
+        if self._version() != before and not conflict:  # in a conflict it is another writer's
             return Unknown(f"it failed, and there is a new version: {refusal}")
         return refusal
 
