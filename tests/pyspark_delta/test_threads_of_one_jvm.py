@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.crashes.stories import SCHEMA, rows, where
+from conformance.crashes.stories import FORTY_DAYS, SCHEMA, rows, where
 from conformance.races.pairs import INSERT_99
 from delta_models.concurrency import CANNOT, Done, anomaly, documented, is_serial, overlap_of
 from delta_models.expressions import Literal
 from delta_models.log import LogReader
-from delta_models.operations import Append, Create, Delete, Operation, Update
+from delta_models.operations import Append, Create, Delete, Operation, SetProperties, Update
 from delta_models.schema import LONG
 from delta_models.table import World
 from tests.pyspark_delta.delta_spark import DeltaSpark
@@ -36,8 +36,12 @@ IN_SQL: tuple[tuple[Operation, str], ...] = (
         """MERGE INTO delta.`{table}` t USING (SELECT 99L AS id, 3L AS part) s ON t.id = s.id
         WHEN NOT MATCHED THEN INSERT *""",
     ),
+    (
+        SetProperties(FORTY_DAYS),
+        "ALTER TABLE delta.`{table}` SET TBLPROPERTIES ('delta.logRetentionDuration' = 'interval 40 days')",
+    ),
 )
-PAIRS = ((0, 0), (0, 2), (1, 3), (4, 4))
+PAIRS = ((0, 0), (0, 2), (1, 3), (4, 4), (0, 5))
 ORDERS = ("AABBBA", "BABAAB")  # start, prepare, commit: all overlap, and either commits first
 
 RACE = """
@@ -121,11 +125,16 @@ def test_two_threads_leave_what_some_order_of_them_leaves(
         assert newest.version == 2 + len(done), (order, told)
         assert anomaly(world, done, found[-1]) is None, (order, told)
         assert is_serial(world, done, found), (order, told)
+        if any(isinstance(each.operation, SetProperties) for each in done):
+            assert newest.metadata.configuration == dict(FORTY_DAYS), (order, told)
         assert "committed" in told
         refused += [(operations[at], each) for at, each in enumerate(told) if each != "committed"]
     names = {kind for _, kind in refused}
     if documented(operations[0], operations[1], overlap_of(world, operations)) == CANNOT:
         assert refused == []
-    assert names <= {"ConcurrentAppendException", "ConcurrentDeleteReadException"}
-    assert not any(isinstance(operation, Append) for operation, _ in refused), "an append reads nothing"
+    if any(isinstance(each, SetProperties) for each in operations):
+        assert names == {"MetadataChangedException"}
+    else:
+        assert names <= {"ConcurrentAppendException", "ConcurrentDeleteReadException"}
+        assert not any(isinstance(operation, Append) for operation, _ in refused), "an append reads nothing"
     assert bool(refused) == (pair != (0, 0)), names
