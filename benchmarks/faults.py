@@ -36,7 +36,7 @@ from delta_adapters.registry import parse_engine
 ENGINE = "delta-rs"
 ON_A_JVM = {"delta-spark": 20.0, "pyspark": 30.0}  # with their bars
 READER = "delta-spark"
-RUNS = 5
+RUNS = 11
 READ_RUNS = 9
 JVM_SECONDS = 60.0
 CRASH_POINTS_BAR, SCHEDULES_BAR, SHARE_BAR = 300.0, 120.0, 0.3

@@ -37,7 +37,7 @@ from delta_adapters.registry import parse_engine
 from delta_adapters.supervisor import Host
 from delta_models.operations import Read
 
-RUNS = 5
+RUNS = 11
 SECONDS = 45.0
 BESIDE, BESIDE_BAR = ("pyspark", "delta-spark"), 30.0
 BESIDE_RACES = Chunk("races", "dev", 0, 1, histories=15, steps=3)
