@@ -45,13 +45,6 @@ public class DeltaFiles implements FileIndex {
         index, index.partitions, data, scala.Option.empty(), new ParquetFileFormat(), settings, session));
   }
 
-  public Object numbers(byte[] packed) {
-    long[] words = new long[packed.length / 8];
-    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(words);
-    return org.apache.spark.sql.classic.ExpressionUtils$.MODULE$.column(new Literal(
-        UnsafeArrayData.fromPrimitiveArray(words), new ArrayType(LongType$.MODULE$, false)));
-  }
-
   private void unpack(byte[] packed) {
     ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
     int count = in.getInt();

@@ -1,22 +1,24 @@
 """Rows that deletion vectors took away, taken out of a scan.
 
-Where the vectors' files have few enough rows, one bit for each row travels with the query as an array of numbers, and a
-row is looked up by its place: no join, no other job. Beyond that, the deleted rows are the broadcast side of an
-anti-join on one packed number, the file's ordinal above the row's index.
+Where the vectors' files have few enough rows, one bit for each row travels with the query, and a row is looked up by
+its place: no join, no other job. Beyond that, the deleted rows are the broadcast side of an anti-join on one packed
+number, the file's ordinal above the row's index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyroaring import BitMap
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everyone calls it
 
 from pyspark_delta import deletion_vectors, file_index
+from pyspark_delta.file_index import DeletedRows
 from pyspark_delta.layout import FILE, ROW, Layout
 from pyspark_delta.log.files import Files
 from pyspark_delta.log.snapshot import Snapshot
@@ -25,8 +27,8 @@ __all__ = ["MOST_BITS", "without"]
 
 ROW_BITS = 40
 MOST_BITS = 1 << 28
+_KEPT_BITS = 1 << 25
 
-_BASE = "__base"
 _DELETED = "__deleted"
 _THREADS_FROM = 8
 
@@ -37,42 +39,47 @@ def without(
     spark: SparkSession,
     snapshot: Snapshot,
     files: Files,
-    ordinals: Sequence[int] | np.ndarray[Any, Any],
-    layout: Layout,
-) -> DataFrame:
-    """The rows of these files, all of which have vectors, with `FILE` (as `ordinals` say) and `ROW`."""
-    rows = _deleted(snapshot, files)
-    counts = files.num_records
-    has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy() + 63)) <= MOST_BITS
-    if has_few and file_index.is_available(spark):
-        return _by_bits(spark, files, ordinals, layout, rows=rows, counts=counts.to_numpy())
-    return _by_join(spark, files, ordinals, layout, rows)
-
-
-def _by_bits(
-    spark: SparkSession,
-    files: Files,
-    ordinals: Sequence[int] | np.ndarray[Any, Any],
+    ordinals: np.ndarray[Any, Any],
     layout: Layout,
     *,
-    rows: Rows,
-    counts: np.ndarray[Any, Any],
+    with_position: bool = False,
 ) -> DataFrame:
-    words = (counts + 63) // 64
-    bases = (np.cumsum(words) - words) * 64
-    bits = np.zeros(int(words.sum()) * 64, dtype=bool)
-    for base, count, gone in zip(bases.tolist(), counts.tolist(), rows, strict=True):
-        bits[base + gone[gone < count]] = True
-    array = file_index.numbers(spark, np.packbits(bits, bitorder="little").tobytes())
-    frame = layout.frame(spark, files, {FILE: ordinals, _BASE: bases}, with_row=True)
-    word = F.get(array, F.expr(f"cast(shiftright({_BASE} + {ROW}, 6) as int)"))
-    return frame.where(F.getbit(word, F.expr(f"cast(({_BASE} + {ROW}) & 63 as int)")) == 0)
+    """The rows of these of the files, all of which have vectors; with `FILE` and `ROW` if positions are asked for."""
+    marked = files.take(ordinals)
+    counts = marked.num_records
+    has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy())) <= MOST_BITS
+    if has_few and file_index.is_available(spark):
+        constants = {FILE: ordinals} if with_position else None
+        less = _less(spark, snapshot, files, marked)
+        return layout.frame(spark, marked, constants, with_row=with_position, less=less)
+    frame = _by_join(spark, marked, ordinals, layout, _deleted(snapshot, marked))
+    return frame if with_position else frame.drop(FILE, ROW)
+
+
+_known: weakref.WeakKeyDictionary[Files, tuple[Any, DeletedRows]] = weakref.WeakKeyDictionary()
+
+
+def _less(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
+    """The deleted rows of the marked ones of the files; made once for those of a snapshot, where they take little."""
+    jvm, known = _known.get(files, (None, None))
+    if known is not None and jvm is spark._jvm:  # noqa: SLF001 - the classic session's own way to the JVM
+        return known
+    counts = marked.num_records.to_numpy()
+    firsts = np.cumsum(counts) - counts
+    rows = _deleted(snapshot, marked)
+    places = [gone[gone < count] + first for first, count, gone in zip(firsts, counts, rows, strict=True)]
+    deleted = BitMap(np.concatenate(places).astype(np.uint32))
+    total = int(counts.sum())
+    less = DeletedRows(firsts.tolist(), counts.tolist(), file_index.bits(spark, deleted, total))
+    if total <= _KEPT_BITS:
+        _known[files] = (spark._jvm, less)  # noqa: SLF001
+    return less
 
 
 def _by_join(
     spark: SparkSession,
     files: Files,
-    ordinals: Sequence[int] | np.ndarray[Any, Any],
+    ordinals: np.ndarray[Any, Any],
     layout: Layout,
     rows: Rows,
 ) -> DataFrame:

@@ -2,9 +2,9 @@
 
 Spark finds the files of a Parquet source by listing folders, and takes partition values from their names. A Delta
 table wants neither. Spark lets a relation bring its own list (`FileIndex`); that takes a class of the JVM, so a small
-one lies beside as source (DeltaFiles.java) and is compiled by the compiler that Spark itself carries for its generated
-code. It lives on the driver only. Where there is no JVM to reach (Spark Connect), `scan` goes another way through the
-public API.
+one lies beside as source (DeltaFiles.java), as does what leaves deleted rows out (DeletedRows.java). The compiler that
+Spark itself carries for its generated code compiles them; they live on the driver only. Where there is no JVM to reach
+(Spark Connect), `scan` goes another way through the public API.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from importlib import resources
 from typing import Any, ClassVar
 
 import pyarrow as pa
+from pyroaring import BitMap
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import StructType
 
-__all__ = ["FileList", "frame", "is_available", "numbers"]
+__all__ = ["DeletedRows", "FileList", "bits", "frame", "is_available"]
 
 LOG = logging.getLogger(__name__)
 
@@ -58,8 +59,8 @@ class FileList:
 
 
 def is_available(spark: SparkSession) -> bool:
-    """Whether this session has a JVM at hand in which the class can be made."""
-    return _factory(spark) is not None
+    """Whether this session has a JVM at hand in which the classes can be made."""
+    return _made(spark, "DeltaFiles") is not None and _made(spark, "DeletedRows") is not None
 
 
 def frame(
@@ -77,7 +78,7 @@ def frame(
     `choose` is asked when a query over the frame is planned: given the query's filters as JSON (see `conditions`), it
     gives a byte for each file, 0 where the file has no row for them; None for all files.
     """
-    factory = _factory(spark)
+    factory = _made(spark, "DeltaFiles")
     assert factory is not None  # noqa: S101 - whoever calls has asked is_available
     jvm_frame = factory.frame(
         spark._jsparkSession,  # noqa: SLF001 - the classic session's own way to the JVM
@@ -91,9 +92,31 @@ def frame(
     return DataFrame(jvm_frame, spark)
 
 
-def numbers(spark: SparkSession, packed: bytes) -> Column:
-    """An array of longs as a constant of a query; 8 bytes each, little-endian."""
-    return ClassicColumn(_factory(spark).numbers(packed))
+@dataclass(frozen=True, slots=True)
+class DeletedRows:
+    """Rows that a frame leaves out.
+
+    A row's place is that of its file's first row and its index in the file. Where a query reads whole files with no
+    filter for Spark's reader, the plan counts rows instead of having them numbered, a third of a scan's time.
+    """
+
+    firsts: Sequence[int]
+    counts: Sequence[int]
+    bits: Any
+
+    def constants(self) -> dict[str, list[int]]:
+        """What the plan must know of each file."""
+        return {"__pyspark_delta_first": list(self.firsts), "__pyspark_delta_count": list(self.counts)}
+
+    def kept(self, spark: SparkSession, row: str) -> Column:
+        """Whether a row is there; `row` is the column that Spark's reader numbers."""
+        session = spark._jsparkSession  # noqa: SLF001 - as above
+        return ClassicColumn(_made(spark, "DeletedRows").kept(session, self.bits, row))
+
+
+def bits(spark: SparkSession, places: BitMap, count: int) -> Any:
+    """A bit for each of so many rows in the JVM, set where the row's place is one of these."""
+    return _made(spark, "DeletedRows").bits(bytes(places.serialize()), count)
 
 
 class _Callback:
@@ -128,29 +151,29 @@ def _text(text: str | None) -> bytes:
     return struct.pack("<i", len(encoded)) + encoded
 
 
-_factories: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+_instances: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def _factory(spark: SparkSession) -> Any:
+def _made(spark: SparkSession, name: str) -> Any:
+    """One of the class of that name for each JVM, if it has one."""
     gateway = getattr(spark, "_jvm", None)
     if gateway is None:
         return None
-    if gateway not in _factories:
-        _factories[gateway] = _compiled(gateway)
-    return _factories[gateway]
+    known = _instances.setdefault(gateway, {})
+    if name not in known:
+        known[name] = _compiled(gateway, name)
+    return known[name]
 
 
-def _compiled(jvm: Any) -> Any:
+def _compiled(jvm: Any, name: str) -> Any:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
         # py4j remembers methods by the names of classes: another compilation needs another name.
-        name = f"DeltaFiles_{uuid.uuid4().hex}"
-        source = resources.files(__package__).joinpath("DeltaFiles.java").read_text("utf-8")
-        compiler.cook(source.replace("DeltaFiles", name))
-        return compiler.getClassLoader().loadClass(f"pyspark_delta.{name}").newInstance()
+        fresh = f"{name}_{uuid.uuid4().hex}"
+        source = resources.files(__package__).joinpath(f"{name}.java").read_text("utf-8")
+        compiler.cook(source.replace(name, fresh))
+        return compiler.getClassLoader().loadClass(f"pyspark_delta.{fresh}").newInstance()
     except Exception:
-        LOG.warning(
-            "Spark's planner can't be given a list of files; tables are read a slower way", exc_info=True
-        )
+        LOG.warning("%s can't be made in the JVM; tables are read a slower way", name, exc_info=True)
         return None

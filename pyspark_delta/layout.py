@@ -88,9 +88,12 @@ class Layout:
         constants: Mapping[str, Sequence[int] | np.ndarray[Any, Any]] | None = None,
         *,
         with_row: bool = False,
+        less: file_index.DeletedRows | None = None,
     ) -> DataFrame:
         """These files in the table's schema; then a column for each of the constants, which has a number for each file,
         and on demand `__row`, the index of a row in its file.
+
+        `less` are rows that are left out, where the session has a JVM at hand.
         """
         constants = constants or {}
         options = {**OPTIONS, "spark.sql.parquet.fieldId.read.enabled": "true"} if self.by_id else OPTIONS
@@ -109,10 +112,12 @@ class Layout:
             )
             columns = self._projection() if self._renamed() else self._plain()
             return frame.selectExpr(*columns, *constants, *([ROW] if with_row else []))
-        extra = [StructField(name, LongType()) for name in constants]
+        if less is not None:
+            numbers |= less.constants()
+        extra = [StructField(name, LongType()) for name in numbers]
         # Spark's reader numbers the rows where it is asked for a column of this name. Through `_metadata` it would do
         # the same, and then make an object of every row's number.
-        rows = [StructField(_ROW_INDEX, LongType())] if with_row else []
+        rows = [StructField(_ROW_INDEX, LongType())] if with_row or less is not None else []
         frame = file_index.frame(
             spark,
             self._list(files, list(numbers.values()), zone),
@@ -122,7 +127,9 @@ class Layout:
             options=options,
             choose=self._chooser(files, zone),
         )
-        columns = self._projection() if self._renamed() else self._plain() if with_row else []
+        if less is not None:
+            frame = frame.where(less.kept(spark, _ROW_INDEX))
+        columns = self._projection() if self._renamed() else self._plain() if rows else []
         if not columns:
             return frame
         return frame.selectExpr(*columns, *constants, *([f"{_ROW_INDEX} as {ROW}"] if with_row else []))

@@ -43,14 +43,15 @@ def scan(
     files = snapshot.files() if files is None else files
     require_files(snapshot, files)
     layout = Layout.of(snapshot)
-    wanted = [sql_text.name(name) for name in (columns if columns is not None else snapshot.schema.names)]
-    if not files.has_deletion_vectors():
+    if files.has_deletion_vectors():
+        frame = _without_deleted(spark, snapshot, files, layout, with_position=with_position)
+    else:
         constants = {FILE: range(len(files))} if with_position else None
         frame = layout.frame(spark, files, constants, with_row=with_position)
-        if columns is None:
-            return frame
-        return frame.select(*wanted, FILE, ROW) if with_position else frame.select(*wanted)
-    return _without_deleted(spark, snapshot, files, layout, wanted, with_position=with_position)
+    if columns is None:
+        return frame
+    wanted = [sql_text.name(name) for name in columns]
+    return frame.select(*wanted, FILE, ROW) if with_position else frame.select(*wanted)
 
 
 def require_files(snapshot: Snapshot, files: Files) -> None:
@@ -110,23 +111,13 @@ def _added_by(snapshot: Snapshot, path: str) -> int | None:
 
 
 def _without_deleted(
-    spark: SparkSession,
-    snapshot: Snapshot,
-    files: Files,
-    layout: Layout,
-    wanted: Sequence[str],
-    *,
-    with_position: bool,
+    spark: SparkSession, snapshot: Snapshot, files: Files, layout: Layout, *, with_position: bool
 ) -> DataFrame:
     marked = np.asarray(files.arrow()["deletionVector"].is_valid())
-    positions = (FILE, ROW) if with_position else ()
     ordinals = np.flatnonzero(marked)
-    kept = deleted_rows.without(spark, snapshot, files.take(ordinals), ordinals, layout).select(
-        *wanted, *positions
-    )
+    kept = deleted_rows.without(spark, snapshot, files, ordinals, layout, with_position=with_position)
     if marked.all():
         return kept
     others = np.flatnonzero(~marked)
     constants = {FILE: others} if with_position else None
-    untouched = layout.frame(spark, files.take(others), constants, with_row=with_position)
-    return untouched.select(*wanted, *positions).unionAll(kept)
+    return layout.frame(spark, files.take(others), constants, with_row=with_position).unionAll(kept)

@@ -149,6 +149,11 @@ changed.delete("id % 10 = 7")
 changed.update("id = 1", {"s": "'updated'"})
 source = spark.sql("select id, 5L as p, 'merged' as s from range(38, 44)").alias("s")
 changed.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+marked = read(spark, path)
+spark.conf.set("spark.sql.codegen.wholeStage", "false")  # operators take the plan below them along to the executors
+exploded = marked.selectExpr("explode_outer(array(id, id))").count()
+spark.conf.unset("spark.sql.codegen.wholeStage")
+print("marked", len(marked.collect()), exploded, marked.where("id < 20").count(), flush=True)
 changed.optimize().executeCompaction()
 spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
 changed.vacuum(0)
@@ -202,6 +207,7 @@ class Cluster:
 def test_separate_processes_write_and_one_that_is_stopped_or_killed_in_mid_write_changes_nothing(table):
     cluster = Cluster(table)
     try:
+        assert "marked 40 80 18" in cluster.wait_for("marked")
         assert "counted 40 13 3" in cluster.wait_for("counted")
         before = files_of(Path(table))
         cluster.write_until_there_is_data()
