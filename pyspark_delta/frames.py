@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from pyspark_delta import features, predicates
 from pyspark_delta import schema as schemas
+from pyspark_delta.absence import absence_told
 from pyspark_delta.constraints import Check, checked, checks_of
 from pyspark_delta.enforcement import as_nullable, conform, merged
 from pyspark_delta.exceptions import (
@@ -31,7 +32,7 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
 from pyspark_delta.properties import checked as checked_properties
-from pyspark_delta.scan import FILE, absence_told, scan
+from pyspark_delta.scan import FILE, scan
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
 

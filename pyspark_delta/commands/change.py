@@ -19,13 +19,13 @@ from pyroaring import BitMap64
 from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_delta import deletion_vectors
+from pyspark_delta.absence import absence_told
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, DeltaError
 from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Remove, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
-from pyspark_delta.scan import absence_told
 from pyspark_delta.sift import sift_files
 from pyspark_delta.storage import refusals_named, storage_of
 from pyspark_delta.transaction import Transaction

@@ -9,6 +9,7 @@ What it gives back is what a user sees, with nothing that an engine makes up.
 from __future__ import annotations
 
 SCRIPT = r"""
+from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
@@ -23,6 +24,23 @@ def look(what):
 
 def told(frame, *names):
     return [[row[name] for name in names] for row in frame.collect()]
+
+
+def wrong(calls):
+    for what, call in calls.items():
+        try:
+            call()
+            seen.append([what, "done"])
+        except (TypeError, ValueError) as error:
+            seen.append([what, type(error).__name__])
+
+
+def named(what, kind, call):
+    try:
+        call()
+        seen.append([what, "done"])
+    except kind:
+        seen.append([what, kind.__name__])
 
 
 def refused(what, call):
@@ -84,11 +102,11 @@ refused("null in a column that takes none", lambda: people.update(set={"id": "ca
 refused("an unknown column", lambda: people.delete("nobody = 1"))
 refused("a version that is not there", lambda: people.restoreToVersion(1000))
 look("after refusals")
-people.restoreToVersion(1)
+restored = people.restoreToVersion(1)
 look("restored")
-people.optimize().where("`where` = 'here'").executeCompaction()
-people.optimize().executeZOrderBy("id")
-people.vacuum(1000)
+compacted = people.optimize().where("`where` = 'here'").executeCompaction()
+ordered = people.optimize().executeZOrderBy("id")
+vacuumed = people.vacuum(1000)
 look("kept up")
 history = people.history()
 operations = [row["operation"] for row in history.collect()]
@@ -97,6 +115,8 @@ kept = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted",
 numbers = [[[k, v] for k, v in sorted(row["operationMetrics"].items()) if k in kept] for row in history.collect()]
 seen.append(["numbers", [each for each in numbers if each]])
 detail = people.detail()
+frames = (told_by_merge, restored, compacted, ordered, vacuumed, history, detail)
+seen.append(["shapes", *[frame.schema.simpleString() for frame in frames], vacuumed.count()])
 shown = ("format", "description", "partitionColumns", "minReaderVersion", "minWriterVersion")
 seen.append(["detail", told(detail, *shown)])
 seen.append(["is a table", DeltaTable.isDeltaTable(spark, path), DeltaTable.isDeltaTable(spark, path + "-none")])
@@ -109,7 +129,75 @@ converted.generate("symlink_format_manifest")
 seen.append(["converted", [list(row) for row in converted.toDF().collect()]])
 DeltaTable.replace(spark).location(path).addColumn("n", "decimal(5,2)").execute()
 look("replaced")
-people.upgradeTableProtocol(3, 7)
-people.addFeatureSupport("timestampNtz")
+wrong({
+    "no source": lambda: people.merge(None, "true"),
+    "a text as source": lambda: people.merge("new", "true"),
+    "no condition": lambda: people.merge(source, None),
+    "a number as condition of a merge": lambda: people.merge(source, 3),
+    "a number as condition of a clause": lambda: people.merge(source, "true").whenMatchedDelete(3),
+    "a number as condition": lambda: people.delete(3),
+    "nothing set": lambda: people.update("true"),
+    "a list set": lambda: people.update("true", ["n"]),
+    "a number as column": lambda: people.update("true", {3: "1"}),
+    "a number as value": lambda: people.update("true", {"n": 3}),
+    "nothing set by a clause": lambda: people.merge(source, "true").whenMatchedUpdate("true"),
+    "no values of a clause": lambda: people.merge(source, "true").whenNotMatchedInsert("true"),
+    "a text as version": lambda: people.restoreToVersion("1"),
+    "a number as time": lambda: people.restoreToTimestamp(3),
+    "a text as protocol": lambda: people.upgradeTableProtocol("1", 2),
+    "a number as feature": lambda: people.addFeatureSupport(3),
+    "a number as feature to drop": lambda: people.dropFeatureSupport(3),
+    "a text as a choice": lambda: people.dropFeatureSupport("checkConstraints", "yes"),
+    "a number as target": lambda: people.clone(3),
+    "a text as shallow": lambda: people.clone(path + "-none", "yes"),
+    "a list as properties": lambda: people.clone(path + "-none", True, False, ["a"]),
+    "a number as property of a clone": lambda: people.clone(path + "-none", True, False, {"a": 3}),
+    "a text as version of a clone": lambda: people.cloneAtVersion("0", path + "-none"),
+    "a number as time of a clone": lambda: people.cloneAtTimestamp(3, path + "-none"),
+    "a number as Z-order": lambda: people.optimize().executeZOrderBy(3),
+    "a number as name": lambda: DeltaTable.create(spark).tableName(3),
+    "a number as place": lambda: DeltaTable.create(spark).location(3),
+    "a number as comment": lambda: DeltaTable.create(spark).comment(3),
+    "a number as property": lambda: DeltaTable.create(spark).property("a", 3),
+    "a number as a new column": lambda: DeltaTable.create(spark).addColumn(3, "int"),
+    "a number as type": lambda: DeltaTable.create(spark).addColumn("n", 3),
+    "a text as nullable": lambda: DeltaTable.create(spark).addColumn("n", "int", nullable="yes"),
+    "a number as comment of a column": lambda: DeltaTable.create(spark).addColumn("n", "int", comment=3),
+    "two ways to generate": lambda: DeltaTable.create(spark).addColumn("n", "int", True, "1", "2"),
+    "a number to generate": lambda: DeltaTable.create(spark).addColumn("n", "int", True, 3),
+    "a text as columns": lambda: DeltaTable.create(spark).addColumns("n"),
+    "texts as columns": lambda: DeltaTable.create(spark).addColumns(["n"]),
+    "a number as partition": lambda: DeltaTable.create(spark).partitionedBy(3),
+})
+seen.append(["no history", people.history(0).count(), people.history(-1).count()])
+DeltaTable.forPath(spark, path).update("n > 0", {})
+look("nothing set")
+seen.append(["settings of a file system", DeltaTable.forPath(spark, path, {"fs.none.key": "x"}).toDF().count()])
+named("settings of something else", IllegalArgumentException, lambda: DeltaTable.forPath(spark, path, {"spark.x": "y"}))
+named("a retention too short", IllegalArgumentException, lambda: people.vacuum(0))
+nowhere = DeltaTable.create(spark).location(path + "-none").addColumn("n", "int")
+named("a property of the format that is none", AnalysisException, nowhere.property("delta.none", "1").execute)
+spark.range(1).write.parquet(path + "-files")
+named("a folder with files", AnalysisException,
+      DeltaTable.create(spark).location(path + "-files").addColumn("n", "int").execute)
+named("a feature that nobody knows", Exception, lambda: people.dropFeatureSupport("nobodys"))
+named("a feature that the table has not", Exception, lambda: people.dropFeatureSupport("v2Checkpoint"))
+replaced = DeltaTable.forPath(spark, path)
+
+
+def protocol(what):
+    row = DeltaTable.forPath(spark, path).detail().collect()[0]
+    seen.append([what, row["minReaderVersion"], row["minWriterVersion"], sorted(row["tableFeatures"])])
+
+
+for versions in ((1, 1), (1, 3), (3, 7), (1, 4)):
+    replaced.upgradeTableProtocol(*versions)
+    protocol(versions)
+replaced.addFeatureSupport("TimestampNtz")
+protocol("a feature more")
+replaced.upgradeTableProtocol(1, 2)
+protocol("never lowered")
+replaced.dropFeatureSupport("checkConstraints")
+protocol("a feature less")
 result = seen
 """

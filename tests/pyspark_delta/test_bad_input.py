@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pyspark_delta import DeltaTable, read, scan, write
+from pyspark_delta import DeltaTable, absence, read, write
 from pyspark_delta import exceptions as errors
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
@@ -135,7 +135,9 @@ def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
 def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_over_it(
     spark, whole, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(scan, "_CHECKED_FILES", 0)  # as if these few were more than are asked for one by one
+    monkeypatch.setattr(
+        absence, "_CHECKED_FILES", 0
+    )  # as if these few were more than are asked for one by one
     table = tmp_path / "ta ble"
     shutil.copytree(whole, table)
     missing_file(table)
@@ -145,6 +147,8 @@ def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_
         lambda: broken.update("id < 100", {"id": "id + 1"}),
         lambda: broken.delete("id = 1"),
         broken.optimize().executeCompaction,
+        broken.toDF().where("id < 100").collect,
+        lambda: read(spark, str(table), version=1).agg({"id": "sum"}).collect(),
     ):
         with pytest.raises(errors.MissingDataFile, match="added by version 0"):
             call()
