@@ -4,7 +4,8 @@ a released engine, lest they hide others. What trips one stands in `delta_adapte
 
 from __future__ import annotations
 
-from delta_adapters.deviations.triggers import LONGEST_NAME, touched, touched_by_name
+from delta_adapters.deviations.kinds import LONGEST_NAME
+from delta_adapters.deviations.triggers import touched, touched_by_name
 from delta_models.schema import STRING, DataType
 from delta_models.values import Value
 
