@@ -279,7 +279,12 @@ class Desk:
             said = judge(mine, begun=begun if seat is writer else None)
             self._leave_if_violated(seat, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
-            yield Judged(seat, mine, self._heard.news(seat.engine, said.breaches), evidence, said.faults)
+            news = self._heard.news(seat.engine, said.breaches)
+            yield from self._charged(Judged(seat, mine, news, evidence, said.faults))
+
+    def _charged(self, judged: Judged) -> Iterator[Judged]:
+        """Who is told of a breach: who was judged."""
+        yield judged
 
     # Asking
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from conformance.checks import Begun, begin
+from conformance.checks import begin
 from conformance.copies import copy_folder
 from conformance.following import left_of
 from conformance.history import Step
@@ -168,21 +168,14 @@ class RaceDesk(Desk):
                 return seat, lost
         return None
 
-    def _judge_looks(
-        self,
-        found: Mapping[str, list[Look]],
-        seen: Observation,
-        writer: Seat | None,
-        begun: Begun | None = None,
-    ) -> Iterator[Judged]:
+    def _charged(self, judged: Judged) -> Iterator[Judged]:
+        race = judged.seen.race
         replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
-        for each in super()._judge_looks(found, seen, writer, begun):
-            race = each.seen.race
-            if race is None or not each.breaches or replaceable:
-                yield each
-            else:
-                asked = [self._speaker(self._all[owner]) for owner in race.owners]
-                yield from charged(each, self._authors, asked)
+        if race is None or not judged.breaches or replaceable:
+            yield judged
+        else:
+            asked = [self._speaker(self._all[owner]) for owner in race.owners]
+            yield from charged(judged, self._authors, asked)
 
     def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
         """What the engines were asked, and how long they took: they work side by side, so the longest counts."""
