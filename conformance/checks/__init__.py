@@ -31,7 +31,7 @@ from conformance.checks.blame import our_own_fault
 from conformance.checks.ledger import Check, Ledger
 from conformance.observation import Observation
 from delta_models.log import CorruptLog
-from delta_models.requirements import Breach
+from delta_models.requirements import BY_ID, Breach
 
 CHECKS: tuple[Check, ...] = (
     log.CHECK,  # first: what follows from an invalid log is not told again
@@ -116,7 +116,7 @@ def judge(
     begun.ask(observation, begun.left)
     ledger, faults = begun.ledger, begun.faults
     own = our_own_fault(observation)
-    invalid = any(each.requirement not in checksums.JUDGES for each in ledger.breaches)
+    invalid = any(BY_ID[each.requirement].strength == "must" for each in ledger.breaches)
     if own is not None and not invalid:  # what is invalid need not be readable
         faults.append(own)
     return Judgement(tuple(ledger.breaches), dict(ledger.evidence), tuple(faults))

@@ -108,6 +108,16 @@ class TestTheHarnessItself:
         assert found.breaches == ()
         assert "our own log reader failed at step 2" in found.faults[0]
 
+    @pytest.mark.parametrize(
+        ("broken", "is_ours"), (("checksum.each-commit", True), ("log.commit-is-json-lines", False))
+    )
+    def test_only_what_a_log_must_be_can_explain_that_our_reader_fails(self, seen, broken, is_ours):
+        def finds(_seen: Observation, ledger: Ledger) -> None:
+            ledger.judge(broken, "wrong")
+
+        failing = replace(seen, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None)
+        assert bool(judge(failing, (Check("one", (), finds),)).faults) == is_ours
+
     def test_a_feature_that_our_reader_does_not_know_is_our_own_fault(self, seen):
         found = judge(replace(seen, after=None, commits=(), log_error=UnsupportedFeature("geo"), branch=None))
         assert "does not know a feature" in found.faults[0]

@@ -27,3 +27,20 @@ def test_a_column_that_is_none_of_the_tables_is_told_and_the_copy_played_on(tmp_
     assert played.broken == {"log.added-file-columns-known"}, played.told()
     assert len(played.judged) == len(STEPS)
     assert len(played.judged[-1].breaches) == 1
+
+
+class SpellsRaw(OnOne):
+    """Paths in the log have their characters as they are."""
+
+    def crook(self, operation, snapshot, tag):
+        layout = Layout(snapshot.schema, ())
+        (written,) = self.write(layout, operation.rows.rows, 1, data_change=True)
+        named = written["add"]["path"].replace(".parquet", "é.parquet")
+        (self.folder / written["add"]["path"]).rename(self.folder / named)
+        return self.slip_in(snapshot, {"add": {**written["add"], "path": named}})
+
+
+def test_a_path_in_raw_characters_is_told_and_the_copy_played_on(tmp_path):
+    played = play(SpellsRaw(), tmp_path / "table", STEPS)
+    assert played.broken == {"log.path-is-uri"}, played.told()
+    assert len(played.judged) == len(STEPS)
