@@ -3,73 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable as Deltalake
-from deltalake import QueryBuilder, write_deltalake
+from deltalake import write_deltalake
 
 from pyspark_delta import DeltaTable, write
-from pyspark_delta.commands import alter, zorder
+from pyspark_delta.commands import zorder
 from pyspark_delta.exceptions import (
-    AppendOnlyTable,
-    ConstraintViolated,
     DeltaAnalysisError,
     InvalidArgument,
     MissingDataFile,
-    NotADeltaTable,
     RetentionTooShort,
     SchemaMismatch,
     TableExists,
-    UnsupportedTableFeature,
     VersionNotFound,
 )
 from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta.small_tables import actions, age, files, ids, live, several
 
 pytestmark = pytest.mark.slow
 
 VECTORS = {"delta.enableDeletionVectors": "true"}
 CHECK = "spark.databricks.delta.retentionDurationCheck.enabled"
-WEEK = 8 * 24 * 3600
-
-
-def numbers(spark: Any, *values: int | None) -> Any:
-    return spark.createDataFrame(pa.table({"id": pa.array(values, pa.int64())})).coalesce(1)
-
-
-def several(
-    spark: Any, path: str, *files: tuple[int, ...], properties: dict[str, str] | None = None
-) -> DeltaTable:
-    """A table of one file for each group of numbers."""
-    for number, values in enumerate(files):
-        write(numbers(spark, *values), path, mode="append", properties=None if number else properties)
-    return DeltaTable.forPath(spark, path)
-
-
-def ids(spark: Any, path: str) -> list[int]:
-    found = sorted(row[0] for row in DeltaTable.forPath(spark, path).toDF().collect())
-    theirs = pa.table(QueryBuilder().register("t", Deltalake(path)).execute("select id from t").read_all())
-    assert sorted(theirs["id"].to_pylist()) == found
-    return found
-
-
-def age(*paths: Path, seconds: int = WEEK) -> None:
-    for path in paths:
-        moment = time.time() - seconds
-        os.utime(path, (moment, moment))
-
-
-def files(path: str) -> list[Path]:
-    return sorted(each for each in Path(path).rglob("*") if each.is_file() and "_delta_log" not in each.parts)
-
-
-def live(path: str) -> int:
-    return DeltaLog.for_path(path).update().num_files
 
 
 @pytest.fixture
@@ -85,7 +45,7 @@ class TestOptimize:
         told = target.optimize().executeCompaction().collect()[0]
         assert (told["metrics"]["numFilesAdded"], told["metrics"]["numFilesRemoved"]) == (1, 3)
         assert (live(table), ids(spark, table)) == (1, [1, 2, 3, 4, 5, 6])
-        assert not any(action["dataChange"] for action in _actions(table, "add") + _actions(table, "remove"))
+        assert not any(action["dataChange"] for action in actions(table, "add") + actions(table, "remove"))
         target.optimize().executeCompaction()
         assert DeltaLog.for_path(table).update().version == 3
 
@@ -114,7 +74,7 @@ class TestOptimize:
         target = several(spark, table, (1, 2, 3), properties=VECTORS)
         target.delete("id = 2")
         target.optimize().executeCompaction()
-        assert _actions(table, "add")[0].get("deletionVector") is None
+        assert actions(table, "add")[0].get("deletionVector") is None
         assert ids(spark, table) == [1, 3]
 
     def test_z_order_brings_near_rows_together(self, spark, table, monkeypatch):
@@ -134,7 +94,7 @@ class TestOptimize:
             target.optimize().executeZOrderBy("x", "y")
         finally:
             spark.conf.unset("spark.databricks.delta.optimize.maxFileSize")
-        found = [json.loads(add["stats"]) for add in _actions(table, "add")]
+        found = [json.loads(add["stats"]) for add in actions(table, "add")]
         assert len(found) > 3
         assert sum(each["numRecords"] for each in found) == 4096
         spans = [each["maxValues"][name] - each["minValues"][name] for each in found for name in ("x", "y")]
@@ -334,120 +294,3 @@ class TestDescription:
         write_deltalake(table, pa.table({"id": pa.array([1, 2], pa.int64())}))
         Deltalake(table).delete("id = 1")
         assert len(DeltaTable.forPath(spark, table).history().collect()) == 2
-
-
-class TestDefinition:
-    def test_a_builder_creates_and_replaces(self, spark, table):
-        builder = (
-            DeltaTable.create(spark)
-            .location(table)
-            .comment("numbers")
-            .addColumn("id", "bigint", nullable=False, comment="the number")
-            .addColumn("p", "string")
-            .partitionedBy("p")
-            .property("owner", "me")
-        )
-        made = builder.execute()
-        assert made.toDF().schema.simpleString() == "struct<id:bigint,p:string>"
-        detail = made.detail().collect()[0]
-        assert (detail["description"], detail["partitionColumns"], detail["properties"]) == (
-            "numbers", ["p"], {"owner": "me"},
-        )  # fmt: skip
-        with pytest.raises(TableExists):
-            builder.execute()
-        DeltaTable.createIfNotExists(spark).location(table).addColumn("x", "int").execute()
-        assert made.toDF().columns == ["id", "p"]
-        with pytest.raises(ConstraintViolated):
-            write(spark.sql("select cast(null as bigint) id, 'x' p"), table, mode="append")
-        DeltaTable.createOrReplace(spark).location(table).addColumn("x", "decimal(3,1)").execute()
-        assert made.toDF().schema.simpleString() == "struct<x:decimal(3,1)>"
-        with pytest.raises(NotADeltaTable):
-            DeltaTable.replace(spark).location(table + "2").addColumn("x", "int").execute()
-
-    def test_a_table_can_have_a_name_in_the_catalogue(self, spark, table):
-        DeltaTable.create(spark).tableName("named").location(table).addColumn("x", "int").execute()
-        DeltaTable.createIfNotExists(spark).tableName("managed").addColumn("x", "int").execute()
-        write(spark.sql("select 1 x"), table, mode="append")
-        assert DeltaTable.forName(spark, "default.named").toDF().collect() == [(1,)]
-        assert DeltaTable.forName(spark, "managed").count() == 0
-        assert DeltaTable.forName(spark, f"delta.`{table}`").count() == 1
-        with pytest.raises(NotADeltaTable, match="no table nobody"):
-            DeltaTable.forName(spark, "nobody")
-
-    def test_what_the_engine_can_not_write_is_refused_by_name(self, spark, table):
-        with pytest.raises(UnsupportedTableFeature, match="clustering"):
-            DeltaTable.create(spark).location(table).addColumn("x", "int").clusterBy("x")
-        with pytest.raises(UnsupportedTableFeature, match="generatedColumns"):
-            DeltaTable.create(spark).addColumn("x", "int", generatedAlwaysAs="1")
-        target = several(spark, table, (1,))
-        with pytest.raises(UnsupportedTableFeature, match="rowTracking"):
-            target.addFeatureSupport("rowTracking")
-        target.addFeatureSupport("deletionVectors")
-        with pytest.raises(UnsupportedTableFeature, match="deletionVectors"):
-            target.dropFeatureSupport("deletionVectors")
-
-    def test_a_feature_of_writers_is_dropped_once_nothing_uses_it(self, spark, table):
-        target = several(spark, table, (1,))
-        alter.add_constraint(spark, DeltaLog.for_path(table), "small", "id < 10")
-        with pytest.raises(DeltaAnalysisError, match="the constraint small"):
-            target.dropFeatureSupport("checkConstraints")
-        target.dropConstraint("small")
-        with pytest.raises(InvalidArgument, match="writers only"):
-            target.dropFeatureSupport("checkConstraints", True)
-        target.dropFeatureSupport("CheckConstraints")
-        with pytest.raises(DeltaAnalysisError, match="no feature checkConstraints"):
-            target.dropFeatureSupport("checkConstraints")
-        detail = target.detail().collect()[0]
-        assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (1, 2)
-        assert target.history(1).collect()[0]["operation"] == "DROP FEATURE"
-        target.addFeatureSupport("domainMetadata")
-        target.addFeatureSupport("deletionVectors")
-        target.dropFeatureSupport("domainMetadata")
-        kept = ["appendOnly", "deletionVectors", "invariants"]
-        assert sorted(target.detail().collect()[0]["tableFeatures"]) == kept
-        assert ids(spark, table) == [1]
-
-    def test_the_protocol_is_raised_and_never_lowered(self, spark, table):
-        target = several(spark, table, (1,))
-        target.upgradeTableProtocol(1, 3)
-        assert target.detail().collect()[0]["minWriterVersion"] == 3
-        target.addFeatureSupport("deletionVectors")
-        for versions in ((1, 2), (3, 7)):
-            target.upgradeTableProtocol(*versions)
-            detail = target.detail().collect()[0]
-            assert (detail["minReaderVersion"], detail["minWriterVersion"]) == (3, 7)
-            assert sorted(detail["tableFeatures"]) == [
-                "appendOnly",
-                "checkConstraints",
-                "deletionVectors",
-                "invariants",
-            ]
-        for versions in ((3, 5), (1, 8), (0, 2)):
-            with pytest.raises(InvalidArgument):
-                target.upgradeTableProtocol(*versions)
-        assert ids(spark, table) == [1]
-
-    def test_properties_columns_and_constraints_change_no_data(self, spark, table):
-        target = several(spark, table, (1, 2))
-        log = DeltaLog.for_path(table)
-        alter.set_properties(spark, log, VECTORS)
-        target.delete("id = 1")
-        assert _actions(table, "add")[0]["deletionVector"]
-        alter.add_constraint(spark, log, "Small", "id < 10")
-        with pytest.raises(ConstraintViolated):
-            alter.add_constraint(spark, log, "none", "id > 10")
-        with pytest.raises(ConstraintViolated):
-            write(numbers(spark, 11), table, mode="append")
-        alter.drop_constraint(spark, log, "small")
-        alter.set_properties(spark, log, {"delta.appendOnly": "true"})
-        with pytest.raises(AppendOnlyTable):
-            target.delete()
-        alter.unset_properties(spark, log, ["delta.appendOnly"])
-        target.delete()
-        assert target.count() == 0
-
-
-def _actions(path: str, kind: str) -> list[dict[str, Any]]:
-    newest = max(Path(path, "_delta_log").glob("*.json"))
-    lines = [json.loads(line) for line in newest.read_text().splitlines()]
-    return [line[kind] for line in lines if kind in line]
