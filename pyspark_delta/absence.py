@@ -50,7 +50,10 @@ def require_files(snapshot: Snapshot, files: Files) -> None:
 
 @contextmanager
 def absence_told(snapshot: Snapshot) -> Iterator[None]:
-    """Let a job that fails for a file which is not there tell its name and the version that brought it."""
+    """Let work that fails for a file which is not there tell its name and the version that brought it.
+
+    Also where that is no job of Spark's, such as a copy by Arrow, or where no conversion of exceptions comes by.
+    """
     try:
         yield
     except Exception as problem:
@@ -84,7 +87,7 @@ def _converted(problem: Any) -> Any:
     for path, version in read:
         try:
             snapshot = DeltaLog.for_path(path).snapshot(version)
-        except DeltaError:  # the table itself is gone: what Spark tells is all there is
+        except (DeltaError, OSError):  # the table itself is gone: what Spark tells is all there is
             continue
         gone = _named_in(told, snapshot)
         if gone is not None:
