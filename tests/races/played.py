@@ -24,16 +24,22 @@ NAMED = {
 HONEST = "Honest"
 
 
-def heard_in_ci(name: str, seed: int, folder: Path) -> tuple[set[str], int]:
-    """The rules that a liar of this name breaks in the races of `ci`, and in how many orders it was played."""
+def heard_in_ci(name: str, seed: int, folder: Path, until: str | None = None) -> tuple[set[str], int]:
+    """The rules that a liar of this name breaks in the races of `ci`, and in how many orders it was played: in all, or
+    as long as one rule is whole."""
     told: list[Event] = []
+
+    def is_over() -> bool:
+        return any(isinstance(each, FindingFound) and each.requirement == until for each in told)
+
     spec = parse_engine(f"{HERE}:{name}")
     arena = Arena({str(spec): spec}, folder / "arena", told.append)
     try:
         with Hosts([spec], folder / "hosts", told.append) as hosts:
-            dealer = Dealer(hosts, Keeper(folder), told.append, lambda: False, arena)
+            dealer = Dealer(hosts, Keeper(folder), told.append, is_over, arena)
             for chunk in make_plan(load_profile("ci"), seed, engines=["reference"], suites=["races"]).chunks:
-                play_chunk(dealer, chunk, folder / "work")
+                if not is_over():
+                    play_chunk(dealer, chunk, folder / "work")
     finally:
         arena.close()
     assert [each.detail for each in told if isinstance(each, HarnessFault)] == []
