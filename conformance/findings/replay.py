@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.crashes.desk import CrashDesk
+from conformance.findings.causes import known_deviation
 from conformance.findings.fingerprint import engine_name, key_of
 from conformance.findings.folder import Finding, FindingError, NotAFinding, load_finding
 from conformance.history import History
@@ -151,11 +152,21 @@ def _until_it_fails(finding: Finding, desk: Desk) -> tuple[list[Judged], int]:
 
 
 def _broken(finding: Finding, judged: Sequence[Judged]) -> Iterator[tuple[Judged, str]]:
-    """The breaches by the finding's engine, whatever its version, each with its fingerprint."""
+    """The breaches by the finding's engine, whatever its version, each with its fingerprint; but for what else is known
+    of it."""
+    own = known_deviation(finding.key, _version(finding.engine), finding.history)
     for each in judged:
         for breach in each.breaches:
-            if engine_name(each.seen.engine) == finding.key.engine:
-                yield each, key_of(each.seen, breach).fingerprint
+            if engine_name(each.seen.engine) != finding.key.engine:
+                continue
+            key = key_of(each.seen, breach)
+            deviation = known_deviation(key, _version(each.seen.engine), finding.history)
+            if key.fingerprint == finding.fingerprint or deviation in {None, own}:
+                yield each, key.fingerprint
+
+
+def _version(engine: str) -> str | None:
+    return engine.partition("@")[2] or None
 
 
 def _told(name: str, finding: Finding, judged: list[Judged], played: int) -> Replayed:
