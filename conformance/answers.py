@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from delta_models.log.changes import COMMIT_TIMESTAMP, COMMIT_VERSION
 from delta_models.log.parquet import ArrowMismatch, arrow_to_rows
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
 from delta_models.values import Rows
@@ -30,6 +31,19 @@ def rows_of(table: pa.Table, columns: Struct) -> Rows | str:
         return arrow_to_rows(table, columns)
     except (ArrowMismatch, pa.ArrowInvalid) as error:
         return str(error)
+
+
+def changes_of(table: pa.Table, columns: Struct) -> Rows | str:
+    """The changes that a feed tells, in the columns asked for, or what is wrong with them. Their times are left out,
+    and columns may come in any order."""
+    if COMMIT_TIMESTAMP.name in table.column_names:
+        table = table.drop_columns([COMMIT_TIMESTAMP.name])
+    at = table.column_names.index(COMMIT_VERSION.name) if COMMIT_VERSION.name in table.column_names else -1
+    if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
+        table = table.set_column(at, COMMIT_VERSION.name, table.column(at).cast(pa.int64()))
+    if sorted(table.column_names) == sorted(columns.names):
+        table = table.select(list(columns.names))
+    return rows_of(table, columns)
 
 
 def name_of(data_type: DataType) -> str:

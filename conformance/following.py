@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from conformance.answers import rows_of
-from conformance.hearing import COMMIT_TIMESTAMP
 from conformance.observation import Look
 from delta_adapters.supervisor import ReadReply
-from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
+from delta_models.log.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
 from delta_models.operations import Tail
 from delta_models.schema import Struct
 from delta_models.table import FollowExpectation, NotModelled, World
@@ -61,7 +60,7 @@ def left_of(told: pa.Table, schema: Struct) -> Rows | str:
 
 def _rows(told: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
     wanted = Struct((*schema.fields, CHANGE_TYPE)) if changes else schema
-    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP) if each in told.column_names]
+    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP.name) if each in told.column_names]
     return rows_of(told.drop_columns(more), wanted)
 
 

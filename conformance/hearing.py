@@ -6,15 +6,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.answers import rows_of
+from conformance.answers import changes_of, rows_of
 from conformance.observation import Look
 from delta_adapters.supervisor import ReadReply
 from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
 from delta_models.operations import Detail, History, Latest, Read, ReadChanges
 from delta_models.schema import Struct
 from delta_models.table import LookExpectation, NotModelled, World
-
-COMMIT_TIMESTAMP = "_commit_timestamp"
 
 
 def kind_of(read: Read) -> str:
@@ -51,16 +49,7 @@ def _changes(look: ReadChanges, world: World, schema: Struct, reply: ReadReply) 
         expected = None
     if reply.table is None:
         return Look("changes", look, None, None, refused=reply.outcome, changes=expected)
-    table = reply.table
-    if COMMIT_TIMESTAMP in table.column_names:
-        table = table.drop_columns([COMMIT_TIMESTAMP])
-    at = table.column_names.index(COMMIT_VERSION.name) if COMMIT_VERSION.name in table.column_names else -1
-    if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
-        table = table.set_column(at, COMMIT_VERSION.name, table.column(at).cast(pa.int64()))
-    wanted = Struct((*schema.fields, CHANGE_TYPE, COMMIT_VERSION))
-    if sorted(table.column_names) == sorted(wanted.names):
-        table = table.select(list(wanted.names))
-    answer = rows_of(table, wanted)
+    answer = changes_of(reply.table, Struct((*schema.fields, CHANGE_TYPE, COMMIT_VERSION)))
     if isinstance(answer, str):
         return Look("changes", look, None, None, malformed=answer, changes=expected)
     return Look("changes", look, None, answer, changes=expected)

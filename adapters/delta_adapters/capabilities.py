@@ -25,6 +25,7 @@ from delta_models.operations import (
     Create,
     CreateAs,
     Delete,
+    Detail,
     DropFeature,
     EnableFeature,
     Latest,
@@ -206,6 +207,8 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
             yield from _flags(operation, "where", "columns")
         case ReadChanges():
             yield from _when(operation.first)
+        case Detail():
+            yield from _when(operation.at)
         case Tail(follows=follows):
             yield follows
         case Optimize() | ZOrder():

@@ -72,29 +72,28 @@ def history_table(told: Iterable[Sequence[Any]]) -> pa.Table:
     )
 
 
-def detail_table(
-    files: int | None,
-    size: int | None,
-    partition_by: Iterable[str],
-    properties: Mapping[str, str],
-    protocol: tuple[int, int] | None,
-) -> pa.Table:
-    """What an engine says of a table, in one row: its files and their bytes, partition columns, properties, and
-    reader and writer version."""
+def detail_table(told: Mapping[str, object]) -> pa.Table:
+    """What an engine says of a table, in one row; what it does not say is left out, or None.
+
+    Of its files `numFiles` and `sizeInBytes`; of its protocol `minReaderVersion`, `minWriterVersion`, `readerFeatures`
+    and `writerFeatures`, or `tableFeatures`, both in one; of its metadata `id`, `name`, `description`, `createdTime`
+    (in milliseconds), `partitionColumns`, `properties` and `schemaString`, the whole schema as the log has it, or
+    `columns`, the schema that one who reads the table sees.
+    """
     import pyarrow as pa  # noqa: PLC0415 - as above
 
-    reader, writer = protocol or (None, None)
-    texts = pa.map_(pa.string(), pa.string())
-    return pa.table(
-        {
-            "numFiles": pa.array([files], pa.int64()),
-            "sizeInBytes": pa.array([size], pa.int64()),
-            "partitionColumns": pa.array([list(partition_by)], pa.list_(pa.string())),
-            "properties": pa.array([list(properties.items())], texts),
-            "minReaderVersion": pa.array([reader], pa.int32()),
-            "minWriterVersion": pa.array([writer], pa.int32()),
-        }
-    )
+    texts, names, number = pa.string(), pa.list_(pa.string()), pa.int64()
+    types = {
+        "numFiles": number, "sizeInBytes": number,
+        "minReaderVersion": pa.int32(), "minWriterVersion": pa.int32(),
+        "readerFeatures": names, "writerFeatures": names, "tableFeatures": names,
+        "id": texts, "name": texts, "description": texts, "createdTime": number, "partitionColumns": names,
+        "properties": pa.map_(texts, texts), "schemaString": texts, "columns": texts,
+    }  # fmt: skip
+    unknown = sorted(told.keys() - types.keys())
+    if unknown:
+        raise KeyError(f"no details of a table: {', '.join(unknown)}")
+    return pa.table({name: pa.array([told.get(name)], of) for name, of in types.items()})
 
 
 class Adapter(Protocol):

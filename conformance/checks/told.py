@@ -11,12 +11,12 @@ from conformance.checks.metrics import metrics_of, plain
 from conformance.checks.outcomes import describe
 from conformance.checks.text import difference
 from conformance.observation import Look, Observation
-from conformance.translation import translated
+from conformance.translation import translated, version_of
 from delta_models.log import Commit, LogError, Snapshot
 from delta_models.log.changes import NoChangeData, changes
 from delta_models.log.columns import mapping_mode
 from delta_models.log.reader import live_adds
-from delta_models.operations import AtVersion, Detail, History, ReadChanges
+from delta_models.operations import AtVersion, Detail, History, ReadChanges, When
 from delta_models.outcomes import Rejected
 from delta_models.schema import Struct
 from delta_models.values import Rows
@@ -34,8 +34,8 @@ def look(seen: Observation, ledger: Ledger) -> None:
                 _changes(seen, each, each.operation, ledger)
             case History():
                 _history(seen, each, ledger)
-            case Detail():
-                _detail(seen, each, ledger)
+            case Detail(at=at):
+                _detail(seen, each, at, ledger)
 
 
 # The change feed
@@ -155,17 +155,19 @@ def _provenance(commit: Commit, operation: Any, metrics: Any, ledger: Ledger) ->
         ledger.judge("history.metrics", "; ".join(off[:3]) or None, commit.name)
 
 
-def _detail(seen: Observation, each: Look, ledger: Ledger) -> None:
+def _detail(seen: Observation, each: Look, at: When, ledger: Ledger) -> None:
     if each.told is None:
         if each.refused is not None:
             ledger.judge("detail.told", describe(each.refused))
         return
     ledger.judge("detail.told", None)
-    if seen.after is None:
+    version = version_of(at, seen.versions)
+    state = seen.after if version is None else seen.reader.snapshot(version)
+    if state is None:
         return
     off = [
         f"{name} is {said!r} instead of {wanted!r}"
-        for name, wanted in _facts(seen.after).items()
+        for name, wanted in _facts(state).items()
         if (said := _first(each.told, name)) is not None and said != wanted
     ]
     ledger.judge("detail.true", "; ".join(off) or None)

@@ -1,33 +1,43 @@
-"""An engine answers, in a host: reads at a version, with a predicate and columns. The rest no adapter can be asked.
+"""An engine answers, in a host: reads with version, predicate and columns; what it says of protocol and metadata;
+change feeds. The rest no adapter can be asked.
 
 Where nothing is expected of a table, the oracle's rows are what the engine's must agree with.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from conformance.answers import changes_of
+from conformance.corpus import states
 from conformance.corpus.cases import ACCEPTANCE, Question
 from conformance.corpus.expectations import compare, compare_rows, files
+from conformance.corpus.feeds import judged, without_times
 from conformance.corpus.named import named
-from conformance.corpus.oracle import projected, session_zone
+from conformance.corpus.oracle import dat_facts, feed_range, projected, session_zone
 from conformance.corpus.verdict import FAILED, Verdict, failed, out_of_scope, passed
 from conformance.hosts import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
+from delta_adapters.contract import Look
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.losses import AdapterBug, HostError
 from delta_adapters.registry import EngineSpec
-from delta_adapters.supervisor import Host
+from delta_adapters.supervisor import Host, ReadReply
 from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
 from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.log.parquet import ArrowMismatch, arrow_to_rows
-from delta_models.operations import AtVersion, Latest, Read
+from delta_models.operations import AtVersion, Detail, Latest, Read, ReadChanges
 from delta_models.outcomes import Rejected, Unsupported
 from delta_models.schema import PRIMITIVES, DataType, Primitive, Struct
 from delta_models.sql import SqlError, parse_predicate
 from delta_models.values import Rows
 
-_READS = {"read", "version", "table"}
+_NEVER_ASKED = {
+    "txn": "the alphabet has no question for the last transaction of an application",
+    "domain_metadata": "the alphabet has no question for the configuration of a metadata domain",
+}
+_TIMES = ("timestamp", "startTimestamp", "endTimestamp")
 
 
 class NotAvailable(RuntimeError):
@@ -56,20 +66,19 @@ class HostReader:
         self._host.close()
 
     def judge(self, question: Question) -> Verdict:
-        """The verdict on what the engine reads."""
+        """The verdict on what the engine answers."""
         form = question.form
         if question.problem:
             return failed(question.problem)
         reason = named().reasons.get((question.corpus, question.case, question.spec))
         if reason is not None:
             return out_of_scope(reason)  # the oracle is asked all the same; an engine's time is dear
-        must_fail = isinstance(form.get("error"), dict)
-        if question.kind not in _READS and not (must_fail and question.kind == "snapshot"):
-            return out_of_scope(f"an adapter is not asked for a {question.kind}")
-        if form.get("timestamp") is not None:
+        if question.kind in _NEVER_ASKED:
+            return out_of_scope(_NEVER_ASKED[question.kind])
+        if any(form.get(each) is not None for each in _TIMES):
             return out_of_scope("the times of the commits were lost when the table was copied")
         try:
-            verdict = self._judge(question, must_fail=must_fail)
+            verdict = self._judge(question)
         except AdapterBug as error:
             verdict = failed(str(error).splitlines()[0])
         except HostError as error:
@@ -80,18 +89,29 @@ class HostReader:
             return out_of_scope(f"the type {foreign} is none of the protocol's; the engine: {verdict.why}")
         return verdict
 
-    def _judge(self, question: Question, *, must_fail: bool) -> Verdict:
+    def _judge(self, question: Question) -> Verdict:
+        must_fail = isinstance(question.form.get("error"), dict)
+        match question.kind:
+            case "cdf":
+                return self._judge_feed(question, must_fail=must_fail)
+            case "snapshot" | "snapshotConstruction" if not must_fail:
+                return self._judge_state(question)
+            case "version":
+                verdict = self._judge_rows(question, must_fail=must_fail)
+                return verdict if verdict.result == FAILED else self._with_facts(question, verdict)
+            case "read" | "table" | "snapshot" | "snapshotConstruction":
+                return self._judge_rows(question, must_fail=must_fail)
+        return out_of_scope(f"no spec of type {question.kind!r} is known")
+
+    def _judge_rows(self, question: Question, *, must_fail: bool) -> Verdict:
         form = question.form
-        reader = LogReader(question.table, zone=session_zone(question), copied=question.corpus == ACCEPTANCE)
+        reader = _reader(question)
         wanted = form.get("version") if question.spec != "latest" else None
         state = _state(reader, wanted)
         read = _read(question, state, reader)
         if isinstance(read, Verdict):
             return read
-        if self._open != question.table:
-            self._host.open(str(question.table))
-            self._open = question.table
-        reply = self._host.read(read, timeout=self._timeout)
+        reply = self._ask(question, read)
         if reply.table is None:
             return (
                 _refused(reply.outcome, must_fail=must_fail)
@@ -118,19 +138,110 @@ class HostReader:
             )
         return verdict
 
-    def _excused(self, outcome: object, reader: LogReader, state: Snapshot | None) -> Verdict:
-        """A refusal that is right: of what nobody can read, or of a feature that the engine does not claim to read."""
+    def _judge_state(self, question: Question) -> Verdict:
+        """What it says of protocol and metadata, as far as it says it."""
+        form = question.form
+        expected, version = form.get("expected"), form.get("version")
+        if not isinstance(expected, dict):
+            return out_of_scope("the spec says nothing of the state that it expects")
+        if states.is_no_table(form):
+            reply = self._ask(question, Detail())
+            missing = isinstance(reply.outcome, Rejected) and reply.outcome.kind == "missing-table"
+            return passed("refused: there is no table") if missing else failed(f"no table is {reply.outcome}")
+        reader = _reader(question)
+        return self._facts(question, reader, version, states.wanted(expected))
+
+    def _with_facts(self, question: Question, rows: Verdict) -> Verdict:
+        """The verdict on a version's rows, unless what is said of the table is wrong."""
+        asked = dat_facts(question.form)
+        version = asked.pop("version")
+        verdict = self._facts(question, _reader(question), version, asked)
+        return verdict if verdict.result == FAILED else rows
+
+    def _facts(
+        self, question: Question, reader: LogReader, version: object, asked: Mapping[str, object]
+    ) -> Verdict:
+        state = _state(reader, version)
+        newest = version is None or (state is not None and version == reader.latest_version())
+        look = Detail() if newest or not isinstance(version, int) else Detail(AtVersion(version))
+        lacking = self._host.capabilities.covers(look)
+        if lacking is not None:
+            return out_of_scope(lacking)
+        reply = self._ask(question, look)
+        if reply.table is None:
+            return self._feature_refused(reply.outcome, state) or _refused(reply.outcome, must_fail=False)
+        if version is not None and reply.version not in {None, version}:
+            return failed(f"version {reply.version}, expected {version}")
+        found = states.compare_told(reply.table.to_pylist()[0], asked)
+        if found.wrong:
+            return failed("; ".join(found.wrong))
+        if not found.told:
+            return out_of_scope("it says nothing of what is expected")
+        return passed(f"not told: {', '.join(found.untold)}" if found.untold else "")
+
+    def _judge_feed(self, question: Question, *, must_fail: bool) -> Verdict:
+        """The changes that it tells between two versions."""
+        reader = _reader(question)
+        first, last = feed_range(reader, question.form)
+        look = ReadChanges(AtVersion(first), None if last is None else AtVersion(last))
+        lacking = self._host.capabilities.covers(look)
+        if lacking is not None:
+            return out_of_scope(lacking)
+        reply = self._ask(question, look)
+        if must_fail:
+            return (
+                failed(f"told, expected {question.form['error'].get('errorCode')}")
+                if reply.table is not None
+                else _refused(reply.outcome, must_fail=True)
+            )
+        try:
+            columns = without_times(reader.changes(first, last)).schema
+        except LogError as error:
+            return (
+                passed("refused, as the oracle does")
+                if reply.table is None
+                else failed(f"told, though the oracle refuses: {str(error).splitlines()[0]}")
+            )
+        if reply.table is None:
+            excuse = self._feature_refused(reply.outcome, _state(reader, last))
+            return excuse or _refused(reply.outcome, must_fail=False)
+        answer = changes_of(reply.table, columns)
+        if isinstance(answer, str):
+            return failed(answer)
+        return judged(reader, question, answer, first, last)
+
+    def _ask(self, question: Question, look: Look) -> ReadReply:
+        if self._open != question.table:
+            self._host.open(str(question.table))
+            self._open = question.table
+        return self._host.read(look, timeout=self._timeout)
+
+    def _feature_refused(self, outcome: object, state: Snapshot | None) -> Verdict | None:
+        """The verdict on a refusal for a feature that the engine does not claim to read."""
         if state is None:
-            return passed("refused, as the oracle does")
+            return None
         features = set(state.protocol.reader_features or ())
         lacking = self._host.capabilities.covers_features(features, writing=False)
         if lacking is not None and isinstance(outcome, Rejected) and outcome.kind == "unsupported-feature":
             return out_of_scope(lacking)
+        return None
+
+    def _excused(self, outcome: object, reader: LogReader, state: Snapshot | None) -> Verdict:
+        """A refusal that is right: of what nobody can read, or of a feature that the engine does not claim to read."""
+        if state is None:
+            return passed("refused, as the oracle does")
+        excuse = self._feature_refused(outcome, state)
+        if excuse is not None:
+            return excuse
         try:
             reader.rows(state)
         except LogError as error:
             return out_of_scope(f"the oracle finds no rows either: {str(error).splitlines()[0]}")
         return _refused(outcome, must_fail=False)
+
+
+def _reader(question: Question) -> LogReader:
+    return LogReader(question.table, zone=session_zone(question), copied=question.corpus == ACCEPTANCE)
 
 
 def _state(reader: LogReader, version: object) -> Snapshot | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from conformance.corpus import golden, hidden
+from conformance.corpus import feeds, golden, hidden, states
 from conformance.corpus.cases import ACCEPTANCE, Question
-from conformance.corpus.expectations import compare, compare_rows, expected_rows, files
+from conformance.corpus.expectations import compare, files
 from conformance.corpus.named import named
 from conformance.corpus.reasons import accepted, agrees, code_of
 from conformance.corpus.refusals import of_rows, state_problems
@@ -18,14 +17,13 @@ from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
 from delta_models.conversions import Unreadable, read_timestamp
 from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
-from delta_models.log import LogError, LogReader, Metadata, NoTable, Protocol, Snapshot
+from delta_models.log import LogError, LogReader, NoTable, Snapshot
 from delta_models.schema import Struct
 from delta_models.sql import SqlError, parse_predicate
-from delta_models.values import Row, Rows
+from delta_models.values import Rows
 
 NAME = "reference"
 SESSION = ZoneInfo("America/Los_Angeles")  # of those who captured the acceptance workloads
-_FEED_COLUMNS = 1  # the last one is the time of the commit, which a copied table has lost
 
 
 class Refused(Exception):
@@ -181,7 +179,7 @@ def _snapshot(reader: LogReader, question: Question) -> Verdict:
     try:
         protocol, metadata = reader.describe(version)
     except NoTable:
-        if _says_no_table(form, expected):
+        if states.is_no_table(form):
             return passed("there is no table: the state before the first commit")
         raise
     except LogError as error:
@@ -191,69 +189,8 @@ def _snapshot(reader: LogReader, question: Question) -> Verdict:
     asked = expected.get("version")
     if asked is not None and asked != (reader.latest_version() if version is None else version):
         return failed(f"version {version}, expected {asked}")
-    wrong = [*_protocol(protocol, expected.get("protocol")), *_metadata(metadata, expected.get("metadata"))]
+    wrong = states.compare(states.known(protocol, metadata), states.wanted(expected)).wrong
     return failed("; ".join(wrong)) if wrong else passed()
-
-
-def _says_no_table(form: Mapping[str, Any], expected: object) -> bool:
-    """Version -1 without a schema is how delta-spark describes a folder in which there is no table."""
-    metadata = expected.get("metadata") if isinstance(expected, dict) else None
-    return form.get("version") == -1 and isinstance(metadata, dict) and not metadata.get("schemaString")
-
-
-def _protocol(protocol: Protocol, expected: Mapping[str, Any] | None) -> list[str]:
-    if expected is None:
-        return []
-    found: dict[str, object] = {
-        "minReaderVersion": protocol.min_reader,
-        "minWriterVersion": protocol.min_writer,
-        "readerFeatures": sorted(protocol.reader_features or ()),
-        "writerFeatures": sorted(protocol.writer_features or ()),
-    }
-    wanted = {
-        key: sorted(expected.get(key) or ()) if key.endswith("Features") else expected.get(key)
-        for key in found
-    }
-    return _differences(found, wanted)
-
-
-def _metadata(metadata: Metadata, expected: Mapping[str, Any] | None) -> list[str]:
-    if expected is None:
-        return []
-    found: dict[str, object] = {
-        "id": metadata.id,
-        "name": metadata.name,
-        "description": metadata.description,
-        "schemaString": _parsed(metadata.schema_string),
-        "partitionColumns": list(metadata.partition_columns),
-        "configuration": dict(metadata.configuration),
-        "createdTime": metadata.created_time,
-        "format": {"provider": metadata.provider, "options": dict(metadata.options or {})},
-    }
-    form = expected.get("format")
-    wanted = {
-        **{key: expected.get(key) for key in found},
-        "schemaString": _parsed(expected.get("schemaString")),
-        "partitionColumns": list(expected.get("partitionColumns") or ()),
-        "configuration": dict(expected.get("configuration") or {}),
-        "format": {"provider": form.get("provider"), "options": form.get("options") or {}}
-        if form
-        else found["format"],
-    }
-    return _differences(found, wanted)
-
-
-def _parsed(text: str | None) -> object:
-    if not text:
-        return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _differences(found: Mapping[str, object], wanted: Mapping[str, object]) -> list[str]:
-    return [f"{key} {found[key]!r}, expected {wanted[key]!r}" for key in found if found[key] != wanted[key]]
 
 
 def _transaction(reader: LogReader, question: Question) -> Verdict:
@@ -297,23 +234,7 @@ def _change_feed(reader: LogReader, question: Question) -> Verdict:
     if first > latest:
         raise Refused(["MissingVersion", "backward-range"], f"from version {first}, the newest is {latest}")
     last = None if last is None else min(last, latest)
-    changes = reader.changes(first, last)
-    answer = _without_times(changes)
-    expected = form.get("expected")
-    found = files(question.rows)
-    if expected is None and not found:
-        return _agrees_with_states(reader, answer, first, last)
-    count = expected.get("rowCount") if isinstance(expected, dict) else None
-    if count is not None and len(answer) != count:
-        return failed(f"{len(answer)} changes, expected {count}")
-    if not found:
-        return passed("" if count == 0 else "by the number of changes: they were not kept")
-    wanted: list[Row] = []
-    try:
-        wanted = [row[:-_FEED_COLUMNS] for row in expected_rows(found, changes.schema)]
-    except ValueError as error:
-        return failed(str(error))
-    return compare_rows(answer, wanted)
+    return feeds.judged(reader, question, feeds.without_times(reader.changes(first, last)), first, last)
 
 
 def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | None]:
@@ -326,44 +247,25 @@ def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | N
     return int(first or 0), None if last is None else int(last)
 
 
-def _without_times(changes: Rows) -> Rows:
-    schema = Struct(changes.schema.fields[:-_FEED_COLUMNS])
-    return Rows(schema, tuple(row[:-_FEED_COLUMNS] for row in changes.rows))
-
-
-def _agrees_with_states(reader: LogReader, changes: Rows, first: int, last: int | None) -> Verdict:
-    """No expectation: the changes must lead from the state before them to the state at their end."""
-    end = reader.snapshot(last)
-    width = len(end.schema)
-    balance = golden.Balance(end.schema)
-    for *row, kind, _version in changes.rows:
-        balance.add(tuple(row[:width]), 1 if kind in {"insert", "update_postimage"} else -1)
-    balance.extend(reader.rows(end).rows, -1)
-    if first > 0:
-        before = reader.snapshot(first - 1)
-        if before.schema != end.schema:
-            return out_of_scope("the spec expects nothing, and the schema changes on the way")
-        balance.extend(reader.rows(before).rows, 1)
-    if balance.even:
-        return passed(
-            "nothing is expected: the changes lead from the state before them to the one at their end"
-        )
-    return failed("the changes do not lead from the state before them to the one at their end")
-
-
 # DAT
+
+
+def dat_facts(form: Mapping[str, Any]) -> dict[str, object]:
+    """What DAT says of a version, beside its rows."""
+    return {
+        "version": form.get("version"),
+        "configuration": form.get("properties"),
+        "minReaderVersion": form.get("min_reader_version"),
+        "minWriterVersion": form.get("min_writer_version"),
+    }
 
 
 def _version(reader: LogReader, question: Question) -> Verdict:
     form = question.form
     state = _state(reader, None if question.spec == "latest" else form.get("version"))
-    found = {
-        "version": state.version,
-        "properties": dict(state.properties),
-        "min_reader_version": state.protocol.min_reader,
-        "min_writer_version": state.protocol.min_writer,
-    }
-    wrong = _differences(found, {key: form.get(key) for key in found})
+    asked = dat_facts(form)
+    found = {**states.known(state.protocol, state.metadata), "version": state.version}
+    wrong = states.compare(found, asked).wrong
     if wrong:
         return failed("; ".join(wrong))
     expected = files(question.rows)

@@ -104,13 +104,14 @@ def test_an_engine_reads_what_an_adapter_can_and_the_rest_is_out_of_scope(accept
         "before", {"type": "read", "version": 1, "predicate": "id > 1", "columns": ["id", "name"]}, (2, "b")
     )
     acceptance.spec("state", {"type": "snapshot", "version": 0, "expected": {}})
+    acceptance.spec("application", {"type": "txn", "expected": {"appId": "a", "txnVersion": 1}})
     acceptance.spec(
         "gone", {"type": "snapshot", "version": 9, "error": {"errorCode": "DELTA_VERSION_NOT_FOUND"}}
     )
     code = main(["corpus", str(tmp_path / "corpus"), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
     found = {each["spec"]: each for each in lines(tmp_path / "out")}
     assert {spec: each["result"] for spec, each in found.items()} == {
-        "all": "passed", "before": "passed", "state": "out of scope", "gone": "passed",
+        "all": "passed", "before": "passed", "state": "out of scope", "gone": "passed", "application": "out of scope",
     }  # fmt: skip
     assert code == 0
     assert found["all"]["engine"].startswith("delta-rs@")

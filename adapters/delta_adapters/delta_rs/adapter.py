@@ -22,7 +22,7 @@ from deltalake import (
 )
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity, Look, history_table
+from delta_adapters.contract import Answer, Identity, Look, detail_table, history_table
 from delta_adapters.delta_rs.altering import Act, alter
 from delta_adapters.delta_rs.following import follow
 from delta_adapters.delta_rs.merging import merge
@@ -107,16 +107,7 @@ class DeltaRs:
         try:
             if not isinstance(read, Read):
                 return self._told(read)
-            match read.at:
-                case ops.Latest():
-                    table = self._refreshed()
-                case ops.AtVersion(version=version):
-                    table = DeltaTable(self._location, version=version)
-                case ops.AtTimestamp(micros=micros):
-                    table = DeltaTable(self._location)
-                    table.load_as_version(_moment(micros))
-                case _:
-                    return Unsupported(f"{type(read.at).__name__} is for the harness to resolve")
+            table = self._at(read.at)
             return Answer(self._rows(table, read), table.version())
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=False)
@@ -135,11 +126,26 @@ class DeltaRs:
                     for each in table.history()
                 ]
                 return Answer(history_table(told), table.version())
+            case ops.Detail(at=at):
+                table = self._at(at)
+                return Answer(detail_table(_details(table)), table.version())
             case ops.Tail():
                 return follow(
                     look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
                 )
         return Unsupported(f"deltalake has no {type(look).__name__}")
+
+    def _at(self, at: ops.When) -> DeltaTable:
+        match at:
+            case ops.Latest():
+                return self._refreshed()
+            case ops.AtVersion(version=version):
+                return DeltaTable(self._location, version=version)
+            case ops.AtTimestamp(micros=micros):
+                table = DeltaTable(self._location)
+                table.load_as_version(_moment(micros))
+                return table
+        raise NotOffered(f"{type(at).__name__} is for the harness to resolve")
 
     def _refreshed(self) -> DeltaTable:
         if self._table is None:
@@ -282,6 +288,24 @@ def _outcome(error: BaseException, *, acting: bool) -> Outcome:
     if of_the_engine(error):
         return classify(error, acting=acting)
     raise error
+
+
+def _details(table: DeltaTable) -> dict[str, object]:
+    """What deltalake tells of a table's metadata and protocol."""
+    protocol, metadata = table.protocol(), table.metadata()
+    return {
+        "minReaderVersion": protocol.min_reader_version,
+        "minWriterVersion": protocol.min_writer_version,
+        "readerFeatures": protocol.reader_features or [],
+        "writerFeatures": protocol.writer_features or [],
+        "id": str(metadata.id),
+        "name": metadata.name,
+        "description": metadata.description,
+        "createdTime": metadata.created_time,
+        "partitionColumns": metadata.partition_columns,
+        "properties": list(metadata.configuration.items()),
+        "schemaString": table.schema().to_json(),
+    }
 
 
 def _moment(micros: int) -> datetime:

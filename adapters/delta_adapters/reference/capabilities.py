@@ -64,7 +64,7 @@ CAPABILITIES: dict[str, Any] = {
         "Pour": {},
         "Tail": {"options": ["rows", "inserts", "changes"]},
         "History": {},
-        "Detail": {},
+        "Detail": {"options": ["version", "time"]},
     },
     "types": {
         "data": [*_TYPES, "char", "struct", "array", "map"],

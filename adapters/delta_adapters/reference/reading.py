@@ -90,12 +90,9 @@ class Reading:
                 ]
                 listed = [(each.version, *self.provenance(each)) for each in commits]
                 return Answer(history_table(listed), snapshot.version)
-            case ops.Detail():
-                adds = list(live_adds(snapshot))
-                protocol = (snapshot.protocol.min_reader, snapshot.protocol.min_writer)
-                size = sum(each.size for each in adds)
-                table = detail_table(len(adds), size, snapshot.partition_by, snapshot.properties, protocol)
-                return Answer(table, snapshot.version)
+            case ops.Detail(at=at):
+                snapshot = self.snapshot_for(at)
+                return Answer(detail_table(_details(snapshot)), snapshot.version)
         return Unsupported(f"{type(look).__name__} is told elsewhere")
 
     @staticmethod
@@ -142,6 +139,25 @@ class Reading:
     def may_match(read: ops.Read, snapshot: Snapshot, add: Add) -> bool:
         """Whether a file has to be looked into."""
         return may_match(read.where, snapshot, add, UTC)
+
+
+def _details(snapshot: Snapshot) -> dict[str, object]:
+    adds, protocol, metadata = list(live_adds(snapshot)), snapshot.protocol, snapshot.metadata
+    return {
+        "numFiles": len(adds),
+        "sizeInBytes": sum(each.size for each in adds),
+        "minReaderVersion": protocol.min_reader,
+        "minWriterVersion": protocol.min_writer,
+        "readerFeatures": sorted(protocol.reader_features or ()),
+        "writerFeatures": sorted(protocol.writer_features or ()),
+        "id": metadata.id,
+        "name": metadata.name,
+        "description": metadata.description,
+        "createdTime": metadata.created_time,
+        "partitionColumns": list(metadata.partition_columns),
+        "properties": list(metadata.configuration.items()),
+        "schemaString": metadata.schema_string,
+    }
 
 
 def rejection(error: LogError) -> Rejected:

@@ -13,6 +13,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -32,6 +33,7 @@ from delta_models.operations import (
     Detail,
     EnableFeature,
     History,
+    Latest,
     Merge,
     Operation,
     Optimize,
@@ -54,6 +56,8 @@ COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
 ZONE = "spark.sql.session.timeZone"
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
 TOLD = ("version", "operation", "timestamp", "operationMetrics")
 
 Perform = Callable[[Any, Any], Outcome | None]
@@ -159,14 +163,27 @@ class SparkAdapter(ABC):
                 case History():
                     told = self._table().history().select(*TOLD).collect()
                     return Answer(history_table(tuple(each) for each in told))
-                case Detail():
-                    return Answer(_detail(self._table().detail().collect()[0]))
+                case Detail(at=Latest()):
+                    told = self._table().detail().collect()[0].asDict()
+                    return Answer(detail_table({**_details(told), "columns": self._columns(Latest())}))
+                case Detail(at=at):
+                    columns = self._columns(at)
+                    return (
+                        columns
+                        if isinstance(columns, Unsupported)
+                        else Answer(detail_table({"columns": columns}))
+                    )
                 case Tail():
                     return self._follow(read)
         except Inexpressible as error:
             return Unsupported(str(error))
         except Exception as error:  # noqa: BLE001
             return self._refused(error, self._version())
+
+    def _columns(self, at: When) -> str | Unsupported:
+        """The schema that a reader sees; pyspark can't hold all that a JVM can, so it is taken as text."""
+        frame = self._frame(at)
+        return frame if isinstance(frame, Unsupported) else str(frame._jdf.schema().json())  # noqa: SLF001
 
     def _follow(self, tail: Tail) -> Answer | Outcome:
         """What a reader that follows the table has got."""
@@ -328,8 +345,15 @@ def _arrow(frame: Any) -> Any:
     return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))  # noqa: SLF001
 
 
-def _detail(row: Any) -> Any:
-    return detail_table(
-        row["numFiles"], row["sizeInBytes"], row["partitionColumns"], row["properties"],
-        (row["minReaderVersion"], row["minWriterVersion"]),
+def _details(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the engine's own detail says, under the names of the contract."""
+    created = told.get("createdAt")
+    same = (
+        "numFiles", "sizeInBytes", "minReaderVersion", "minWriterVersion", "tableFeatures", "id", "name", "description",
+        "partitionColumns",
     )  # fmt: skip
+    return {
+        **{name: told.get(name) for name in same},
+        "properties": list(told["properties"].items()),
+        "createdTime": None if created is None else (created.astimezone(UTC) - EPOCH) // MILLISECOND,
+    }

@@ -32,7 +32,9 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What the engine says of the table: format, properties, protocol, number of files."""
+    """What the engine says of the table as of `at`: its definition, properties, protocol, number of files."""
+
+    at: When = LATEST
 
 
 @dataclass(frozen=True, slots=True)

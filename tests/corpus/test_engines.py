@@ -1,0 +1,244 @@
+"""What engines say beside rows: the state of a table and its change feed, judged by what is expected. deltalake is the
+engine, and behind it those of `lying.py`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conformance.corpus import states
+from conformance.corpus.cases import find
+from conformance.corpus.engines import HostReader
+from delta_adapters.registry import parse_engine, relocated
+from tests.corpus.conftest import METADATA, PROTOCOL, SCHEMA, write_rows
+
+FEED = "delta.enableChangeDataFeed"
+LISTED = {
+    "minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["changeDataFeed", "appendOnly"],
+}  # fmt: skip
+STATE = {"protocol": LISTED, "metadata": {**METADATA, "configuration": {FEED: "true"}}}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    """deltalake, which lies only where a test leaves a note beside the table."""
+    spec = relocated(parse_engine("delta-rs"), f"{Path(__file__).with_name('lying.py')}:Liar")
+    reader = HostReader(spec, tmp_path_factory.mktemp("host"))
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def recorded(acceptance):
+    """Two rows, of which one is updated, on a table with a change feed and features in a list."""
+    table = acceptance.table
+    table.commit({"protocol": LISTED}, {"metaData": STATE["metadata"]}).append((1, "a"), (2, "b"))
+    write_rows(table.folder / "part-2.parquet", [(1, "a"), (2, "B")])
+    changes = [(2, "b", "update_preimage"), (2, "B", "update_postimage")]
+    ids, names, kinds = zip(*changes, strict=True)
+    (table.folder / "_change_data").mkdir()
+    cdc = {"id": pa.array(ids, pa.int64()), "name": list(names), "_change_type": list(kinds)}
+    file = table.folder / "_change_data" / "cdc-2.parquet"
+    pq.write_table(pa.table(cdc), file)
+    gone = {
+        "path": "part-1.parquet",
+        "deletionTimestamp": 1,
+        "dataChange": True,
+        "partitionValues": {},
+        "size": 1,
+    }
+    told = {"path": "_change_data/cdc-2.parquet", "partitionValues": {}, "dataChange": False}
+    table.commit(
+        {"remove": gone},
+        {"add": table.added("part-2.parquet", 2)},
+        {"cdc": told | {"size": file.stat().st_size}},
+    )
+    return acceptance
+
+
+def feed(acceptance, *changes):
+    """A spec of the feed from version 1 on, with these rows as what is expected."""
+    folder = acceptance.folder / "expected" / "feed" / "expected_data"
+    folder.mkdir(parents=True)
+    ids, names, kinds, versions = zip(*changes, strict=True)
+    times = pa.array([0] * len(ids), pa.timestamp("us", "UTC"))
+    columns = {
+        "id": pa.array(ids, pa.int64()), "name": list(names), "_change_type": list(kinds),
+        "_commit_version": pa.array(versions, pa.int64()), "_commit_timestamp": times,
+    }  # fmt: skip
+    pq.write_table(pa.table(columns), folder / "part-0.parquet")
+    expected = {"rowCount": len(changes)}
+    acceptance.spec("feed", {"type": "cdf", "startVersion": 1, "endVersion": 2, "expected": expected})
+
+
+CHANGES = (
+    (1, "a", "insert", 1), (2, "b", "insert", 1), (2, "b", "update_preimage", 2), (2, "B", "update_postimage", 2),
+)  # fmt: skip
+
+
+def verdict(case, engine, lie=""):
+    if lie:
+        (case.folder / "lie").write_text(lie)
+    (question,) = find([case.folder])
+    return engine.judge(question)
+
+
+# Change feeds
+
+
+def test_a_change_feed_is_compared_row_by_row_without_the_times_of_commits(recorded, engine):
+    feed(recorded, *CHANGES)
+    assert verdict(recorded, engine).result == "passed"
+
+
+def test_a_change_that_is_expected_and_not_told_is_a_failure(recorded, engine):
+    feed(recorded, *CHANGES[:3], (9, "B", "update_postimage", 2))
+    found = verdict(recorded, engine)
+    assert found.result == "failed"
+    assert "1 row missing" in found.why
+
+
+@pytest.mark.parametrize(
+    "lie", ("the last change is kept back", "all changes are inserts", "a recorded feed is refused")
+)
+def test_who_lies_about_changes_is_caught(recorded, engine, lie):
+    feed(recorded, *CHANGES)
+    assert verdict(recorded, engine, lie).result == "failed"
+
+
+@pytest.mark.parametrize(("lie", "result"), (("", "passed"), ("the last change is kept back", "failed")))
+def test_without_an_expectation_the_changes_must_lead_from_state_to_state(recorded, engine, lie, result):
+    recorded.spec("feed", {"type": "cdf", "startVersion": 1})
+    assert verdict(recorded, engine, lie).result == result
+
+
+def test_what_was_not_recorded_must_be_refused(acceptance, engine):
+    acceptance.table.create().append((1, "a"))
+    error = {"errorCode": "DELTA_CHANGE_TABLE_FEED_DISABLED"}
+    acceptance.spec("feed", {"type": "cdf", "startVersion": 0, "error": error})
+    assert verdict(acceptance, engine).why.startswith("refused: ")
+
+
+def test_a_feed_that_must_fail_and_is_told_is_a_failure(recorded, engine):
+    error = {"errorCode": "DELTA_CHANGE_TABLE_FEED_DISABLED"}
+    recorded.spec("feed", {"type": "cdf", "startVersion": 1, "error": error})
+    assert verdict(recorded, engine).why == "told, expected DELTA_CHANGE_TABLE_FEED_DISABLED"
+
+
+# States
+
+
+def test_a_state_is_compared_in_all_that_the_engine_tells_of_it(recorded, engine):
+    recorded.spec("state", {"type": "snapshot", "version": 2, "expected": STATE})
+    assert (verdict(recorded, engine).result, verdict(recorded, engine).why) == ("passed", "")
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    (
+        ("id", "id '0', expected '1'"),
+        ("createdTime", "createdTime 1700000000000, expected 1"),
+        ("configuration", "configuration {'delta.enableChangeDataFeed': 'true'}, expected {}"),
+        ("partitionColumns", "partitionColumns [], expected ['id']"),
+    ),
+)
+def test_a_state_that_is_expected_otherwise_is_a_failure(recorded, engine, part, told):
+    other = {"id": "1", "createdTime": 1, "configuration": {}, "partitionColumns": ["id"]}
+    expected = {**STATE, "metadata": {**STATE["metadata"], part: other[part]}}
+    recorded.spec("state", {"type": "snapshot", "version": 2, "expected": expected})
+    assert (verdict(recorded, engine).result, verdict(recorded, engine).why) == ("failed", told)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    (
+        "the table has no properties",
+        "the writer version is 1",
+        "no features are listed",
+        "there are no columns",
+        "the state is refused",
+    ),
+)
+def test_who_lies_about_a_state_is_caught(recorded, engine, lie):
+    recorded.spec("state", {"type": "snapshotConstruction", "version": 2, "expected": STATE})
+    assert verdict(recorded, engine).result == "passed"
+    assert verdict(recorded, engine, lie).result == "failed"
+
+
+def test_an_older_state_is_asked_for_by_its_version(acceptance, engine):
+    acceptance.table.create(older="yes").append((1, "a")).commit({"metaData": {**METADATA, "id": "9"}})
+    expected = {"protocol": PROTOCOL, "metadata": {**METADATA, "configuration": {"older": "yes"}}}
+    acceptance.spec("state", {"type": "snapshot", "version": 1, "expected": expected})
+    assert verdict(acceptance, engine).result == "passed"
+    assert verdict(acceptance, engine, "the newest version is meant").why == "version 2, expected 1"
+
+
+def test_where_there_is_no_table_none_must_be_described(acceptance, engine):
+    (acceptance.table.folder / "_delta_log").rmdir()
+    nothing: dict[str, object] = {"protocol": {}, "metadata": {"configuration": {}}}
+    acceptance.spec("state", {"type": "snapshot", "version": -1, "expected": nothing})
+    assert verdict(acceptance, engine).why == "refused: there is no table"
+    assert verdict(acceptance, engine, "a table is described that is not there").result == "failed"
+
+
+def test_the_properties_of_a_version_of_dat_are_asked_for_beside_its_rows(make_table, tmp_path, engine):
+    case = tmp_path / "corpus" / "a_case"
+    there = SimpleNamespace(folder=case)
+    make_table(case / "delta").create(owner="me").append((1, "a"))
+    (case / "test_case_info.json").write_text("{}")
+    write_rows(case / "expected" / "latest" / "table_content" / "part-0.parquet", [(1, "a")])
+    form = {"version": 1, "properties": {"owner": "me"}, "min_reader_version": 1, "min_writer_version": 2}
+    (case / "expected" / "latest" / "table_version_metadata.json").write_text(json.dumps(form))
+    assert verdict(there, engine).result == "passed"
+    assert verdict(there, engine, "the table has no properties").result == "failed"
+
+
+@pytest.mark.parametrize("kind", ("txn", "domain_metadata"))
+def test_what_no_adapter_can_be_asked_is_out_of_scope_and_says_why(acceptance, engine, kind):
+    acceptance.table.create()
+    acceptance.spec("spec", {"type": kind, "expected": {}})
+    assert verdict(acceptance, engine).why.startswith("the alphabet has no question for the ")
+
+
+# What is told in parts
+
+
+def told(**parts):
+    return states.compare_told(parts, states.wanted(STATE))
+
+
+def test_what_is_not_told_is_named_and_not_held_against_anyone():
+    found = told(id="0", minWriterVersion=7, numFiles=None)
+    assert found.wrong == ()
+    assert set(found.told) == {"id", "minWriterVersion"}
+    assert set(found.untold) == {
+        "minReaderVersion", "writerFeatures", "createdTime", "schemaString", "configuration",
+    }  # fmt: skip
+
+
+def test_features_in_one_list_must_be_those_of_both():
+    assert not told(tableFeatures=["appendOnly", "changeDataFeed"]).wrong
+    assert told(tableFeatures=["appendOnly"]).wrong
+    assert told(tableFeatures=["appendOnly", "changeDataFeed", "invariants"]).wrong
+
+
+def test_a_protocol_without_lists_may_be_told_by_what_its_version_implies():
+    asked = states.wanted({"protocol": PROTOCOL})
+    assert not states.compare_told({"tableFeatures": ["appendOnly", "invariants"]}, asked).wrong
+    assert not states.compare_told({"tableFeatures": []}, asked).wrong
+    assert states.compare_told({"tableFeatures": ["changeDataFeed"]}, asked).wrong
+
+
+def test_columns_are_compared_without_what_is_noted_beside_them():
+    noted = json.loads(json.dumps(SCHEMA))
+    noted["fields"][0]["metadata"] = {"delta.columnMapping.id": 1}
+    asked = states.wanted({"metadata": {**METADATA, "schemaString": json.dumps(noted)}})
+    assert not states.compare_told({"columns": json.dumps(SCHEMA)}, asked).wrong
+    assert states.compare_told({"schemaString": json.dumps(SCHEMA)}, asked).wrong
+    noted["fields"][0]["type"] = "integer"
+    assert states.compare_told({"columns": json.dumps(noted)}, asked).wrong
