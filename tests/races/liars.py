@@ -23,15 +23,6 @@ class Honest(Reference):
 
     tries = 5
 
-    def execute(self, operation: Operation, tag: str) -> Outcome:
-        outcome = super().execute(operation, tag)
-        for _ in range(1, self.tries):
-            if not isinstance(outcome, Rejected) or outcome.kind != "conflict.other":
-                break
-            self.reader.forget()
-            outcome = super().execute(operation, tag)
-        return outcome
-
 
 class ChecksThenRenames(Honest):
     """Looks whether the version is free, and then renames onto it."""
@@ -92,10 +83,11 @@ class RefusesAndCommits(Honest):
     """Commits after a conflict, and reports the conflict."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        first = Reference.execute(self, operation, tag)
+        self.tries = 1
+        first = super().execute(operation, tag)
         if isinstance(first, Rejected) and first.kind == "conflict.other":
-            self.reader.forget()
-            Reference.execute(self, operation, tag)
+            self.tries = Honest.tries
+            super().execute(operation, tag)
         return first
 
 

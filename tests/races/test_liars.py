@@ -17,6 +17,7 @@ from conformance.turnstile.arena import Arena, Player
 from conformance.turnstile.schedules import schedules
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Interleave
+from delta_models.outcomes import Rejected
 from tests.races.liars import CAUGHT_AT, LIARS
 
 ORDERS = 12  # evenly spread over all
@@ -24,16 +25,19 @@ ORDERS = 12  # evenly spread over all
 
 @pytest.fixture(scope="module")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
-    """Two hosts that play whichever engine the path names."""
-    spec = parse_engine(f"{Path(__file__).with_name('liars.py')}:OneOfThem")
-    made = Arena({"liars": spec}, tmp_path_factory.mktemp("arena"), lambda _: None)
+    """Two hosts that play whichever engine the path names, and two of the honest engine itself."""
+    specs = {
+        "liars": parse_engine(f"{Path(__file__).with_name('liars.py')}:OneOfThem"),
+        "reference": parse_engine("reference"),
+    }
+    made = Arena(specs, tmp_path_factory.mktemp("arena"), lambda _: None)
     yield made
     made.close()
 
 
-def raced(arena: Arena, folder: Path, pair: int) -> list[Judged]:
+def raced(arena: Arena, folder: Path, pair: int, engine: str = "liars") -> list[Judged]:
     """A committed pair in some orders."""
-    players: list[Player] = [each for each in (arena.player("liars", place) for place in "AB") if each]
+    players: list[Player] = [each for each in (arena.player(engine, place) for place in "AB") if each]
     seats, actors = [seat_of(each.engine) for each in players], [each.actor for each in players]
     stand = RaceDesk(folder / "table", seats, actors, arena.turnstile, "t")
     stand.overlap = PAIRS[pair].overlap
@@ -71,6 +75,17 @@ def test_its_honest_twin_is_not(arena: Arena, pair: int, tmp_path: Path):
     assert not [fault for each in judged for fault in each.faults]
     rules = {rule for _, rule, at in CAUGHT_AT if at == pair} - {"race.told-truly"}  # it refuses nobody
     assert rules <= {rule for each in judged for rule, count in each.evidence.items() if count}
+
+
+@pytest.mark.parametrize("pair", (1, 2, 5, 7, 8))
+def test_two_of_the_honest_engine_race_and_neither_is_heard_or_refused(
+    arena: Arena, pair: int, tmp_path: Path
+):
+    judged = raced(arena, tmp_path, pair, "reference")
+    assert broken(judged) == {}
+    races_seen = [each.seen.race for each in judged if each.seen.race is not None]
+    assert races_seen
+    assert not [each for race in races_seen for each in race.outcomes if isinstance(each, Rejected)]
 
 
 def test_every_rule_has_its_liar():

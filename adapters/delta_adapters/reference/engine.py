@@ -1,4 +1,4 @@
-"""The honest engine: does what the model says, on real files. Small data only, and one process."""
+"""The honest engine: does what the model says, on real files, small data only. Several of it may write at once."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ ALTERATIONS = (
 class Reference(Pouring, Catalogued):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
+    tries = 100  # for one operation: each that fails is a commit of somebody else
+
     @property
     def identity(self) -> Identity:
         """Who this is."""
@@ -68,14 +70,15 @@ class Reference(Pouring, Catalogued):
     # Operations
 
     def execute(self, operation: ops.Operation, tag: str) -> Outcome:
-        """Perform one operation."""
+        """Perform one operation. Where another writer was faster it is done anew on the table that this one left, as if
+        it had been asked for only then: that is one of the orders that both may have, so nothing conflicts."""
         try:
-            snapshot = self.current()
-            if snapshot is not None and (missing := self.not_writable(snapshot)):
-                return Rejected("unsupported-feature", missing)
-            return self.perform(operation, snapshot, tag)
-        except Taken as error:
-            return Rejected("conflict.other", f"version {error} was written by another")
+            for _ in range(self.tries):
+                try:
+                    return self.attempt(operation, tag)
+                except Taken:
+                    self.reader.forget()
+            return Rejected("conflict.other", f"others were faster, {self.tries} times")
         except Exhausted as error:
             return Rejected("overflow", f"{error} has no values left")
         except NotModelled as error:
@@ -84,6 +87,13 @@ class Reference(Pouring, Catalogued):
             return rejection(error)
         except OSError as error:  # the commit may be there: whoever can't tell, says so
             return Unknown(str(error))
+
+    def attempt(self, operation: ops.Operation, tag: str) -> Outcome:
+        """Perform an operation, or raise Taken: there is a commit of its version already."""
+        snapshot = self.current()
+        if snapshot is not None and (missing := self.not_writable(snapshot)):
+            return Rejected("unsupported-feature", missing)
+        return self.perform(operation, snapshot, tag)
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on a table as it is now."""
