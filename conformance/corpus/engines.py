@@ -37,6 +37,7 @@ _NEVER_ASKED = {
     "txn": "the alphabet has no question for the last transaction of an application",
     "domain_metadata": "the alphabet has no question for the configuration of a metadata domain",
 }
+_IMPLIED: Mapping[int, tuple[str, ...]] = {2: ("columnMapping",)}  # by a reader version without a list
 _TIMES = ("timestamp", "startTimestamp", "endTimestamp")
 
 
@@ -169,6 +170,10 @@ class HostReader:
             return out_of_scope(lacking)
         reply = self._ask(question, look)
         if reply.table is None:
+            if state is None:
+                return out_of_scope(
+                    "refused; the oracle finds no state either, only what a checksum says of it"
+                )
             return self._feature_refused(reply.outcome, state) or _refused(reply.outcome, must_fail=False)
         if version is not None and reply.version not in {None, version}:
             return failed(f"version {reply.version}, expected {version}")
@@ -220,7 +225,8 @@ class HostReader:
         """The verdict on a refusal for a feature that the engine does not claim to read."""
         if state is None:
             return None
-        features = set(state.protocol.reader_features or ())
+        listed, implied = state.protocol.reader_features, _IMPLIED.get(state.protocol.min_reader, ())
+        features = set(implied if listed is None else listed)
         lacking = self._host.capabilities.covers_features(features, writing=False)
         if lacking is not None and isinstance(outcome, Rejected) and outcome.kind == "unsupported-feature":
             return out_of_scope(lacking)

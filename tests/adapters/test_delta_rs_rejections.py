@@ -36,6 +36,11 @@ SAID = (
         "Table features must be specified, please specify: TimestampWithoutTimezone",
         "unsupported-feature",
     ),
+    (
+        DeltaError,
+        "External error: Column mapping is not supported for read operation 'CHANGE DATA FEED scans' yet",
+        "unsupported-feature",
+    ),
     (SchemaMismatchError, "words never seen before", "schema"),
     (
         DeltaError,

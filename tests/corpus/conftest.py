@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "struct",
     "fields": [
         {"name": "id", "type": "long", "nullable": True, "metadata": {}},

@@ -124,6 +124,31 @@ def test_what_was_not_recorded_must_be_refused(acceptance, engine):
     assert verdict(acceptance, engine).why.startswith("refused: ")
 
 
+@pytest.mark.parametrize(
+    "protocol",
+    (
+        {"minReaderVersion": 2, "minWriterVersion": 5},
+        {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["columnMapping"],
+         "writerFeatures": ["columnMapping", "changeDataFeed"]},
+    ),
+)  # fmt: skip
+def test_a_feed_that_is_refused_for_a_feature_that_is_not_claimed_is_out_of_scope(
+    acceptance, engine, protocol
+):
+    mapped = {FEED: "true", "delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "2"}
+    fields = [
+        each | {"metadata": {"delta.columnMapping.id": at, "delta.columnMapping.physicalName": each["name"]}}
+        for at, each in enumerate(SCHEMA["fields"], 1)
+    ]
+    text = json.dumps({"type": "struct", "fields": fields})
+    table = acceptance.table.commit(
+        {"protocol": protocol}, {"metaData": {**METADATA, "configuration": mapped, "schemaString": text}}
+    )
+    table.append((1, "a"))
+    acceptance.spec("feed", {"type": "cdf", "startVersion": 0, "expected": {"rowCount": 1}})
+    assert verdict(acceptance, engine).why == "does not claim to read columnMapping"
+
+
 def test_a_feed_that_must_fail_and_is_told_is_a_failure(recorded, engine):
     error = {"errorCode": "DELTA_CHANGE_TABLE_FEED_DISABLED"}
     recorded.spec("feed", {"type": "cdf", "startVersion": 1, "error": error})

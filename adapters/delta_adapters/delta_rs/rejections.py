@@ -57,7 +57,7 @@ PATTERNS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"[Ww]riter feature",
             r"[Uu]nsupported.*feature",
             r"requires table feature",
-            r"not supported for write operation",
+            r"not supported for (read|write) operation",
             r"Unsupported table features required",
             r"Table features must be specified",
             r"table has set these (reader|writer) features",
