@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -61,6 +62,19 @@ class RetriesWithoutLooking(Reference):
             super().publish(version, forms)
         except OSError:
             super().publish(version + 1, forms)
+
+
+class RecordsChangesAgain(Reference):
+    """Writes the change files of a commit into it once more where its reply was lost."""
+
+    def publish(self, version: int, forms: list[actions.Form]) -> None:
+        try:
+            super().publish(version, forms)
+        except OSError:
+            again = "".join(json.dumps(each) + "\n" for each in forms if "cdc" in each)
+            with (self.folder / "_delta_log" / commit_name(version)).open("a", encoding="utf-8") as commit:
+                commit.write(again)
+            raise
 
 
 class SaysItWasRefused(Reference):
@@ -145,7 +159,7 @@ LIARS: dict[str, type[Reference]] = {
     for each in (
         Honest, CommitsBeforeTheData, CommitsInTwoHalves, RetriesWithoutLooking, SaysItWasRefused, RollsBackTheNewest,
         StandsInItsOwnWay, DeletesLeftOversAtOnce, VacuumsByTheLogAlone, PoursWithoutANumber, NotesABatchDoneFirst,
-        FollowsTheFolder,
+        FollowsTheFolder, RecordsChangesAgain,
     )
 }  # fmt: skip
 # Which requirement each is caught at.

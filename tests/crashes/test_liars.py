@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.checks import crashes
-from conformance.crashes.stories import CHANGES, STREAMS, Story
+from conformance.crashes.stories import CHANGES, MARKED, STREAMS, Story
 from delta_models.operations import (
     Append,
     Create,
@@ -22,6 +22,7 @@ from tests.crashes.conftest import Stage
 from tests.crashes.liars import CAUGHT_AT
 
 APPEND, OVERWRITE = CHANGES[0], CHANGES[1]
+TOLD_UPDATE = MARKED[4]  # of a table with a change feed
 FOLLOWED, POUR = STREAMS[0], STREAMS[-2]
 OF_STREAMS = {"stream.written-once", "stream.all-written", "stream.only-committed"}
 # The fault, the story, and what is done afterwards.
@@ -65,6 +66,22 @@ def test_every_rule_has_its_liar():
     assert {type(each) for each in APPEND.before} == {Create, Append}
     assert isinstance(OVERWRITE.operation, Overwrite)
     assert Vacuum(0.0) in APPEND.afterwards
+
+
+@pytest.mark.parametrize(
+    ("name", "heard"), (("RecordsChangesAgain", {"cdc.equals-difference"}), ("Honest", set()))
+)
+def test_a_change_feed_that_shows_a_row_twice_after_a_lost_reply_is_heard(
+    liars: Stage, name: str, heard: set[str], tmp_path: Path
+):
+    story = TOLD_UPDATE
+    told = liars.play(
+        tmp_path / name, *story.before, LoseReplyAt("commit"), story.operation, *story.afterwards
+    )
+    assert told.desk.struck == 1
+    assert told.broken == heard, str(told)
+    assert told.evidence["cdc.equals-difference"] > 0
+    assert heard or told.evidence["changes.rows"] > 0
 
 
 def test_the_honest_engine_knows_its_own_commit_where_the_reply_was_lost(liars: Stage, tmp_path: Path):

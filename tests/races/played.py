@@ -14,11 +14,12 @@ from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 
 HERE = Path(__file__).with_name("liars.py")
-# Those that issue 6 names, and one more, with the rule that each is to be heard by.
+# Those that issue 6 names about races, and one more, with the rule that each is to be heard by.
 NAMED = {
     "ChecksNoConflict": "race.no-write-skew",
     "ConflictsOnEverything": "race.conflicts-as-documented",
     "ChecksThenRenames": "race.all-acknowledged",
+    "VacuumsWhatItDoesNotKnow": "race.vacuum-spares-new-files",
     "RefusesAndCommits": "race.told-truly",
 }
 HONEST = "Honest"
