@@ -34,7 +34,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
         ledger.count(commit_weights(before, commit))
         ledger.add(validity.breaches(before, commit, "reference"))
         if after is not None:
-            ledger.count(file_weights(after, commit, prefixes=("log.", "dv.")))
+            ledger.count(file_weights(after, commit, prefixes=("log.", "dv.", "schema.")))
             ledger.count(row_id_weights(before, after, commit))
             ledger.count(layout_weights(before, after, commit))
             ledger.add(validity.change_breaches(seen.reader, before, after, commit, "reference"))

@@ -11,8 +11,10 @@ from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogRead
 from delta_models.log.columns import mapping_mode
 from delta_models.log.names import CheckpointName
 from delta_models.log.row_ids import ENABLED, is_tracked
+from delta_models.log.validity import parsed
 from delta_models.log.validity.checkpoints import asked_forms
-from delta_models.log.validity.features import CLUSTERING
+from delta_models.log.validity.data import is_filled
+from delta_models.log.validity.features import CLUSTERING, MANAGED
 from delta_models.log.validity.iceberg import NESTED_IDS, active
 from delta_models.log.validity.layout import new_files
 from delta_models.log.validity.lineage import lost_changes, new_columns
@@ -57,11 +59,11 @@ _EVERY_CHANGE_FILE = (
 _EVERY_VECTOR_FILE = ("dv.file-exists", "dv.well-formed", "dv.cardinality", "dv.rows-in-file")
 _EVERY_CHECKPOINT = (
     "checkpoint.after-commit", "checkpoint.readable", "checkpoint.actions-well-formed", "checkpoint.no-provenance",
-    "checkpoint.one-protocol", "checkpoint.one-metadata", "checkpoint.adds-once",
+    "checkpoint.one-protocol", "checkpoint.one-metadata", "checkpoint.adds-once", "checkpoint.feature-lists",
 )  # fmt: skip
 _EVERY_HINT = (
     "checkpoint.hint-well-formed", "checkpoint.hint-names-checkpoint", "checkpoint.hint-parts", "checkpoint.hint-size",
-    "checkpoint.hint-bytes",
+    "checkpoint.hint-bytes", "checkpoint.hint-keys-once",
 )  # fmt: skip
 CUT_LENGTH = 32
 
@@ -116,7 +118,7 @@ def _metadata_rules(metadata: Metadata) -> list[str]:
     if metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
         found += _EVERY_MAPPING
     if any(each.startswith("delta.constraints.") for each in metadata.configuration):
-        found.append("log.constraint-needs-feature")
+        found += ["log.constraint-needs-feature", "log.constraint-columns-known"]
     if is_on(metadata, ENABLED):
         found += ["tracking.needs-feature", "tracking.columns-named", "tracking.enabled-or-suspended"]
     if "delta.typeChanges" in metadata.schema_string:
@@ -183,6 +185,8 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
         if before.metadata.configuration.get("delta.columnMapping.mode", "none") != "none":
             found.update(_STAYS)
     found["log.feature-dependencies"] = len(commit.protocols)
+    if MANAGED in (protocol.writer_features or ()):
+        found.update(("catalog.transaction-id", "catalog.in-commit-timestamps"))
     return found
 
 
@@ -191,6 +195,10 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
     found: Weights = Counter()
     if any(holds_texts(each.type) for each in after.schema):
         found["log.texts-are-utf8"] = len(commit.adds)
+    if any(not each.nullable for each in after.schema):
+        found["schema.not-null-holds"] = len(commit.adds)
+    if any(is_filled(each.type) for each in after.schema):
+        found["schema.nested-not-null-holds"] = len(commit.adds)
     for add in commit.adds:
         found.update(("log.added-file-exists", "log.added-file-size", "log.added-file-readable"))
         if after.partition_by:
@@ -340,8 +348,12 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
         checkpoint = reader.checkpoint(name)
         if any(each is None or each.version < name.version for each in reader.starts(name.version)):
             found += ["checkpoint.equals-replay", "checkpoint.keeps-tombstones", "checkpoint.keeps-stats"]
+            found += ["checkpoint.keeps-tags", "checkpoint.keeps-clustering-provider"]
+            found += ["checkpoint.keeps-removal-times"] * bool(checkpoint.removes)
     except LogError:
         return found
+    for form, rule in parsed.RULES.items():
+        found += [rule] * sum(part.has(form) for part in checkpoint.adds)
     if checkpoint.domains:
         found.append("checkpoint.no-removed-domains")
     if checkpoint.removes:

@@ -153,6 +153,33 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _rule("checkpoint.hint-size", "_last_checkpoint says how many actions a V1 checkpoint holds.", HINT),
     _rule("checkpoint.hint-bytes", "_last_checkpoint says how many bytes a V1 checkpoint has.", HINT),
     _rule("checksum.never-changes", "A version checksum is never written again.", "Version Checksum File"),
+    _rule("checkpoint.hint-keys-once", "_last_checkpoint names no key twice.", "JSON checksum"),
+    _rule(
+        "checkpoint.feature-lists",
+        "The protocol in a checkpoint has lists of features where its versions have some, and nulls elsewhere.",
+        "Checkpoint Schema",
+    ),
+    _rule(
+        "checkpoint.parsed-stats-agree",
+        "Statistics as columns say in a checkpoint what the file's statistics as JSON say.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.parsed-partition-values-agree",
+        "Partition values as columns are in a checkpoint those of the file.",
+        CHECKPOINTS,
+    ),
+    _rule(
+        "checkpoint.keeps-removal-times",
+        "A tombstone in a checkpoint has the time at which its file was removed.",
+        CHECKPOINTS,
+    ),
+    _rule("checkpoint.keeps-tags", "A checkpoint keeps the tags of files.", CHECKPOINTS),
+    _rule(
+        "checkpoint.keeps-clustering-provider",
+        "A checkpoint keeps the names of those who clustered files.",
+        CHECKPOINTS,
+    ),
     _rule(
         "checkpoint.sidecars-in-their-folder",
         "Sidecars lie in _delta_log/_sidecars.",

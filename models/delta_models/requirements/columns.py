@@ -99,6 +99,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Type Widening",
     ),
     _rule(
+        "schema.nested-not-null-holds",
+        "Inside arrays, maps and structs there is no null where the schema lets none be.",
+        "Schema Serialization Format",
+    ),
+    _rule(
         "schema.type-widening-dropped-whole",
         "The version that drops the feature typeWidening leaves its property unset.",
         "Type Widening",

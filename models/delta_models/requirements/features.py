@@ -7,6 +7,7 @@ from delta_models.requirements.base import Requirement, rules_of
 TRACKING = "Row Tracking"
 V1 = "Iceberg Compatibility V1"
 V2 = "Iceberg Compatibility V2"
+MANAGED = "Writer Requirements for Catalog-managed tables"
 _rule = rules_of("log")
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -81,6 +82,16 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         V2,
     ),
     _rule("iceberg.timestamps-as-int64", "With icebergCompatV2 files hold timestamps as int64.", V2),
+    _rule(
+        "catalog.transaction-id",
+        "Each commit of a table that a catalog manages has a txnId in its commitInfo.",
+        MANAGED,
+    ),
+    _rule(
+        "catalog.in-commit-timestamps",
+        "A table that a catalog manages has in-commit timestamps enabled.",
+        MANAGED,
+    ),
     _rule(
         "iceberg.partition-columns-last",
         "With icebergCompatV1 the partition columns in a file come after the others.",

@@ -296,5 +296,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Data files hold timestamps adjusted to UTC, and those without a time zone not adjusted.",
         "Primitive Types",
     ),
+    _rule(
+        "log.constraint-columns-known",
+        "The columns that a CHECK constraint names are columns of the schema.",
+        "CHECK Constraints",
+    ),
     _rule("log.texts-are-utf8", "The texts in a new data file are UTF-8.", "Primitive Types"),
 )

@@ -71,6 +71,33 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         role="reader",
     ),
     _unseen(
+        "read.unknown-versions-refused",
+        "A table whose reader version a reader does not know is refused.",
+        "Protocol Evolution",
+        BY_CORPUS,
+        strength="should",
+        role="reader",
+    ),
+    _unseen(
+        "read.unknown-type-changes-refused",
+        "A table whose schema tells of a change of type that a reader does not support is refused.",
+        "Reader Requirements for Type Widening",
+        BY_CORPUS,
+        role="reader",
+    ),
+    _unseen(
+        "write.unknown-features-refused",
+        "A table with a version or a feature of writers that a writer does not know is not written to.",
+        "Table Features",
+        "no feature is drawn that an engine does not know, and protocols are not edited by hand in a history",
+    ),
+    _unseen(
+        "log.foreign-domains-stay",
+        "Metadata domains that a writer does not understand stay as they are.",
+        "Writer Requirements for Domain Metadata",
+        "no engine has words to write a domain of a user, so there is none that another could lose",
+    ),
+    _unseen(
         "vacuum.checks-the-write-protocol",
         "A vacuum of a table with a feature of writers that the writer does not know is refused.",
         "VACUUM Protocol Check",

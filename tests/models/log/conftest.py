@@ -223,7 +223,12 @@ CHECKPOINT = pa.schema(
         ("add", pa.struct([
             ("path", pa.string()), ("partitionValues", STRINGS), ("size", pa.int64()), ("modificationTime", pa.int64()),
             ("dataChange", pa.bool_()), ("stats", pa.string()), ("deletionVector", VECTOR), ("baseRowId", pa.int64()),
-            ("defaultRowCommitVersion", pa.int64()), ("stats_parsed", pa.struct([("numRecords", pa.int64())])),
+            ("defaultRowCommitVersion", pa.int64()), ("tags", STRINGS), ("clusteringProvider", pa.string()),
+            ("partitionValues_parsed", pa.struct([("part", pa.string())])),
+            ("stats_parsed", pa.struct([
+                ("numRecords", pa.int64()), ("nullCount", pa.struct([("id", pa.int64())])),
+                ("minValues", pa.struct([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])),
+            ])),
         ])),
         ("remove", pa.struct([
             ("path", pa.string()), ("dataChange", pa.bool_()), ("deletionTimestamp", pa.int64()),

@@ -113,6 +113,84 @@ hint_damage("checkpoint.hint-names-checkpoint", version=7, size=4)
 hint_damage("checkpoint.hint-parts", version=1, size=4, parts=3)
 
 
+@damage("checkpoint.hint-keys-once")
+def _hint_with_a_key_twice(table):
+    table.checkpoint(*held(table))
+    (table.log / "_last_checkpoint").write_text('{"version": 1, "size": 4, "size": 4}')
+
+
+# What a checkpoint repeats
+
+
+@damage("checkpoint.feature-lists")
+def _empty_lists_for_nulls(table):
+    old = {"minReaderVersion": 1, "minWriterVersion": 2}
+    table.create(protocol=old, configuration={})
+    action = table.add()
+    table.write(action)
+    lists: dict[str, Any] = {"readerFeatures": [], "writerFeatures": []}
+    table.checkpoint({"protocol": old | lists}, table.metadata(configuration={}), action)
+
+
+def as_columns(table: Any, **parsed: Any) -> None:
+    """A checkpoint with statistics and partition values as columns, these besides the true ones."""
+    said = {"delta.checkpoint.writeStatsAsStruct": "true"}
+    table.create(configuration=said)
+    action = table.add()
+    table.write(action)
+    stats = {"numRecords": 4, "nullCount": {"id": 1}, "minValues": {"id": 1, "at": 1_000_000}}
+    more = {"stats_parsed": stats, "partitionValues_parsed": {"part": "x"}} | parsed
+    table.checkpoint(
+        {"protocol": PROTOCOL}, table.metadata(configuration=said), {"add": action["add"] | more}
+    )
+
+
+@damage("checkpoint.parsed-stats-agree")
+def _other_bounds_as_columns(table):
+    as_columns(table, stats_parsed={"numRecords": 4, "nullCount": {"id": 1}, "minValues": {"id": 2}})
+
+
+@damage("checkpoint.parsed-partition-values-agree")
+def _other_partition_as_columns(table):
+    as_columns(table, partitionValues_parsed={"part": "y"})
+
+
+@damage("checkpoint.keeps-removal-times")
+def _tombstone_of_another_time(table):
+    inside = held(table)
+    second = table.add("b.parquet")
+    table.write(second)
+    table.write(table.remove(second, deletionTimestamp=FAR_AHEAD))
+    table.checkpoint(*inside, table.remove(second, deletionTimestamp=FAR_AHEAD + 1, dataChange=False))
+
+
+def without(name: str, value: Any) -> Any:
+    """A checkpoint in which a file has lost what its add says."""
+
+    def write(table):
+        table.create()
+        action = table.add(**{name: value})
+        table.write(action)
+        left = {key: each for key, each in action["add"].items() if key != name}
+        table.checkpoint({"protocol": PROTOCOL}, table.metadata(), {"add": left})
+
+    return write
+
+
+damage("checkpoint.keeps-tags")(without("tags", {"ZCUBE_ID": "a"}))
+
+
+damage("checkpoint.keeps-clustering-provider")(without("clusteringProvider", "liquid"))
+
+
+def honest_repetition(table: Any) -> None:
+    """Statistics and partition values as columns that agree."""
+    as_columns(table)
+
+
+HONEST = (honest_repetition,)
+
+
 def checksum_damage(requirement: str, **changes: Any) -> None:
     def write(table):
         action = held(table)[2]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow as pa
+
 from tests.models.log.damages import (
     CHANGE,
     FAR_AHEAD,
@@ -75,6 +79,45 @@ def _no_statistics_of_the_clustering_column(table):
     table.write(clustered_by("id", "part"), table.add(partitionValues={}), mark(3))
 
 
+# Catalogs
+
+MANAGED: dict[str, Any] = {
+    "minReaderVersion": 3,
+    "minWriterVersion": 7,
+    "readerFeatures": ["catalogManaged"],
+    "writerFeatures": ["catalogManaged", "inCommitTimestamp"],
+}
+
+
+def managed(table: Any, **info: Any) -> None:
+    """A table that a catalog manages."""
+    said = in_commit(1_000)["commitInfo"] | {"txnId": "a"}
+    more = {each: value for each, value in (said | info).items() if value is not None}
+    table.write(
+        {"commitInfo": more},
+        {"protocol": MANAGED},
+        table.metadata(configuration=ICT if "txnId" in info else {}),
+    )
+
+
+damage("catalog.transaction-id")(lambda table: managed(table, txnId=None))
+
+
+damage("catalog.in-commit-timestamps")(managed)
+
+
+# Constraints
+
+
+def constrained(table: Any, text: str) -> None:
+    """A table with a CHECK constraint."""
+    protocol = PROTOCOL | {"writerFeatures": [*PROTOCOL["writerFeatures"], "checkConstraints"]}
+    table.create(protocol=protocol, configuration={"delta.constraints.c": text})
+
+
+damage("log.constraint-columns-known")(lambda table: constrained(table, "id > 0 AND idd IS NOT NULL"))
+
+
 # Evolution
 
 
@@ -83,6 +126,19 @@ def _null_where_none_may_be(table):
     fields = [each | {"nullable": each["name"] != "id"} for each in table.fields]
     table.create(fields=fields)
     table.write(table.add())
+
+
+LISTS = {"type": "array", "elementType": "long", "containsNull": False}
+
+
+def lists_without_nulls(table: Any, *lists: Any) -> None:
+    """A file of these lists, whose elements may not be null; the lists may."""
+    field = {"name": "a", "type": LISTS, "nullable": True, "metadata": {}}
+    table.create(fields=[field], partitionColumns=[])
+    table.write(table.file("a.parquet", pa.table({"a": pa.array(lists, pa.list_(pa.int64()))})))
+
+
+damage("schema.nested-not-null-holds")(lambda table: lists_without_nulls(table, [1], [2, None]))
 
 
 damage("schema.type-change-allowed")(lambda table: widened(table, WIDENING, {}, CHANGE))
@@ -134,3 +190,18 @@ damage("cdc.file-exists")(lambda table: recorded(table, ["delete"], [1], path="_
 def _change_data_torn(table):
     cdc = recorded(table, ["delete"], [1])
     (table.folder / cdc["path"]).write_bytes(b"x" * cdc["size"])
+
+
+def honest_catalog(table: Any) -> None:
+    managed(table, txnId="a")
+
+
+def honest_constraint(table: Any) -> None:
+    constrained(table, "ID > 0 AND name IS NOT NULL")
+
+
+def honest_lists(table: Any) -> None:
+    lists_without_nulls(table, [1], None, [])
+
+
+HONEST = (honest_catalog, honest_constraint, honest_lists)

@@ -22,6 +22,7 @@ from delta_models.log.state import Snapshot, apply, start
 from delta_models.log.validity import (
     actions,
     changes,
+    constraints,
     data,
     evolution,
     features,
@@ -56,6 +57,7 @@ def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "
         metadata.breaches(before, commit),
         evolution.breaches(before, commit),
         features.breaches(before, commit),
+        constraints.breaches(before, commit),
     )
     return _strict(found, strictness)
 

@@ -13,12 +13,14 @@ from delta_models.log.errors import CorruptLog, LogError
 from delta_models.log.names import SIDECARS, CheckpointName, Compaction, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
+from delta_models.log.validity import parsed
 from delta_models.log.validity.agreement import differences, some
 from delta_models.log.validity.protocol import is_on, supports
 from delta_models.requirements.base import Breach
 
 STATS_AS_JSON = "delta.checkpoint.writeStatsAsJson"
 STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsStruct"
+_LISTS_FOR_READERS, _LISTS_FOR_WRITERS = 3, 7
 _ENFORCED_FROM = 3  # the writer version that has to heed both properties
 
 
@@ -33,6 +35,7 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
         yield Breach("checkpoint.readable", str(error), where)
         return
     yield from _contents(checkpoint, where)
+    yield from _feature_lists(checkpoint, where)
     yield from _sidecars(reader, checkpoint, where)
     try:
         held = checkpoint.snapshot()
@@ -41,12 +44,14 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
     yield from _kind(checkpoint, held, where)
     yield from _forms(checkpoint, held, where)
     replayed = _replayed_without(reader, name)
+    yield from parsed.breaches(checkpoint, held, replayed, where)
     if replayed is None:
         return
     for detail in differences(held, replayed):
         yield Breach("checkpoint.equals-replay", detail, where)
     yield from _tombstones(reader, name, held, replayed)
     yield from _statistics(held, replayed, where)
+    yield from _kept(held, replayed, where)
 
 
 def asked_forms(protocol: Protocol, metadata: Metadata) -> list[str]:
@@ -118,21 +123,31 @@ def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
         yield Breach("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
 
 
+def _feature_lists(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
+    for each in checkpoint.protocols:
+        lists = (
+            (each.min_reader == _LISTS_FOR_READERS, each.reader_features),
+            (each.min_writer == _LISTS_FOR_WRITERS, each.writer_features),
+        )
+        if any(wanted != (features is not None) for wanted, features in lists):
+            yield Breach("checkpoint.feature-lists", f"{each}", where)
+
+
 def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breach]:
     """Whether statistics and partition values are in the forms that the table's properties ask for."""
     parts = [part for part in checkpoint.adds if len(part)]
     if held.protocol.min_writer < _ENFORCED_FROM or not parts:
         return
-    in_json, parsed, values = (
+    in_json, columns, values = (
         any(part.has(name) for part in parts) for name in ("stats", "stats_parsed", "partitionValues_parsed")
     )
     if not is_on(held.metadata, STATS_AS_STRUCT):
-        if parsed:
+        if columns:
             yield Breach(
                 "checkpoint.omits-parsed-stats", f"stats_parsed, {STATS_AS_STRUCT} is not true", where
             )
     elif not where.endswith(".json"):
-        if in_json and not parsed:
+        if in_json and not columns:
             yield Breach("checkpoint.keeps-parsed-stats", "stats, and no stats_parsed", where)
         if held.partition_by and not values:
             yield Breach("checkpoint.keeps-parsed-partition-values", "no partitionValues_parsed", where)
@@ -183,6 +198,12 @@ def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | Non
 def _tombstones(
     reader: LogReader, name: CheckpointName, held: Snapshot, replayed: Snapshot
 ) -> Iterator[Breach]:
+    for key, remove in held.tombstones.items():
+        known = replayed.tombstones.get(key)
+        if known is not None and known.deletion_timestamp not in {None, remove.deletion_timestamp}:
+            detail = f"{key[0]} was removed at {known.deletion_timestamp}, not {remove.deletion_timestamp}"
+            yield Breach("checkpoint.keeps-removal-times", detail, name.files[0])
+            break
     written = (reader.log / name.files[-1]).stat().st_mtime_ns // 1_000_000
     lost = [
         key
@@ -201,4 +222,21 @@ def _statistics(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Brea
         other = replayed.live.get(key)
         if add.stats is None and other is not None and other.stats is not None:
             yield Breach("checkpoint.keeps-stats", f"{key[0]} has lost its stats", where)
+            return
+
+
+def _kept(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Breach]:
+    """What else an add says of its file; that no tags are there can be said in two ways."""
+    for key, add in held.live.items():
+        other = replayed.live.get(key)
+        if other is None:
+            continue
+        if (add.tags or {}) != (other.tags or {}):
+            yield Breach(
+                "checkpoint.keeps-tags", f"{key[0]} has the tags {add.tags}, not {other.tags}", where
+            )
+            return
+        if add.clustering_provider != other.clustering_provider:
+            detail = f"{key[0]} was clustered by {other.clustering_provider}, not {add.clustering_provider}"
+            yield Breach("checkpoint.keeps-clustering-provider", detail, where)
             return

@@ -21,7 +21,8 @@ from delta_models.log.state import Snapshot
 from delta_models.log.validity import statistics
 from delta_models.log.validity.texts import foreign_texts
 from delta_models.requirements.base import Breach
-from delta_models.schema import Field
+from delta_models.schema import Array, DataType, Field, Map, Struct
+from delta_models.values import Value
 
 
 def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[Breach]:
@@ -29,7 +30,7 @@ def breaches(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[
     for add in commit.adds:
         for requirement, detail, columns in _file(reader, snapshot, add):
             yield Breach(requirement, f"{add.path}: {detail}", commit.name, columns)
-    if any(not field.nullable for field in _fields(snapshot)):
+    if any(not field.nullable or is_filled(field.type) for field in _fields(snapshot)):
         for add in snapshot.live.values() if commit.metadatas else commit.adds:
             yield from _nulls(reader, snapshot, add, commit)
 
@@ -50,6 +51,43 @@ def _nulls(reader: LogReader, snapshot: Snapshot, add: Add, commit: Commit) -> I
         if not field.nullable and any(row[position] is None for row in rows):
             detail = f"{add.path}: column {field.name!r} is not nullable and holds a null"
             yield Breach("schema.not-null-holds", detail, commit.name, (field.name,))
+        if is_filled(field.type) and any(_has_hole(field.type, row[position]) for row in rows):
+            detail = f"{add.path}: in column {field.name!r} there is a null where none may be"
+            yield Breach("schema.nested-not-null-holds", detail, commit.name, (field.name,))
+
+
+def is_filled(data_type: DataType) -> bool:
+    """Whether there are elements, values or fields inside a type that may not be null."""
+    match data_type:
+        case Struct():
+            return any(not each.nullable or is_filled(each.type) for each in data_type.fields)
+        case Array(element=element):
+            return not data_type.contains_null or is_filled(element)
+        case Map(key=key, value=value):
+            return not data_type.value_contains_null or is_filled(key) or is_filled(value)
+    return False
+
+
+def _has_hole(data_type: DataType, value: Value) -> bool:
+    """Whether a null is inside a value where its type lets none be; a struct that is null has no fields."""
+    if value is None:
+        return False
+    match data_type:
+        case Struct():
+            return any(
+                (inside is None and not each.nullable) or _has_hole(each.type, inside)
+                for each, inside in zip(data_type.fields, value, strict=True)
+            )
+        case Array(element=element):
+            holes = not data_type.contains_null
+            return any((inside is None and holes) or _has_hole(element, inside) for inside in value)
+        case Map(key=key, value=held):
+            holes = not data_type.value_contains_null
+            return any(
+                _has_hole(key, name) or (inside is None and holes) or _has_hole(held, inside)
+                for name, inside in value
+            )
+    return False
 
 
 def state_breaches(reader: LogReader, snapshot: Snapshot) -> Iterator[Breach]:

@@ -27,6 +27,7 @@ _NEEDS = {
     "variantShredding": ("variantType",),
 }
 CLUSTERING = "delta.clustering"
+MANAGED = "catalogManaged"
 
 
 def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
@@ -37,6 +38,7 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
         return
     for requirement, detail in (
         *_dependencies(commit),
+        *_managed(commit, protocol, metadata),
         *_enablement(before, commit, metadata),
         *row_tracking.breaches(before, commit, protocol, metadata),
         *_clustering(before, commit, protocol, metadata),
@@ -53,6 +55,16 @@ def _dependencies(commit: Commit) -> Iterator[tuple[str, str]]:
             missing = [each for each in needed if not supports(protocol, each)]
             if missing:
                 yield "log.feature-dependencies", f"{feature} without {', '.join(missing)}"
+
+
+def _managed(commit: Commit, protocol: Protocol, metadata: Metadata) -> Iterator[tuple[str, str]]:
+    """What a catalog that manages the table asks of each commit."""
+    if not supports(protocol, MANAGED):
+        return
+    if not is_on(metadata, clock.ENABLED):
+        yield "catalog.in-commit-timestamps", f"{clock.ENABLED} is not true"
+    if commit.info is None or not isinstance(commit.info.values.get("txnId"), str):
+        yield "catalog.transaction-id", "commitInfo has no txnId"
 
 
 def _enablement(before: Snapshot | None, commit: Commit, metadata: Metadata) -> Iterator[tuple[str, str]]:

@@ -87,14 +87,13 @@ def _hint(reader: LogReader, listing: Listing) -> Iterator[Breach]:
         yield Breach("checkpoint.hint-well-formed", "no object with version and size", LAST_CHECKPOINT)
         return
     said = form.get("checksum")
-    if said is not None:
-        try:
-            found = canonical.checksum(text)
-        except canonical.DuplicateKey as error:
-            yield Breach("checkpoint.hint-well-formed", str(error), LAST_CHECKPOINT)
-            return
-        if found != said:
-            yield Breach("checkpoint.hint-checksum", f"it says {said}, it is {found}", LAST_CHECKPOINT)
+    try:
+        found = canonical.checksum(text)
+    except canonical.DuplicateKey as error:
+        yield Breach("checkpoint.hint-keys-once", str(error), LAST_CHECKPOINT)
+        return
+    if said is not None and found != said:
+        yield Breach("checkpoint.hint-checksum", f"it says {said}, it is {found}", LAST_CHECKPOINT)
     there = [each for each in listing.checkpoints if each.version == version and each.complete]
     if not there:
         detail = f"there is no complete checkpoint {version}"
