@@ -186,7 +186,7 @@ class Evidence:
 class Raced:
     """Two operations were let loose at once, in so many orders: how often both succeeded, how often one was refused, by
     kind. `documented` is what Delta Lake's documentation says of the pair at the table's level of isolation. So many
-    orders were `unfollowed`: they are no evidence of that order."""
+    orders were `unfollowed`: they are no evidence of that order. `processes` says whether they published in turn."""
 
     engines: tuple[str, ...]
     operations: tuple[str, ...]
@@ -197,6 +197,7 @@ class Raced:
     conflicts: Mapping[str, int] = field(default_factory=dict)
     isolation: str = "Serializable"
     unfollowed: int = 0
+    processes: str = "several"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,5 +108,5 @@ def raced(desk: RaceDesk, race: Race) -> Raced:
         operations=tuple(type(each).__name__ for each in race.operations),
         overlap=race.overlap, schedules=not race.failures, unfollowed=bool(race.failures), both=not refused,
         conflicts={each: refused.count(each) for each in refused},
-        documented=documented(first, second, race.overlap, level), isolation=level,
+        documented=documented(first, second, race.overlap, level), isolation=level, processes=desk.processes,
     )  # fmt: skip

@@ -129,6 +129,7 @@ class Races:
                 overlap=pair.overlap, schedules=followed, both=both, conflicts=dict(told),
                 documented=documented(pair.first, pair.second, pair.overlap, isolation_of(stand.world.table)),
                 isolation=isolation_of(stand.world.table), unfollowed=asked - followed,
+                processes=stand.processes,
             )
         )  # fmt: skip
         return broken

@@ -13,9 +13,12 @@ HEAD = ("Writers", "At once", "Overlap", "Isolation", "Documented", "Orders", "B
 CELLS = (
     "Two operations that begin from one state, let through their steps in so many orders: how often both were done, and"
     " how often one was refused, by the kind of conflict (unknown: its engine can't say what became of it)."
+    " In turn: whoever does not promise that its look whether a version is free and its taking it are one was not held"
+    " between them; as it is, it may have put its commit in place of the other's, and both are told as done."
     " Documented for the level of isolation that the table asks for; of WriteSerializable there are rules, and no other"
     " implementation here to confirm them."
 )
+IN_TURN = "several-in-turn"
 
 
 @dataclass(slots=True)
@@ -26,6 +29,7 @@ class Conflicts:
     operations: tuple[str, ...]
     overlap: str
     isolation: str
+    processes: str
     documented: str
     orders: int = 0
     unfollowed: int = 0
@@ -39,8 +43,9 @@ class Conflicts:
         names = dict.fromkeys(self.engines)
         documented = f"{self.documented}{', unconfirmed' if self.isolation in UNCONFIRMED else ''}"
         orders = f"{self.orders:,}" + (f", {self.unfollowed:,} not followed" if self.unfollowed else "")
+        writers = " and ".join(names) if len(names) > 1 else f"{self.engines[0]}, twice"
         return (
-            " and ".join(names) if len(names) > 1 else f"{self.engines[0]}, twice",
+            writers + (", in turn" if self.processes == IN_TURN else ""),
             " and ".join(self.operations), self.overlap, self.isolation, documented, orders,
             f"{self.both:,}", refused,
         )  # fmt: skip
@@ -48,9 +53,9 @@ class Conflicts:
 
 def conflicts(raced: Iterable[Raced]) -> list[Conflicts]:
     """The lines of the matrix, sorted."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...], str, str], Conflicts] = {}
+    found: dict[tuple[tuple[str, ...], tuple[str, ...], str, str, str], Conflicts] = {}
     for each in raced:
-        key = (each.engines, each.operations, each.overlap, each.isolation)
+        key = (each.engines, each.operations, each.overlap, each.isolation, each.processes)
         line = found.setdefault(key, Conflicts(*key, each.documented))
         line.orders += each.schedules
         line.unfollowed += each.unfollowed

@@ -54,6 +54,15 @@ def test_each_level_of_isolation_has_its_lines():
     ]
 
 
+def test_who_publishes_in_turn_has_a_line_of_its_own():
+    in_turn = replace(ONE, engines=("delta-spark@4.4.0", "delta-rs@1.6.6"), processes="several-in-turn")
+    lines = [each.cells for each in conflicts((in_turn, replace(in_turn, processes="several", both=75)))]
+    assert [(each[0], each[6]) for each in lines] == [
+        ("delta-spark@4.4.0 and delta-rs@1.6.6", "75"),
+        ("delta-spark@4.4.0 and delta-rs@1.6.6, in turn", "20"),
+    ]
+
+
 def test_orders_that_could_not_be_followed_are_told_apart():
     (line,) = conflicts((ONE, replace(ONE, schedules=3, unfollowed=2)))
     assert line.cells[5] == "73, 2 not followed"
