@@ -59,6 +59,7 @@ def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answ
     lines += ["", _asked(found)]
     failures = [each for each in found if each["result"] == "failed"]
     lines += ["", "## Failures", *_failures(failures, rulings)]
+    lines += ["", "## Out of scope", "", *_reasons(found)]
     return "\n".join(lines) + "\n", [each for each in failures if ruling_of(each, rulings) is None]
 
 
@@ -70,6 +71,19 @@ def _asked(found: list[Answer]) -> str:
         f"{name} {count}" + ("" if count == most else f" of {most}") for name, count in sorted(asked.items())
     )
     return f"Questions asked: {', '.join(told)}."
+
+
+def _reasons(found: list[Answer]) -> Iterator[str]:
+    """Why engines were not asked, or not judged, without what is peculiar to a case."""
+    counts = Counter(
+        (each["engine"], each["why"].split(": ")[0].split("'")[0].strip())
+        for each in found
+        if each["result"] == "out of scope" and each["why"]
+    )
+    yield "| engine | why | questions |"
+    yield "|---|---|---|"
+    for (engine, why), count in sorted(counts.items()):
+        yield f"| {engine} | {why} | {count} |"
 
 
 def _failures(failures: list[Answer], rulings: list[Ruling]) -> Iterator[str]:
