@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.events import Raced
+from conformance.events import Note, Raced, to_line
 from conformance.report.conflicts import conflicts
 from conformance.report.html.page import page
 from conformance.report.markdown import text
 from tests.report.samples import results_of, small_run
+from tools.conflicts_report import document, raced
 
 TWINS = ("delta-rs@1.6.6", "delta-rs@1.6.6")
 ONE = Raced(TWINS, ("Append", "Delete"), "table", "can conflict", 70, 20, {"conflict.append": 50})
@@ -61,6 +62,18 @@ def test_who_publishes_in_turn_has_a_line_of_its_own():
         ("delta-spark@4.4.0 and delta-rs@1.6.6", "75"),
         ("delta-spark@4.4.0 and delta-rs@1.6.6, in turn", "20"),
     ]
+
+
+def test_recordings_of_several_runs_make_one_table(tmp_path: Path):
+    for name, events in (("one", (ONE, Note("between"))), ("two", (MORE, OTHER))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "events.jsonl").write_text("".join(f"{to_line(each)}\n" for each in events))
+    lines = document(raced((tmp_path / "one", tmp_path / "two" / "events.jsonl"))).splitlines()
+    twins, beside = lines[-2:]
+    assert twins.endswith(
+        "| Append and Delete | table | Serializable | can conflict | 75 | 25 | conflict.append 50 |"
+    )
+    assert beside.endswith("| Append and Append | table | Serializable | cannot conflict | 70 | 70 | none |")
 
 
 def test_orders_that_could_not_be_followed_are_told_apart():

@@ -1,0 +1,44 @@
+"""Writes `reports/conflicts.md` from recordings of the suite `races`: what became of each pair of operations at once.
+
+python tools/conflicts_report.py RUN...     RUN is a run's folder, or its events.jsonl; what they played adds up
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from conformance.events import Raced, from_json
+from conformance.report.conflicts import CELLS, HEAD, conflicts
+
+REPORT = Path(__file__).resolve().parent.parent / "reports" / "conflicts.md"
+TEXT = f"""# Two writers at once, observed
+
+Written by `python tools/conflicts_report.py RUN...` from recordings of the suite `races`; the report of each run has
+the same table of what it has played itself. {CELLS}
+
+| {" | ".join(HEAD)} |
+|{"---|" * len(HEAD)}
+"""
+
+
+def raced(runs: Iterable[Path]) -> Iterator[Raced]:
+    """What the recordings tell of races."""
+    for run in runs:
+        for line in (run if run.is_file() else run / "events.jsonl").read_text("utf-8").splitlines():
+            form = json.loads(line)
+            if form.get("event") == Raced.__name__:
+                event = from_json(form)
+                assert isinstance(event, Raced)  # noqa: S101 - its kind was asked for
+                yield event
+
+
+def document(events: Iterable[Raced]) -> str:
+    """The report."""
+    return TEXT + "".join(f"| {' | '.join(each.cells)} |\n" for each in conflicts(events))
+
+
+if __name__ == "__main__":
+    REPORT.write_text(document(raced(map(Path, sys.argv[1:]))), "utf-8")
