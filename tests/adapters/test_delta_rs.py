@@ -15,6 +15,7 @@ from delta_models.operations import (
     Checkpoint,
     Create,
     Delete,
+    Detail,
     Drop,
     DropConstraint,
     Merge,
@@ -143,6 +144,18 @@ def test_earlier_versions_are_read_and_restored(table):
     assert table.execute(Restore(AtVersion(1))).outcome == Committed()
     assert rows_of(table) == [(1, "a"), (2, "b"), (3, None)]
     assert kind_of(table.execute(Restore(AtVersion(3)))) == "bad-argument"
+
+
+def test_a_table_is_described_as_it_is_and_as_it_was(table, log):
+    assert table.execute(SetProperties((("delta.appendOnly", "true"),))).outcome == Committed()
+    newest, older = (table.read(each) for each in (Detail(), Detail(AtVersion(1))))
+    assert (newest.version, older.version) == (2, 1)
+    told, before = (each.table.to_pylist()[0] for each in (newest, older))
+    assert (told["properties"], before["properties"]) == ([("delta.appendOnly", "true")], [])
+    metadata = next(each["metaData"] for each in log(0) if "metaData" in each)
+    assert (told["id"], told["createdTime"]) == (metadata["id"], metadata["createdTime"])
+    assert json.loads(told["schemaString"]) == json.loads(metadata["schemaString"])
+    assert told["numFiles"] is None
 
 
 def test_a_read_picks_rows_and_columns(table):

@@ -52,6 +52,7 @@ from delta_models.schema import LENGTH
 
 GENERATION = "delta.generationExpression"
 START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
+FEATURE = "delta.feature."
 INCOMING = "conformance_incoming"
 STATED: tuple[type[Operation], ...] = (
     AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,
@@ -112,6 +113,19 @@ class DeltaSpark(SparkAdapter):
         if isinstance(read.last, AtVersion):
             reader = reader.option("endingVersion", read.last.version)
         return reader.load(self._location)
+
+    def _facts(self, at: When) -> Mapping[str, Any]:
+        """Of an older version only its properties are told, with the protocol among them."""
+        if not isinstance(at, AtVersion):
+            return super()._facts(at)
+        name = SQL.quote(f"{self._location}@v{at.version}")
+        shown = dict(map(tuple, self._spark.sql(f"SHOW TBLPROPERTIES delta.{name}").collect()))
+        versions = {
+            each: int(shown.pop(f"delta.{each}")) for each in ("minReaderVersion", "minWriterVersion")
+        }
+        features = [each.removeprefix(FEATURE) for each in shown if each.startswith(FEATURE)]
+        properties = [each for each in shown.items() if not each[0].startswith(FEATURE)]
+        return {**versions, "tableFeatures": features, "properties": properties}
 
     def _follow(self, tail: Tail) -> Answer | Outcome:
         return follow(self._spark, tail, self._location)

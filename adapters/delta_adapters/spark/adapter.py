@@ -163,16 +163,11 @@ class SparkAdapter(ABC):
                 case History():
                     told = self._table().history().select(*TOLD).collect()
                     return Answer(history_table(tuple(each) for each in told))
-                case Detail(at=Latest()):
-                    told = self._table().detail().collect()[0].asDict()
-                    return Answer(detail_table({**_details(told), "columns": self._columns(Latest())}))
                 case Detail(at=at):
                     columns = self._columns(at)
-                    return (
-                        columns
-                        if isinstance(columns, Unsupported)
-                        else Answer(detail_table({"columns": columns}))
-                    )
+                    if isinstance(columns, Unsupported):
+                        return columns
+                    return Answer(detail_table({**self._facts(at), "columns": columns}))
                 case Tail():
                     return self._follow(read)
         except Inexpressible as error:
@@ -184,6 +179,10 @@ class SparkAdapter(ABC):
         """The schema that a reader sees; pyspark can't hold all that a JVM can, so it is taken as text."""
         frame = self._frame(at)
         return frame if isinstance(frame, Unsupported) else str(frame._jdf.schema().json())  # noqa: SLF001
+
+    def _facts(self, at: When) -> Mapping[str, Any]:
+        """What the engine says of the table, beside its columns."""
+        return _details(self._table().detail().collect()[0].asDict()) if at == Latest() else {}
 
     def _follow(self, tail: Tail) -> Answer | Outcome:
         """What a reader that follows the table has got."""
