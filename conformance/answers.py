@@ -46,6 +46,19 @@ def changes_of(table: pa.Table, columns: Struct) -> Rows | str:
     return rows_of(table, columns)
 
 
+def times_of(table: pa.Table) -> dict[str, list[int | None]] | None:
+    """The versions that a feed names and the times that it gives them, in microseconds; None where it names none."""
+    names = (COMMIT_VERSION.name, COMMIT_TIMESTAMP.name)
+    if names[0] not in table.column_names:
+        return None
+    versions = table.column(names[0]).to_pylist()
+    if names[1] not in table.column_names or not pa.types.is_timestamp(table.schema.field(names[1]).type):
+        return {names[0]: versions, names[1]: [None] * len(versions)}
+    moments = table.column(names[1])
+    micros = moments.cast(pa.timestamp("us", moments.type.tz), safe=False).cast(pa.int64())
+    return {names[0]: versions, names[1]: micros.to_pylist()}
+
+
 def name_of(data_type: DataType) -> str:
     """A Delta type by name; containers by their kind alone, what is in them is compared value by value."""
     match data_type:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.answers import changes_of, rows_of
+from conformance.answers import changes_of, rows_of, times_of
 from conformance.observation import Look
 from delta_adapters.supervisor import ReadReply
 from delta_models.log.changes import CHANGE_TYPE, COMMIT_VERSION
@@ -52,7 +52,7 @@ def _changes(look: ReadChanges, world: World, schema: Struct, reply: ReadReply) 
     answer = changes_of(reply.table, Struct((*schema.fields, CHANGE_TYPE, COMMIT_VERSION)))
     if isinstance(answer, str):
         return Look("changes", look, None, None, malformed=answer, changes=expected)
-    return Look("changes", look, None, answer, changes=expected)
+    return Look("changes", look, None, answer, changes=expected, told=times_of(reply.table))
 
 
 def _columns(table: pa.Table) -> dict[str, list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from conformance.checks.ledger import Check, Ledger, judged_by
@@ -13,15 +14,19 @@ from conformance.checks.text import difference
 from conformance.observation import Look, Observation
 from conformance.translation import translated, version_of
 from delta_models.log import Commit, LogError, Snapshot
-from delta_models.log.changes import NoChangeData, changes
+from delta_models.log.changes import COMMIT_TIMESTAMP, COMMIT_VERSION, NoChangeData, changes
+from delta_models.log.clock import ENABLED, commit_times
 from delta_models.log.columns import mapping_mode
 from delta_models.log.reader import live_adds
+from delta_models.log.validity.protocol import is_on
 from delta_models.operations import AtVersion, Detail, History, ReadChanges, When
 from delta_models.outcomes import Rejected
 from delta_models.schema import Struct
 from delta_models.values import Rows
 
 JUDGES = judged_by("told")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SHOWN = 3
 
 
 def look(seen: Observation, ledger: Ledger) -> None:
@@ -69,6 +74,22 @@ def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -
     if not ledger.judge("changes.columns", each.malformed, where) or each.answer is None:
         return
     ledger.judge("changes.rows", difference(recorded, each.answer), where)
+    _moments(seen, each, ledger, where)
+
+
+def _moments(seen: Observation, each: Look, ledger: Ledger, where: str) -> None:
+    """The times that a feed gives the versions whose changes it tells."""
+    told = each.told or {}
+    pairs = set(zip(told.get(COMMIT_VERSION.name, ()), told.get(COMMIT_TIMESTAMP.name, ()), strict=True))
+    if not pairs:
+        return
+    times = commit_times(seen.reader)
+    off = [
+        f"version {version} of {said}, its commit is of {times[version] * 1000}"
+        for version, said in sorted(pairs, key=repr)
+        if version in times and said != times[version] * 1000
+    ]
+    ledger.judge("changes.commit-timestamps", "; ".join(off[:SHOWN]) or None, where)
 
 
 def _across(seen: Observation, read: ReadChanges) -> str | None:
@@ -125,11 +146,27 @@ def _history(seen: Observation, each: Look, ledger: Ledger) -> None:
     told = list(each.told.get("version", ()))
     wrong = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
     ledger.judge("history.versions", wrong)
+    if seen.after is not None and is_on(seen.after.metadata, ENABLED):
+        times, said = commit_times(seen.reader), _column(each, "timestamp")
+        off = [
+            f"version {version} of {moment}, its commit is of {times[version]}"
+            for version, moment in zip(told, said, strict=True)
+            if moment is not None and version in times and _millis(moment) != times[version]
+        ]
+        ledger.judge("history.timestamps", "; ".join(off[:SHOWN]) or None)
     for version, operation, metrics in zip(
         told, _column(each, "operation"), _column(each, "metrics"), strict=True
     ):
         if version in there:
             _provenance(seen.reader.commit(version), operation, metrics, ledger)
+
+
+def _millis(moment: str) -> int:
+    """The time that a history gives a version: milliseconds since the epoch, or a date and a time of day in UTC."""
+    if moment.isdecimal():
+        return int(moment)
+    found = datetime.fromisoformat(moment)
+    return round((found.replace(tzinfo=found.tzinfo or UTC) - EPOCH) / timedelta(milliseconds=1))
 
 
 def _column(each: Look, name: str) -> Sequence[Any]:

@@ -36,6 +36,9 @@ FEED_THAT_IS_RENAMED = (
     ops.Delete(stories.SMALL), ops.ReadChanges(ops.AtState(1)),
 )  # fmt: skip
 PAST = (*stories.OVERWRITE, ops.History())
+TIMED_PAST = (
+    ops.Create(stories.SCHEMA, (), (("delta.enableInCommitTimestamps", "true"),)), stories.FILL, ops.History(),
+)  # fmt: skip
 DETAIL = (*stories.IN_PARTITIONS, ops.Detail())
 WIDER = Struct((*stories.SCHEMA.fields, Field("more", LONG)))
 GROWS = (*stories.PLAIN, ops.Append(Rows(WIDER, ((6, "f", 6.0, 6),)), schema_mode="merge"))
@@ -143,6 +146,29 @@ class ForgetsAVersion(BendsWhatIsTold):
 
     def bend(self, answer):
         return Answer(answer.table.slice(0, answer.table.num_rows - 1))
+
+
+@trips("history.timestamps", TIMED_PAST)
+class TellsTimesOfDay(BendsWhatIsTold):
+    """The history gives each version a time that is a second late."""
+
+    kind = ops.History
+
+    def bend(self, answer):
+        at = answer.table.column_names.index("timestamp")
+        late = [str(int(each.as_py()) + 1_000) for each in answer.table.column(at)]
+        return Answer(answer.table.set_column(at, "timestamp", pa.array(late)))
+
+
+@trips("changes.commit-timestamps", FEED)
+class TellsChangesLate(BendsWhatIsTold):
+    """The change feed gives each row a time that is a millisecond after its commit."""
+
+    def bend(self, answer):
+        at = answer.table.column_names.index("_commit_timestamp")
+        times = answer.table.column(at)
+        late = pa.array([each.value + 1_000 for each in times], pa.int64()).cast(times.type)
+        return Answer(answer.table.set_column(at, "_commit_timestamp", late))
 
 
 @trips("detail.told", DETAIL)

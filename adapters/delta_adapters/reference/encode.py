@@ -15,7 +15,8 @@ from delta_models.values import Decimal, Row, Value, order_key
 
 NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 LONGEST_TEXT = 32
-LAST_CHARACTER = "\U0010ffff"
+LAST_CHARACTER = 0x10FFFF
+SURROGATES = range(0xD800, 0xE000)
 SAFE_IN_FOLDERS = " !'()*,-._~@&+$;"
 
 
@@ -83,6 +84,16 @@ def _bounds(field: Field, values: list[Value]) -> tuple[Any, Any] | None:
         return None
 
 
+def raised(text: str) -> str:
+    """The shortest text above all that begin like this one: its last character, or the one before, is the next one."""
+    for at in range(len(text) - 1, -1, -1):
+        after = ord(text[at]) + 1
+        after = SURROGATES.stop if after in SURROGATES else after
+        if after <= LAST_CHARACTER:
+            return text[:at] + chr(after)
+    raise Unsayable
+
+
 def _bounded(data_type: DataType) -> bool:
     unbounded = {"boolean", "binary", "variant", "void"}
     return isinstance(data_type, DecimalType) or (
@@ -96,9 +107,9 @@ def _cut(data_type: DataType, value: Value, *, up: bool) -> Any:
         case Primitive(name="string"):
             if any("\ud800" <= each <= "\udfff" for each in value):
                 raise Unsayable
-            return (
-                value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + (LAST_CHARACTER if up else "")
-            )
+            if len(value) <= LONGEST_TEXT:
+                return value
+            return raised(value[:LONGEST_TEXT]) if up else value[:LONGEST_TEXT]
         case Primitive(name="date"):
             return date_text(value)
         case Primitive(name="timestamp"):

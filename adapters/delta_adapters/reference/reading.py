@@ -28,7 +28,7 @@ from delta_models.log import (
     UnsupportedFeature,
 )
 from delta_models.log.changes import NoChangeData, changes
-from delta_models.log.clock import version_at
+from delta_models.log.clock import commit_times, version_at
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Outcome, Rejected, Unsupported
 from delta_models.schema import Struct
@@ -88,7 +88,8 @@ class Reading:
                 commits = [
                     self.reader.commit(each) for each in sorted(self.reader.listing().commits, reverse=True)
                 ]
-                listed = [(each.version, *self.provenance(each)) for each in commits]
+                times = commit_times(self.reader)
+                listed = [(each.version, *self.provenance(each, times)) for each in commits]
                 return Answer(history_table(listed), snapshot.version)
             case ops.Detail(at=at):
                 snapshot = self.snapshot_for(at)
@@ -96,10 +97,10 @@ class Reading:
         return Unsupported(f"{type(look).__name__} is told elsewhere")
 
     @staticmethod
-    def provenance(commit: Commit) -> tuple[str, object, Mapping[str, str] | None]:
-        """The operation, the time and the counts that a commit gives itself."""
+    def provenance(commit: Commit, times: Mapping[int, int]) -> tuple[str, object, Mapping[str, str] | None]:
+        """The operation, the time and the counts of a commit."""
         values = commit.info.values if commit.info else {}
-        return str(values.get("operation", "")), values.get("timestamp"), values.get("operationMetrics")
+        return str(values.get("operation", "")), times.get(commit.version), values.get("operationMetrics")
 
     def changes(self, look: ops.ReadChanges) -> Answer | Outcome:
         """The change feed."""

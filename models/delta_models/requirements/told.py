@@ -34,6 +34,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         FEED,
     ),
     _told(
+        "changes.commit-timestamps",
+        "The change feed has the time of each row's commit: its in-commit timestamp where these are enabled, else the "
+        "time of its file.",
+        FEED,
+        "should",
+    ),
+    _told(
         "changes.across-new-columns",
         "The change feed of versions between which columns were added tells nulls in these for the rows from before.",
         SPARK_FEED,
@@ -63,6 +70,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The history gives each version the operation that its commit names.",
         SPARK_HISTORY,
         "reference",
+    ),
+    _told(
+        "history.timestamps",
+        "Where in-commit timestamps are enabled, the history gives each version its own, and those from before the "
+        "time of their files.",
+        "Recommendations for Readers of Tables with In-Commit Timestamps",
+        "should",
     ),
     _told(
         "history.metrics",
