@@ -3,7 +3,8 @@ whose fault each failure is.
 
 python tools/corpora_report.py RUN...     RUN is a run's folder, or its cases.jsonl; later ones replace earlier answers
 
-`reports/corpora.toml` says of each failed case whose fault it is, and why. Exit 1 if it says nothing of one.
+`reports/corpora.toml` says of each failed case whose fault it is, and why. Exit 1 if it says nothing of one, or
+speaks of one that does not fail.
 """
 
 from __future__ import annotations
@@ -63,6 +64,16 @@ def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answ
     return "\n".join(lines) + "\n", [each for each in failures if ruling_of(each, rulings) is None]
 
 
+def idle(found: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
+    """Engines and cases that are ruled on and do not fail, among the engines that answered."""
+    engines = {each["engine"].partition("@")[0] for each in found}
+    failed = {
+        (each["engine"].partition("@")[0], each["case"]) for each in found if each["result"] == "failed"
+    }
+    ruled = [(each["engine"], case) for each in rulings for case in each["cases"]]
+    return [(engine, case) for engine, case in ruled if engine in engines and (engine, case) not in failed]
+
+
 def _asked(found: list[Answer]) -> str:
     """How many questions each engine was asked, since a run may have been cut."""
     asked = Counter(each["engine"] for each in found)
@@ -104,11 +115,15 @@ def _failures(failures: list[Answer], rulings: list[Ruling]) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Write the report."""
     rulings = tomllib.loads((REPORTS / "corpora.toml").read_text(encoding="utf-8"))["ruling"]
-    text, open_ones = document(answers(map(Path, arguments)), rulings)
+    found = answers(map(Path, arguments))
+    text, open_ones = document(found, rulings)
     (REPORTS / "corpora.md").write_text(text, encoding="utf-8")
     for each in open_ones:
         print(f"nothing is said of {each['engine']} {each['corpus']} {each['case']}: {each['why'][:160]}")
-    return int(bool(open_ones))
+    needless = idle(found, rulings)
+    for engine, case in needless:
+        print(f"{engine} does not fail {case}: its ruling is needless")
+    return int(bool(open_ones or needless))
 
 
 if __name__ == "__main__":

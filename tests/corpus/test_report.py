@@ -51,6 +51,12 @@ def test_a_failure_of_which_nothing_is_said_is_told_as_such(tool, other):
     assert [each["spec"] for each in open_ones] == ["one"]
 
 
+def test_a_ruling_on_what_does_not_fail_is_told(tool):
+    assert tool.idle([answer("one", "failed")], [RULING]) == []
+    assert tool.idle([answer("one", "passed")], [RULING]) == [("delta-rs", "a_case")]
+    assert tool.idle([answer("one", "passed")], [RULING | {"engine": "pyspark"}]) == []
+
+
 def test_reasons_out_of_scope_are_counted_without_what_is_peculiar_to_a_case(tool):
     found = [
         answer("one", "out of scope", "the oracle finds no rows either: no data file /a"),
