@@ -132,7 +132,7 @@ class RaceDesk(Desk):
         added, error = self._advance()
         seen_by = self._seen(told)
         timeline = [(order[at], gate) for at, gate in went.timeline]
-        published = {place: _published(timeline, place) for place in seen_by}
+        published = {place: _published(timeline, race.owners, place) for place in seen_by}
         overlap = self.overlap or overlap_of(world, race.operations)
         raced = Race(
             world, race.operations, race.owners, outcomes, overlap, seen_by, published, went.failures, self.isolation,
@@ -272,7 +272,11 @@ def promises(seat: Seat) -> bool:
     return seat.capabilities.guarantees.get(GUARANTEE, True)
 
 
-def _published(timeline: Sequence[tuple[int, str]], reader: int) -> frozenset[int]:
-    """Who had been let through its last gate when a reader was let through its own."""
-    at = max((step for step, (place, _) in enumerate(timeline) if place == reader), default=0)
+def _published(timeline: Sequence[tuple[int, str]], owners: Sequence[int], reader: int) -> frozenset[int]:
+    """Who had been let through its last gate when a reader was let through its own. One that looks at nothing, for its
+    engine knows what it has committed itself, reads as soon as what that was asked before is done."""
+    at = max((step for step, (place, _) in enumerate(timeline) if place == reader), default=None)
+    if at is None:
+        before = [place <= reader and owners[place] == owners[reader] for place, _ in timeline]
+        at = max((step + 1 for step, mine in enumerate(before) if mine), default=0)
     return frozenset(place for place, gate in timeline[:at] if gate == PUBLISH)

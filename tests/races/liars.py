@@ -15,7 +15,7 @@ from delta_adapters.reference.publish import Taken
 from delta_models.log import Snapshot
 from delta_models.log.names import commit_name
 from delta_models.operations import Operation, Read
-from delta_models.outcomes import Outcome, Rejected
+from delta_models.outcomes import Committed, Outcome, Rejected
 
 
 class Honest(Reference):
@@ -114,6 +114,34 @@ class ReadsTheFolder(Honest):
         return Answer(pa.concat_tables([answer.table, extra]), answer.version)
 
 
+class KnowsItsOwnCommit(Honest):
+    """Honest too: reads what it has committed itself without another look at the log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: Answer | Outcome | None = None
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        self.known = super().read(Read()) if isinstance(outcome, Committed) else None
+        return outcome
+
+    def read(self, read: Look) -> Answer | Outcome:
+        known, self.known = self.known, None
+        return known if known is not None and read == Read() else super().read(read)
+
+
+class KnowsMoreThanItsOwnCommit(KnowsItsOwnCommit):
+    """Reads its own rows twice as long as it has not looked at the log again."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        if isinstance(self.known, Answer):
+            twice = pa.concat_tables([self.known.table, self.known.table])
+            self.known = Answer(twice, self.known.version)
+        return outcome
+
+
 class MisstatesSizes(Honest):
     """Says of each file that it adds that it is a byte longer. No lie about races: it shows who is charged with it."""
 
@@ -127,7 +155,7 @@ LIARS: dict[str, type[Reference]] = {
     each.__name__: each
     for each in (
         Honest, ChecksThenRenames, ChecksNoConflict, ConflictsOnEverything, OverwritesWhatCameBetween,
-        RefusesAndCommits, VacuumsWhatItDoesNotKnow, ReadsTheFolder,
+        RefusesAndCommits, VacuumsWhatItDoesNotKnow, ReadsTheFolder, KnowsItsOwnCommit, KnowsMoreThanItsOwnCommit,
     )
 }  # fmt: skip
 # Which requirement each is caught at, and by which of the committed pairs.

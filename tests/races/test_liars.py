@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.checks import races
+from conformance.crashes.stories import rows
 from conformance.dealer import seat_of
 from conformance.history import Step
 from conformance.player import Judged
@@ -16,11 +17,16 @@ from conformance.races.pairs import BEFORE, PAIRS
 from conformance.turnstile.arena import Arena, Player
 from conformance.turnstile.schedules import schedules
 from delta_adapters.registry import parse_engine
-from delta_models.operations import Interleave
+from delta_models.operations import Append, Interleave, Read
 from delta_models.outcomes import Rejected
 from tests.races.liars import CAUGHT_AT, LIARS
 
 ORDERS = 12  # evenly spread over all
+# Engines that read what they have committed without another look at the log, and what each is heard by.
+NO_LOOK: dict[str, set[str]] = {
+    "KnowsItsOwnCommit": set(),
+    "KnowsMoreThanItsOwnCommit": {"race.no-dirty-read"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +64,17 @@ def raced(arena: Arena, folder: Path, pair: int, engine: str = "liars") -> list[
     return judged
 
 
+def at_once(arena: Arena, folder: Path, race: Interleave) -> list[Judged]:
+    """One race of the liar that the folder names, beside its twin."""
+    players: list[Player] = [each for each in (arena.player("liars", place) for place in "AB") if each]
+    seats, actors = [seat_of(each.engine) for each in players], [each.actor for each in players]
+    desk = RaceDesk(folder / "table", seats, actors, arena.turnstile, "t")
+    judged = list(desk.sit_down())
+    for each in (*BEFORE, race):
+        judged += [one for one in desk.play(Step(each)) if one is not None]
+    return judged
+
+
 def broken(judged: list[Judged]) -> dict[str, str]:
     return {breach.requirement: breach.detail for each in judged for breach in each.breaches}
 
@@ -88,6 +105,20 @@ def test_two_of_the_honest_engine_race_and_neither_is_heard_or_refused(
     assert not [each for race in races_seen for each in race.outcomes if isinstance(each, Rejected)]
 
 
+@pytest.mark.parametrize(("name", "heard"), NO_LOOK.items())
+@pytest.mark.parametrize("order", ((0, 0, 0, 0, 1, 1, 1, 1), (1, 1, 1, 1, 0, 0, 0, 0)), ids=str)
+def test_a_reader_that_passes_no_gate_is_held_to_what_was_committed_when_its_own_writer_had_done(
+    arena: Arena, order: tuple[int, ...], name: str, heard: set[str], tmp_path: Path
+):
+    race = Interleave((Append(rows(20)), Read(), Append(rows(21))), order, (0, 0, 1))
+    judged = at_once(arena, tmp_path / name, race)
+    also = {"read.latest"} if heard else set()  # the lie is told alone too
+    assert set(broken(judged)) - also == heard
+    seen = next(each.seen.race for each in judged if each.seen.race is not None)
+    assert 1 not in {place for place, _ in seen.timeline}
+    assert seen.published[1] == ({0} if order[0] == 0 else {0, 2})
+
+
 def test_every_rule_has_its_liar():
     assert {rule for _, rule, _ in CAUGHT_AT} == set(races.JUDGES)
-    assert {name for name, _, _ in CAUGHT_AT} == set(LIARS) - {"Honest"}
+    assert {name for name, _, _ in CAUGHT_AT} == set(LIARS) - {"Honest", *NO_LOOK}
