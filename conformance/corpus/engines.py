@@ -123,13 +123,14 @@ class HostReader:
             return failed(f"read, expected {form['error'].get('errorCode')}")
         if state is None:
             return failed("read, though the oracle refuses the table")
-        schema = (
-            state.schema
-            if read.columns is None
-            else projected(Rows(state.schema, ()), list(read.columns)).schema
-        )
         try:
-            answer = arrow_to_rows(reply.table, schema)
+            columns = state.schema
+        except LogError as error:
+            return failed(f"read, though the oracle refuses the table: {str(error).splitlines()[0]}")
+        if read.columns is not None:
+            columns = projected(Rows(columns, ()), list(read.columns)).schema
+        try:
+            answer = arrow_to_rows(reply.table, columns)
         except ArrowMismatch as error:
             return failed(f"its rows do not fit the schema: {error}")
         verdict = _compared(question, answer, reader, state)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from delta_adapters.contract import Answer, Look
 from delta_adapters.delta_rs import DeltaRs
-from delta_models.operations import Detail, ReadChanges
+from delta_models.operations import Detail, Read, ReadChanges
 from delta_models.outcomes import Outcome, Rejected
 
 Said = Answer | Outcome
@@ -87,4 +87,5 @@ LIES: dict[str, tuple[type[Look], Lie]] = {
     "the newest version is meant": (Detail, _newest),
     "the state is refused": (Detail, _refused),
     "a table is described that is not there": (Detail, _invented),
+    "rows are read where there is no schema": (Read, _invented),
 }

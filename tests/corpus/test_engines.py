@@ -223,6 +223,18 @@ def test_the_properties_of_a_version_of_dat_are_asked_for_beside_its_rows(make_t
     assert verdict(there, engine, "the table has no properties").result == "failed"
 
 
+def test_a_table_without_a_schema_must_not_be_read(make_table, tmp_path, engine):
+    table = SimpleNamespace(folder=tmp_path / "corpus")
+    make_table(table.folder / "bare").commit(
+        {"protocol": PROTOCOL}, {"metaData": {**METADATA, "schemaString": ""}}
+    )
+    assert verdict(table, engine).result == "out of scope"
+    found = verdict(table, engine, "rows are read where there is no schema")
+    assert found.why.startswith(
+        "read, though the oracle refuses the table: the table's schema cannot be read"
+    )
+
+
 @pytest.mark.parametrize("kind", ("txn", "domain_metadata"))
 def test_what_no_adapter_can_be_asked_is_out_of_scope_and_says_why(acceptance, engine, kind):
     acceptance.table.create()

@@ -164,10 +164,7 @@ class SparkAdapter(ABC):
                     told = self._table().history().select(*TOLD).collect()
                     return Answer(history_table(tuple(each) for each in told))
                 case Detail(at=at):
-                    columns = self._columns(at)
-                    if isinstance(columns, Unsupported):
-                        return columns
-                    return Answer(detail_table({**self._facts(at), "columns": columns}))
+                    return self._described(at)
                 case Tail():
                     return self._follow(read)
         except Inexpressible as error:
@@ -175,10 +172,18 @@ class SparkAdapter(ABC):
         except Exception as error:  # noqa: BLE001
             return self._refused(error, self._version())
 
-    def _columns(self, at: When) -> str | Unsupported:
-        """The schema that a reader sees; pyspark can't hold all that a JVM can, so it is taken as text."""
-        frame = self._frame(at)
-        return frame if isinstance(frame, Unsupported) else str(frame._jdf.schema().json())  # noqa: SLF001
+    def _described(self, at: When) -> Answer | Outcome:
+        """What is said of the table, with the schema that a reader sees, unless its rows are refused."""
+        facts = self._facts(at)
+        try:
+            frame = self._frame(at)
+            if isinstance(frame, Unsupported):
+                return frame
+            columns = frame._jdf.schema().json()  # noqa: SLF001 - pyspark can't hold all types that a JVM can
+        except Exception as error:  # noqa: BLE001 - as in `read`
+            refusal = self._refused(error, self._version())
+            return Answer(detail_table(facts)) if facts else refusal
+        return Answer(detail_table({**facts, "columns": str(columns)}))
 
     def _facts(self, at: When) -> Mapping[str, Any]:
         """What the engine says of the table, beside its columns."""
