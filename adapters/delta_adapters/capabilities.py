@@ -196,7 +196,7 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
         case Replace():
             yield from _flags(operation, "cluster_by")
         case CreateAs():
-            yield from _flags(operation, "replace")
+            yield from _flags(operation, "replace", "source_dropped")
         case Restore():
             yield from _when(operation.at)
         case CloneTo():

@@ -35,7 +35,7 @@ def first_of(dice: Dice, shape: Shape) -> Operation:
         if dice.one_in(3):
             return Replace(shape.schema, shape.partition_by, shape.properties)
         rows = draw_rows(dice, _of_a_query(shape))
-        return CreateAs(rows, shape.partition_by, shape.properties)
+        return CreateAs(rows, shape.partition_by, shape.properties, source_dropped=dice.one_in(3))
     return Create(shape.schema, shape.partition_by, shape.properties)
 
 
@@ -56,7 +56,8 @@ def create_as(place: Place) -> Operation:
     schema, partition_by = _another(place)
     shape = _of_a_query(current(place.home, schema, partition_by))
     rows = draw_rows(place.dice, shape)
-    return CreateAs(rows, partition_by, place.home.properties, replace=not place.dice.one_in(6))
+    replaces, dropped = not place.dice.one_in(6), place.dice.one_in(3)
+    return CreateAs(rows, partition_by, place.home.properties, replaces, source_dropped=dropped)
 
 
 def clone(place: Place) -> Operation:

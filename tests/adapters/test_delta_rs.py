@@ -14,6 +14,7 @@ from delta_models.operations import (
     AtVersion,
     Checkpoint,
     Create,
+    CreateAs,
     Delete,
     Detail,
     Drop,
@@ -45,6 +46,14 @@ def table(delta_rs):
     assert delta_rs.execute(Create(SCHEMA)).outcome == Committed()
     assert delta_rs.execute(append((1, "a"), (2, "b"), (3, None))).outcome == Committed()
     return delta_rs
+
+
+def test_a_table_made_from_another_one_keeps_its_rows_when_that_is_dropped(delta_rs, tmp_path):
+    rows = Rows(SCHEMA, ((1, "a"), (2, None)))
+    assert delta_rs.execute(CreateAs(rows, source_dropped=True)).outcome == Committed()
+    assert [each.name for each in tmp_path.iterdir() if "source" in each.name] == []
+    assert delta_rs.execute(Reopen()).outcome == NoChange()
+    assert sorted(arrow_to_rows(delta_rs.read(Read()).table, SCHEMA).rows) == [(1, "a"), (2, None)]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 from delta_adapters.reference import Draft, Reference, actions
@@ -13,6 +14,34 @@ from delta_models.table import Table
 from tests.liars import stories
 from tests.liars.registry import trips
 from tests.liars.wrappers import ButDrafts, OnOne
+
+
+@trips("contents.create-as", (ops.CreateAs(stories.rows((1, "a", 1.0), (2, "b", 2.0)), source_dropped=True),))
+class KeepsNothingOfADroppedSource(OnOne):
+    """A table that is created from another one loses its rows when that is dropped."""
+
+    kind = ops.CreateAs
+
+    def crook(self, operation, snapshot, tag):
+        columns = operation.rows.schema
+        draft = self.draft(operation, snapshot, Table(), Table(True, columns, operation.partition_by))
+        return self.commit(draft, snapshot, "CreateAs", tag)
+
+
+@trips("log.added-file-exists", (ops.CreateAs(stories.rows((1, "a", 1.0)), source_dropped=True),))
+class PointsAtADroppedSource(Reference):
+    """A table that is created from another one names the files of that, which are dropped with it."""
+
+    def write(self, layout, rows, files, *, data_change):
+        made = super().write(layout, rows, files, data_change=data_change)
+        source = self.folder.resolve().parent / "source"
+        source.mkdir()
+        for each in made:
+            file = self.folder / each["add"]["path"]
+            file.rename(source / file.name)
+            each["add"]["path"] = (source / file.name).as_uri()
+        shutil.rmtree(source)
+        return made
 
 
 @trips("contents.create", stories.APPEND)

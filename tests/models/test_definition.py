@@ -293,6 +293,16 @@ class TestTables:
         assert "Committed" not in kinds(world(), operation)
         assert kinds(world(), ops.CreateAs(Rows(SCHEMA, (A,)), replace=True)) == {"Committed"}
 
+    def test_a_table_made_from_another_one_keeps_its_rows_when_that_is_dropped(self) -> None:
+        rows = Rows(SCHEMA, (A, B))
+        for replaces in (False, True):
+            now = world() if replaces else World()
+            made = now.after(ops.CreateAs(rows, replace=replaces, source_dropped=True))
+            assert made.table == now.after(ops.CreateAs(rows, replace=replaces)).table
+            assert made.table.rows == (A, B)
+            later = made.after(ops.Append(Rows(SCHEMA, (A,))))
+            assert later.state(made.step - 1).rows == (A, B)
+
     def test_a_converted_folder_is_a_table(self) -> None:
         now = World().after(ops.ConvertFromParquet(Rows(SCHEMA, (A, B)), ("part",)))
         assert now.table.rows == (A, B)

@@ -29,6 +29,7 @@ from delta_adapters.delta_rs.merging import merge
 from delta_adapters.delta_rs.rejections import classify, of_the_engine
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
+from delta_adapters.sources import source_beside
 from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.operations import Operation, Read
@@ -183,9 +184,18 @@ class DeltaRs:
         return Committed() if self._table.version() > before else NoChange()
 
     def _create_as(self, operation: ops.CreateAs, properties: CommitProperties) -> Outcome:
+        rows = to_arrow(operation.rows)
+        if not operation.source_dropped:
+            return self._created(operation, rows, properties)
+        with source_beside(self._location) as source:
+            write_deltalake(str(source), rows)
+            found = DeltaTable(str(source)).to_pyarrow_dataset()
+            return self._created(operation, found.scanner().to_reader(), properties)
+
+    def _created(self, operation: ops.CreateAs, rows: Any, properties: CommitProperties) -> Outcome:
         write_deltalake(
             self._location,
-            to_arrow(operation.rows),
+            rows,
             mode="error",
             partition_by=list(operation.partition_by) or None,
             configuration=dict(operation.properties) or None,

@@ -13,6 +13,7 @@ from delta_adapters.delta_spark.rejections import reject
 from delta_adapters.delta_spark.session import start_session
 from delta_adapters.delta_spark.statements import statement
 from delta_adapters.delta_spark.streaming import follow, pour
+from delta_adapters.sources import source_beside
 from delta_adapters.spark.adapter import Perform, SparkAdapter
 from delta_adapters.spark.words import SQL, moment, sql
 from delta_models.operations import (
@@ -166,9 +167,17 @@ class DeltaSpark(SparkAdapter):
         return None
 
     def _create_as(self, create: CreateAs) -> Outcome | None:
+        rows = self._rows(create.rows).coalesce(1)
+        if not create.source_dropped:
+            return self._created(create, rows)
+        with source_beside(self._location) as source:
+            rows.write.format("delta").save(str(source))
+            return self._created(create, self._spark.read.format("delta").load(str(source)))
+
+    def _created(self, create: CreateAs, rows: Any) -> Outcome | None:
         from pyspark.sql import functions  # noqa: PLC0415
 
-        writer = self._rows(create.rows).coalesce(1).writeTo(self._path_name()).using("delta")
+        writer = rows.writeTo(self._path_name()).using("delta")
         for key, value in create.properties:
             writer = writer.tableProperty(key, value)
         if create.partition_by:

@@ -37,12 +37,14 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class CreateAs:
-    """A new table with these rows (CTAS); with `replace` in place of an existing one."""
+    """A new table with these rows (CTAS); with `replace` in place of an existing one. With `source_dropped` the rows
+    are those of another table, which is dropped as soon as this one is there."""
 
     rows: Rows
     partition_by: tuple[str, ...] = ()
     properties: Properties = ()
     replace: bool = False
+    source_dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
