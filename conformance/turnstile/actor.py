@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from conformance.turnstile.building import TurnstileProblem
 from conformance.turnstile.events import CHANGES, LISTINGS, READS, Event, Happened, Question, Record
+from conformance.turnstile.journal import Journal
 from conformance.turnstile.page import Page
 from conformance.turnstile.roles import LOOK
 from conformance.turnstile.verdicts import PASS, Hold, Kill, LoseReply, Rule, Tear, Verdict, to_answer
@@ -30,6 +32,20 @@ SETTLE_SECONDS = 5.0
 _GRACE = 30  # seconds that a shim waits beyond the controller's own limit, should the controller be stopped
 
 Gate = Callable[[Event], bool]
+
+
+class Classes(Protocol):
+    """A gate that knows of which classes of calls it may hold one: the others need not be asked about."""
+
+    @property
+    def asks(self) -> int:
+        """The classes that are left, as bits: `SNAPSHOT_CALLS`, `DATA_CALLS`, `LOG_CALLS`."""
+
+    def __call__(self, event: Event, /) -> bool:
+        """Whether the caller is held."""
+
+
+SNAPSHOT_CALLS, DATA_CALLS, LOG_CALLS = 1, 2, 4  # as in `shim.c`
 
 
 class NotSeen(TurnstileProblem):
@@ -68,6 +84,8 @@ class Actor:
         self._ending = False
         self._killed = False
         self._gate: Gate | None = None
+        self._classes: Classes | None = None
+        self._journal = Journal(self._page, name)
         self._rules: list[Rule] = []
         self._counts: Counter[str] = Counter()
         self._happened: list[Happened] = []
@@ -98,7 +116,8 @@ class Actor:
                 " races can't be driven"
             )
         if self._unseen is None and self._table is not None:
-            seen = any(each.event.role != LOOK for each in self._happened) if alone else self._happened
+            happened = self._all()
+            seen = any(each.event.role != LOOK for each in happened) if alone else happened
             newer = () if seen else self._table.rglob("*")
             self._unseen = next((each for each in newer if each.lstat().st_ctime_ns > self._began), None)
         if self._unseen is not None:
@@ -141,10 +160,12 @@ class Actor:
         rules: Iterable[Rule] = (),
         gate: Gate | None = None,
         *,
+        classes: Classes | None = None,
         listings: bool = True,
         reads: bool = False,
     ) -> None:
-        """An operation begins: numbers start at 0. `gate` says of an event whether it is held.
+        """An operation begins: numbers start at 0. `gate` says of an event whether it is held; so do `classes`, without
+        rules, of those that they ask about, while the shims only write down the others.
 
         `listings` of the log are events too, and so are, with `reads`, the openings of its files.
         """
@@ -154,7 +175,13 @@ class Actor:
         for each in rules:
             each.check()
         with self._changed:
+            if classes is not None and (rules or gate is not None):
+                raise ValueError("where the shims write calls down themselves, there can be no rules")
             self._rules, self._gate = rules, gate
+            self._journal.begin()
+            self._page["journals"] = int(classes is not None)
+            self._classes = classes
+            self.ask_again()
             self._counts, self._happened, self._problems = Counter(), [], []
             self._moving = {}
             self._refused = self._page["refused"]
@@ -163,6 +190,11 @@ class Actor:
             self._began = self._page.path.stat().st_ctime_ns
             self._page["generation"] += 1
             self._page["armed"] = CHANGES | (LISTINGS if listings else 0) | (READS if reads else 0)
+
+    def ask_again(self) -> None:
+        """The classes that are asked about may be others now."""
+        with self._changed:
+            self._page["asks"] = self._classes.asks if self._classes is not None else 0
 
     def end(self) -> Record:
         """The operation is over. Whoever is still parked goes on, which is told as a problem."""
@@ -174,11 +206,26 @@ class Actor:
                 self._ending = True
                 self._changed.wait_for(lambda: not self._moving, SETTLE_SECONDS)
                 self._ending = False
+                self._settle()
             if not self._page["dead"]:
                 self._page["armed"] = 0
             self._operating = False
             refused = self._page["refused"] - self._refused
+            self._happened, self._classes = self._all(), None
+            self._page["journals"] = 0
             return Record(tuple(self._happened), tuple(self._rules), tuple(self._problems), refused)
+
+    def _settle(self) -> None:
+        """Wait until all that has been written down is over."""
+        until = time.monotonic() + SETTLE_SECONDS
+        while self._all() and self._journal.moves() and time.monotonic() < until:
+            self._changed.wait(0.001)
+
+    def _all(self) -> list[Happened]:
+        if not self._page["journals"]:
+            return self._happened
+        self._journal.read(self._counts)
+        return [*self._journal.happened(), *self._happened]
 
     @property
     def parked(self) -> Event | None:
@@ -283,8 +330,10 @@ class Actor:
 
     def _decide(self, connection: socket.socket, question: Question) -> None:
         role = question.role
+        if self._page["journals"]:
+            self._journal.read(self._counts)
         event = Event(question, role, self._counts[role])
-        self._counts[role] += 1
+        self._counts[role] += not question.noted  # else when it is read
         rule = next(
             (each for each in self._rules if (each.role, each.ordinal) == (role, event.ordinal)), None
         )
@@ -294,6 +343,10 @@ class Actor:
             verdict = rule.verdict
         elif self._gate is not None and self._gate(event):
             verdict = Hold()
+        elif self._classes is not None:
+            if self._classes(event):
+                verdict = Hold()
+            self._page["asks"] = self._classes.asks
         if isinstance(verdict, Hold):
             self._held = _Held(connection, event, time.monotonic() + self._hold)
             self._changed.notify_all()
@@ -301,10 +354,14 @@ class Actor:
             self._tell(connection, event, verdict)
 
     def _tell(self, connection: socket.socket, event: Event, verdict: Verdict) -> None:
-        self._moving[connection] = len(self._happened)
-        self._happened.append(Happened(event, verdict))
         if isinstance(verdict, Kill):
             self._killed = True
+        if event.question.noted and verdict == PASS:
+            _send(connection, verdict)
+            connection.close()  # what comes of it is written down
+            return
+        self._moving[connection] = len(self._happened)
+        self._happened.append(Happened(event, verdict))
         _send(connection, verdict)
 
     def _let_go(self, verdict: Verdict) -> None:

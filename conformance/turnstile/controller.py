@@ -15,7 +15,7 @@ An actor is a process with all that descends from it. Outside of `begin` and `en
 from __future__ import annotations
 
 import contextlib
-import selectors
+import select
 import shutil
 import socket
 import tempfile
@@ -47,9 +47,10 @@ class Turnstile:
         self._actors: dict[str, Actor] = {}
         self.changed = threading.Condition()
         self._waker, self._woken = socket.socketpair()
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._socket, selectors.EVENT_READ)
-        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._connections: dict[int, socket.socket] = {}
+        self._poll = select.epoll()
+        self._poll.register(self._socket, select.EPOLLIN)
+        self._poll.register(self._woken, select.EPOLLIN)
         self._thread = threading.Thread(target=self._serve, name="turnstile", daemon=True)
         self._thread.start()
 
@@ -81,10 +82,9 @@ class Turnstile:
         self._thread.join()
         for each in self._actors.values():
             each.close()
-        for key in list(self._selector.get_map().values()):
-            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - nothing else is registered
-            key.fileobj.close()
-        self._selector.close()
+        for connection in (*self._connections.values(), self._socket, self._woken):
+            connection.close()
+        self._poll.close()
         Path(self._path).unlink(missing_ok=True)
         if self._spare is not None:
             shutil.rmtree(self._spare, ignore_errors=True)
@@ -113,14 +113,13 @@ class Turnstile:
 
     def _serve(self) -> None:
         while True:
-            for key, _ in self._selector.select(self._next_limit()):
-                if key.fileobj is self._woken:
+            for ready, _ in self._poll.poll(self._next_limit()):
+                if ready == self._woken.fileno():
                     return
-                if key.fileobj is self._socket:
+                if ready == self._socket.fileno():
                     self._accept()
-                else:
-                    assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - nothing else is registered
-                    self._hear(key.fileobj)
+                elif ready in self._connections:
+                    self._hear(self._connections[ready])
             with self.changed:
                 for each in self._actors.values():
                     each.expire()
@@ -136,26 +135,31 @@ class Turnstile:
         ):  # gone again before it was taken in
             connection, _ = self._socket.accept()
             connection.setblocking(False)
-            self._selector.register(connection, selectors.EVENT_READ)
-            self._hear(connection)  # the question is mostly there already
+            with self.changed:
+                self._connections[connection.fileno()] = connection
+                self._hear(connection)  # the question is mostly there already
+                if connection.fileno() >= 0:  # else nothing more is to be said
+                    self._poll.register(connection, select.EPOLLIN)
 
     def _hear(self, connection: socket.socket) -> None:
-        try:
-            message = connection.recv(_LONGEST_MESSAGE)
-        except BlockingIOError:
-            return
-        except ConnectionResetError:
-            message = b""
         with self.changed:
+            if connection.fileno() < 0:
+                return  # an actor has hung up meanwhile
+            try:
+                message = connection.recv(_LONGEST_MESSAGE)
+            except BlockingIOError:
+                return
+            except ConnectionResetError:
+                message = b""
             if not message:
-                self._selector.unregister(connection)
+                del self._connections[connection.fileno()]
                 for each in self._actors.values():
                     each.lost(connection)
                 connection.close()
+                return
+            heard = parse(message)
+            if isinstance(heard, Question):
+                self._actors[heard.actor].asked(connection, heard)
             else:
-                heard = parse(message)
-                if isinstance(heard, Question):
-                    self._actors[heard.actor].asked(connection, heard)
-                else:
-                    for each in self._actors.values():
-                        each.done(connection, *heard)
+                for each in self._actors.values():
+                    each.done(connection, *heard)

@@ -27,6 +27,7 @@ class Question:
     source: str
     pid: int
     thread: str
+    noted: bool = False  # the shim writes it down itself, once it is let through
 
     @property
     def role(self) -> str:
@@ -114,8 +115,8 @@ def parse(message: bytes) -> Question | tuple[int, bool]:
     if int.from_bytes(message[:4], "little") != 1:
         _, errno, untearable, _ = _RESULT.unpack(message)
         return errno, bool(untearable)
-    _, kind, pid, _, _, _ = _QUESTION.unpack_from(message)
+    _, kind, pid, _, _, noted = _QUESTION.unpack_from(message)
     actor, path, source, thread = (
         part.decode("utf-8", "surrogateescape") for part in message[_QUESTION.size :].split(b"\0")[:4]
     )
-    return Question(actor, KINDS[kind], path, source, pid, thread)
+    return Question(actor, KINDS[kind], path, source, pid, thread, bool(noted))

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from pathlib import Path
 
 MAGIC = 0x31454C4954535254
-SIZE = 8192
+JOURNAL = 8192  # where it begins
+ROOM = 1 << 20
+SIZE = JOURNAL + ROOM
 LONGEST_ACTOR = 63
 LONGEST_SOCKET = 107
 LONGEST_TABLE = 4095
 
-_INT32 = {"armed": 8, "killed": 12, "dead": 16, "root": 20, "limit": 48, "generation": 52}
-_INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40, "calls": 4328}
+_INT32 = {"armed": 8, "killed": 12, "dead": 16, "root": 20, "limit": 48, "generation": 52,
+          "journals": 4336, "asks": 4340, "asking": 4344, "controller": 4348}  # fmt: skip
+_INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40, "calls": 4328, "written": 4352}
 _TEXT = {"actor": (56, LONGEST_ACTOR), "socket": (120, LONGEST_SOCKET), "table": (228, LONGEST_TABLE)}
 
 
@@ -22,12 +26,13 @@ class Page:
 
     def __init__(self, path: Path, actor: str, socket: str, limit: int) -> None:
         self.path = path
-        path.write_bytes(bytes(SIZE))
-        with path.open("r+b") as file:
+        with path.open("w+b") as file:
+            file.truncate(SIZE)
             self._map = mmap.mmap(file.fileno(), SIZE)
         self._text("actor", actor)
         self._text("socket", socket)
         self["limit"] = limit
+        self["controller"] = os.getpid()
         self["magic"] = MAGIC
 
     def __getitem__(self, name: str) -> int:
@@ -41,6 +46,14 @@ class Page:
     def watch(self, table: str) -> None:
         """From now on this folder is the table."""
         self._text("table", table)
+
+    def part(self, start: int, end: int) -> bytes:
+        """What stands there."""
+        return self._map[start:end]
+
+    def wipe(self, start: int, end: int) -> None:
+        """Nothing stands there any more."""
+        self._map[start:end] = bytes(end - start)
 
     def close(self) -> None:
         """The file stays for the shims that have mapped it."""

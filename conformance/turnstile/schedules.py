@@ -10,10 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from conformance.turnstile import roles
-from conformance.turnstile.actor import Actor
+from conformance.turnstile.actor import DATA_CALLS, LOG_CALLS, SNAPSHOT_CALLS, Actor
 from conformance.turnstile.controller import Turnstile
 from conformance.turnstile.events import Event, Record
 
@@ -31,6 +31,8 @@ _GATE_OF_ROLE = {
     roles.COMMIT: PUBLISH,
 }  # fmt: skip
 
+_CLASS_OF_GATE = {SNAPSHOT: SNAPSHOT_CALLS, DATA: DATA_CALLS, STAGING: LOG_CALLS, PUBLISH: LOG_CALLS}
+
 Answer = TypeVar("Answer")
 
 
@@ -43,6 +45,13 @@ class Gates:
 
     passed: list[str] = field(default_factory=list)
     closed: frozenset[str] = frozenset()
+
+    @property
+    def asks(self) -> int:
+        """The classes of calls that may come to a gate which is left."""
+        behind = GATES.index(self.passed[-1]) if self.passed else -1
+        left = {_CLASS_OF_GATE[each] for each in GATES[behind + 1 :] if each not in self.closed}
+        return sum(left)
 
     def __call__(self, event: Event) -> bool:
         """Whether the writer is to be held at this event."""
@@ -111,6 +120,21 @@ def interleave(
     return _Interleaving(turnstile, writers, step_seconds).run(schedule)
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """At which events a writer is held."""
+
+    of: _Interleaving[Any]
+    number: int
+
+    @property
+    def asks(self) -> int:
+        return self.of.asks(self.number)
+
+    def __call__(self, event: Event) -> bool:
+        return self.of.holds(self.number, event)
+
+
 class _Interleaving(Generic[Answer]):
     def __init__(self, turnstile: Turnstile, writers: Sequence[Writer[Answer]], seconds: float) -> None:
         self._turnstile = turnstile
@@ -122,18 +146,23 @@ class _Interleaving(Generic[Answer]):
         self._threads: list[threading.Thread] = []
         self._timeline: list[tuple[int, str]] = []
         self._problems: list[str] = []
+        self._schedule: Sequence[int] = ()
+        self._at = 0  # in the schedule: who goes next
 
     def run(self, schedule: Sequence[int]) -> Interleaved[Answer]:
         for number, writer in enumerate(self._writers):
-            writer.actor.begin(gate=lambda event, number=number: self._gates[number](event))  # type: ignore[misc]
+            writer.actor.begin(classes=_Turn(self, number))
             thread = threading.Thread(target=self._perform, args=(number, writer.submit()), daemon=True)
             self._threads.append(thread)
             thread.start()
             self._settle(number)
-        for at, number in enumerate(schedule):
+        self._schedule = schedule
+        while self._at < len(schedule):
+            number = schedule[self._at]
+            self._at += 1
             if not self._pass_on(number):
                 self._problems.append(
-                    f"step {at} of the schedule lets writer {number} go on, which had ended after"
+                    f"step {self._at - 1} of the schedule lets writer {number} go on, which had ended after"
                     f" {' and '.join(self._gates[number].passed) or 'no gate at all'}"
                 )
         for number, writer in enumerate(self._writers):
@@ -163,18 +192,36 @@ class _Interleaving(Generic[Answer]):
                 self._answers[number].append(answer)
                 if at < len(then):
                     self._gates[number] = Gates(closed=self._writers[number].closed)
+                    self._writers[number].actor.ask_again()
                 self._turnstile.changed.notify_all()
 
     def _wanted(self, number: int) -> int:
         return 1 + len(self._writers[number].then)
 
+    def asks(self, number: int) -> int:
+        """The classes of calls at which a writer may still be held."""
+        return self._gates[number].asks
+
+    def holds(self, number: int, event: Event) -> bool:
+        """Whether a writer is held at an event. Who comes to a gate and goes next, goes on at once."""
+        if not self._gates[number](event):
+            return False
+        if self._at >= len(self._schedule) or self._schedule[self._at] != number:
+            return True
+        self._at += 1
+        self._goes_on(number)
+        return False
+
+    def _goes_on(self, number: int) -> None:
+        operation = self._first[number] + len(self._answers[number])
+        self._timeline.append((operation, self._gates[number].passed[-1]))
+
     def _pass_on(self, number: int) -> bool:
-        """Let a parked writer through, up to its next gate or its end."""
+        """Let a parked writer through, up to a gate at which another goes next, or its end."""
         actor = self._writers[number].actor
         if actor.parked is None:
             return False
-        operation = self._first[number] + len(self._answers[number])
-        self._timeline.append((operation, self._gates[number].passed[-1]))
+        self._goes_on(number)
         actor.release()
         self._settle(number)
         return True

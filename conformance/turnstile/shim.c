@@ -6,6 +6,8 @@
  * lie under the table one connection to the controller is made: question, answer, and after the call its result.
  * No answer yet parks the caller. Without a controller nothing may go on: the process ends itself.
  *
+ * Where only gates matter, calls of other classes are not asked about but written into the journal, behind the page.
+ *
  * Not seen: writes through a FILE's own buffer, mmap, io_uring, and engines that don't call the C library.
  */
 #define _GNU_SOURCE
@@ -49,13 +51,24 @@ struct page {
     char socket[108];
     char table[PATH_MAX];
     uint64_t calls;     /* calls that came by; counted only in a library made for measuring */
+    int32_t journals;   /* whether calls are written down; then only those of the classes in `asks` are asked about */
+    int32_t asks;
+    int32_t asking;     /* threads that wait for an answer: the others of the actor ask too, and wait behind them */
+    int32_t controller; /* its process */
+    uint64_t written;   /* bytes of the journal */
+    char rest[8192 - 4360];
+    char journal[1 << 20];
 };
+#define ROOM (sizeof page->journal - (1 << 18)) /* beyond that everything is asked about */
 
 enum kind { OPEN = 1, RENAME, LINK, REMOVE, MKDIR, TRUNCATE, LIST, LOOK };
 enum verb { PASS, FAIL, KILL_BEFORE, KILL_AFTER, LOSE_REPLY, TEAR, DEAD_BEFORE, DEAD_AFTER };
-struct question { int32_t asks, kind, pid, tid, flags, spare; };
+struct question { int32_t asks, kind, pid, tid, flags, noted; };
 struct answer { int32_t verb, err; int64_t length; };
-struct turn { int fd, is_torn; struct answer answer; };
+struct entry { int32_t length, state, err, kind, pid, tid; }; /* then its path, source and thread, each with its end */
+enum state { COMING, UNDER_WAY, OVER };
+enum class { SNAPSHOT = 1, DATA = 2, LOG = 4 };
+struct turn { int fd, generation; struct entry *entry; struct answer answer; };
 struct torn { dev_t dev; ino_t ino; int64_t length; int32_t then, generation; };
 
 static struct page *volatile page;
@@ -190,10 +203,10 @@ static void await(int fd, struct answer *answer) {
     }
 }
 
-static void ask(struct turn *turn, int kind, int flags, const char *path, const char *source) {
+static void ask(struct turn *turn, int kind, int flags, int noted, const char *path, const char *source) {
     char message[sizeof(struct question) + sizeof page->actor + 2 * PATH_MAX + 16], thread[17] = "";
     prctl(PR_GET_NAME, thread);
-    struct question head = {1, kind, getpid(), (int)syscall(SYS_gettid), flags, 0};
+    struct question head = {1, kind, getpid(), (int)syscall(SYS_gettid), flags, noted};
     memcpy(message, &head, sizeof head);
     char *end = message + sizeof head;
     const char *parts[] = {page->actor, path, source, thread};
@@ -204,6 +217,48 @@ static void ask(struct turn *turn, int kind, int flags, const char *path, const 
     await(turn->fd, &turn->answer);
 }
 
+/* Which gates a call may be; none for what no writer is held at. */
+static int class_of(int kind, const char *path) {
+    if (kind == LIST || kind == LOOK) return SNAPSHOT;
+    if (kind == REMOVE || kind == MKDIR) return 0;
+    return strncmp(path, "_delta_log/", 11) ? DATA : LOG;
+}
+
+static struct entry *note(int kind, const char *path, const char *source) {
+    char thread[17] = "";
+    prctl(PR_GET_NAME, thread);
+    const char *parts[] = {path, source, thread};
+    size_t length = sizeof(struct entry);
+    for (int i = 0; i < 3; i++) length += strlen(parts[i]) + 1;
+    length = (length + 7) & ~(size_t)7;
+    uint64_t at = __atomic_fetch_add(&page->written, length, __ATOMIC_SEQ_CST);
+    if (at + length > sizeof page->journal) end_actor("the journal is full");
+    struct entry *entry = (struct entry *)(page->journal + at);
+    __atomic_store_n(&entry->length, (int32_t)length, __ATOMIC_RELEASE);
+    entry->kind = kind, entry->pid = getpid(), entry->tid = (int)syscall(SYS_gettid);
+    char *end = (char *)(entry + 1);
+    for (int i = 0; i < 3; i++) end = stpcpy(end, parts[i]) + 1;
+    __atomic_store_n(&entry->state, UNDER_WAY, __ATOMIC_RELEASE);
+    return entry;
+}
+
+/* The controller's word on a call, or where it need not be asked a line in the journal. */
+static void announce(struct turn *turn, int kind, int flags, const char *path, const char *source) {
+    int notes = page->journals && page->written < ROOM;
+    turn->generation = page->generation;
+    if (!notes) {
+        ask(turn, kind, flags, 0, path, source);
+    } else if (page->asks & class_of(kind, path) || page->asking) {
+        __atomic_add_fetch(&page->asking, 1, __ATOMIC_SEQ_CST);
+        ask(turn, kind, flags, 1, path, source);
+        __atomic_sub_fetch(&page->asking, 1, __ATOMIC_SEQ_CST);
+        if (turn->answer.verb == PASS) turn->entry = note(kind, path, source);
+    } else {
+        if (kill(page->controller, 0) && errno == ESRCH) end_actor("the controller is gone");
+        turn->entry = note(kind, path, source);
+    }
+}
+
 /* Before a call. 0: it must not be made, and errno says why. `path` is what appears or goes, `from` where it comes from. */
 static int enter(struct turn *turn, int kind, int flags, int dirfd, const char *path, int follow,
                  int from_dirfd, const char *from) {
@@ -212,7 +267,8 @@ static int enter(struct turn *turn, int kind, int flags, int dirfd, const char *
     int saved = errno;
     struct stat there;
     turn->fd = -1;
-    turn->is_torn = 0;
+    turn->entry = NULL;
+    turn->answer.verb = PASS;
     if (!path || !page->armed) return 1;
     if (page->killed) end_actor(NULL);
     int found = resolve(dirfd, path, follow, real);
@@ -239,7 +295,7 @@ static int enter(struct turn *turn, int kind, int flags, int dirfd, const char *
         return 0;
     }
     if (!(page->armed & (1 << kind))) goto pass;
-    ask(turn, kind, flags, target, source);
+    announce(turn, kind, flags, target, source);
     errno = saved;
     switch (turn->answer.verb) {
     case KILL_BEFORE:
@@ -261,8 +317,17 @@ pass:
 
 /* After a call. 1: it has to be reported as failed, and errno says how. */
 static int leave(struct turn *turn, int failed, int fd) {
-    if (turn->fd < 0) return 0;
+    if (turn->fd < 0 && !turn->entry) return 0;
     int saved = errno, lost = 0;
+    if (turn->entry) {
+        if (turn->generation == page->generation) {
+            turn->entry->err = failed ? saved : 0;
+            __atomic_store_n(&turn->entry->state, OVER, __ATOMIC_RELEASE);
+        }
+        if (turn->fd >= 0) close(turn->fd);
+        errno = saved;
+        return 0;
+    }
     int32_t done[4] = {2, failed ? saved : 0, 0, 0};
     if (turn->answer.verb == TEAR && !failed) {
         struct stat there;

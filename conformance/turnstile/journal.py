@@ -1,0 +1,66 @@
+"""What an actor's shims have written down by themselves: calls that nobody had to be asked about, in their order."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import Counter
+
+from conformance.turnstile.events import KINDS, Event, Happened, Question
+from conformance.turnstile.page import JOURNAL, ROOM, Page
+from conformance.turnstile.verdicts import PASS
+
+_ENTRY = struct.Struct("=6i")
+_COMING, _UNDER_WAY, _OVER = range(3)
+
+
+class Journal:
+    """The part of a page behind its fields. Asked of what one operation did; it is wiped when the next one begins."""
+
+    def __init__(self, page: Page, actor: str) -> None:
+        self._page = page
+        self._actor = actor
+        self._at = 0
+        self._found: list[tuple[int, Event]] = []
+
+    def begin(self) -> None:
+        """Another operation."""
+        self._page.wipe(JOURNAL, JOURNAL + min(self._page["written"], ROOM))
+        self._page["written"] = self._page["asking"] = 0
+        self._at = 0
+        self._found = []
+
+    def read(self, counts: Counter[str]) -> None:
+        """Take in what has come since. `counts` says how many there were of each role, and goes on counting."""
+        end = min(self._page["written"], ROOM)
+        while self._at < end:
+            start = JOURNAL + self._at
+            length, state, _, kind, pid, _ = _ENTRY.unpack(self._page.part(start, start + _ENTRY.size))
+            if state == _COMING:
+                return
+            text = self._page.part(start + _ENTRY.size, start + length)
+            path, source, thread = (each.decode("utf-8", "surrogateescape") for each in text.split(b"\0")[:3])
+            question = Question(self._actor, KINDS[kind], path, source, pid, thread)
+            role = question.role
+            self._found.append((start, Event(question, role, counts[role])))
+            counts[role] += 1
+            self._at += length
+
+    def moves(self) -> bool:
+        """Whether a call that has been read is still under way, in a process that lives."""
+        return any(
+            self._state(start)[0] != _OVER and os.path.exists(f"/proc/{event.question.pid}")  # noqa: PTH110
+            for start, event in self._found
+        )
+
+    def happened(self) -> list[Happened]:
+        """What has been read, and what came of it."""
+        found = []
+        for start, event in self._found:
+            state, errno = self._state(start)
+            found.append(Happened(event, PASS, errno if state == _OVER else None))
+        return found
+
+    def _state(self, start: int) -> tuple[int, int]:
+        _, state, errno, *_ = _ENTRY.unpack(self._page.part(start, start + _ENTRY.size))
+        return state, errno

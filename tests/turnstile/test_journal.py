@@ -1,0 +1,178 @@
+"""Calls that no gate can be are written down by the shim itself, and are the same events as if it had asked."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.turnstile.actor import DATA_CALLS, LOG_CALLS
+from conformance.turnstile.schedules import Gates, Writer, interleave
+from conformance.turnstile.verdicts import Fail, Rule
+
+COMMIT = "_delta_log/00000000000000000007.json"
+STAGING = f"{COMMIT}#1"
+
+
+def words(table):
+    """Calls that come to all gates, and others between, some of which fail."""
+    return (
+        "opendir", table / "_delta_log", "mkdir", table / "x=1", "open", table / "x=1/part-0.parquet",
+        "open_excl", table / "x=1/part-0.parquet", "opendir", table / "_delta_log", "open", table / STAGING,
+        "link", table / STAGING, table / COMMIT, "link", table / STAGING, table / COMMIT,
+        "unlink", table / STAGING, "opendir", table / "_delta_log",
+    )  # fmt: skip
+
+
+def told(record):
+    return [
+        (each.event.name, each.event.question.path, each.event.question.source, each.errno)
+        for each in record.happened
+    ]
+
+
+class Never:
+    """Asks about calls of these classes, and holds none; remembers what it was asked about."""
+
+    def __init__(self, asks):
+        self.asks = asks
+        self.asked = []
+
+    def __call__(self, event):
+        self.asked.append(event.name)
+        return False
+
+
+def test_what_is_written_down_is_what_would_have_been_asked_about(actor, table, run, tmp_path):
+    actor.begin()
+    run(actor, *words(table))
+    asked = actor.end()
+    for each in sorted(table.rglob("*"), reverse=True):
+        each.rmdir() if each.is_dir() else each.unlink()
+    (table / "_delta_log").mkdir()
+    actor.begin(classes=Never(0))
+    run(actor, *words(table))
+    noted = actor.end()
+    assert told(noted) == told(asked)
+    assert noted.trace == asked.trace
+    assert {each[3] for each in told(noted)} == {0, 17}
+    actor.check_seen()
+
+
+def test_only_classes_that_may_be_gates_are_asked_about(actor, table, run):
+    never = Never(LOG_CALLS | DATA_CALLS)
+    actor.begin(classes=never)
+    run(actor, *words(table))
+    record = actor.end()
+    assert never.asked == [
+        "data#0 open", "data#1 open", "staging#0 open", "commit#0 link", "commit#1 link",
+    ]  # fmt: skip
+    assert len(record.happened) == 10
+
+
+def test_no_file_of_threads_is_lost_between_what_is_asked_and_what_is_written_down(actor, table, run):
+    for asks in (0, DATA_CALLS):
+        actor.begin(classes=Never(asks))
+        run(actor, "threads", table)
+        record = actor.end()
+        assert sorted(each.event.ordinal for each in record.happened) == list(range(160))
+        assert {each.errno for each in record.happened} == {0}
+        assert len({each.event.question.path for each in record.happened}) == 160
+
+
+def test_what_has_no_room_is_asked_about_and_none_is_lost(actor, table, run):
+    actor.begin(classes=Never(0))
+    run(actor, "cost", table / "part-0.parquet", 20_000)
+    record = actor.end()
+    assert len(record.happened) == 20_000
+    assert [each.event.ordinal for each in record.happened] == list(range(20_000))
+    assert {each.errno for each in record.happened} == {0}
+
+
+def test_while_one_thread_is_parked_the_others_wait_whatever_their_calls_are(actor, table, start):
+    class First(Never):
+        def __call__(self, event):
+            return super().__call__(event) or len(self.asked) == 1
+
+    actor.begin(classes=First(DATA_CALLS))
+    process = start(actor, "threads", table)
+    assert actor.await_parked(20)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    assert not list(table.glob("*.parquet"))
+    actor.release()
+    assert process.wait(20) == 0
+    assert len(actor.end().happened) == 160
+
+
+def test_rules_and_what_is_only_written_down_do_not_go_together(actor):
+    with pytest.raises(ValueError, match="there can be no rules"):
+        actor.begin([Rule("commit", Fail())], classes=Never(0))
+
+
+def test_a_writer_that_dies_within_a_call_is_not_waited_for(actor, table, start):
+    actor.begin(classes=Never(0))
+    process = start(actor, "open", table / "part-0.parquet", "spin", "")
+    while not (table / "part-0.parquet").exists():
+        assert process.poll() is None
+    process.kill()
+    process.wait(20)
+    assert [each[0] for each in told(actor.end())] == ["data#0 open"]
+
+
+CONTROLLER = """
+import os, subprocess, sys, time
+from pathlib import Path
+from conformance.turnstile.controller import Turnstile
+work, probe, table = map(Path, sys.argv[1:])
+class Nothing:
+    asks = 0
+    def __call__(self, event):
+        return False
+turnstile = Turnstile(work)
+actor = turnstile.actor("A")
+actor.watch(table)
+actor.begin(classes=Nothing())
+words = ["cost", table / "part-0.parquet", "100000000"]
+print(subprocess.Popen([probe, *words], env={**os.environ, **actor.environment()}).pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_nothing_is_written_once_the_controller_is_gone(tmp_path: Path, probe: Path, table: Path):
+    with subprocess.Popen(
+        [sys.executable, "-c", CONTROLLER, tmp_path / "t", probe, table], stdout=subprocess.PIPE, text=True
+    ) as controller:
+        assert controller.stdout is not None
+        writer = os.pidfd_open(int(controller.stdout.readline()))
+        while not (table / "part-0.parquet").exists():
+            pass
+        controller.kill()
+        controller.wait()
+    ended, _, _ = select.select([writer], [], [], 20)
+    assert ended, "the writer outlived the controller"
+
+
+def test_one_that_goes_next_at_its_own_gate_goes_on_at_once(turnstile, actor, table, start):
+    def submit():
+        process = start(actor, *words(table))
+        return lambda: process.wait(60)
+
+    found = interleave(turnstile, [Writer(actor, submit)], (0, 0, 0, 0))
+    assert found.followed
+    assert found.timeline == ((0, "snapshot"), (0, "data"), (0, "staging"), (0, "publish"))
+    assert found.answers == (0,)
+    assert len(found.records[0].happened) == 10
+
+
+def test_gates_ask_about_no_class_that_is_behind_them_or_closed():
+    gates = Gates(closed=frozenset({"data"}))
+    assert gates.asks == 1 | LOG_CALLS
+    gates.passed.append("snapshot")
+    assert gates.asks == LOG_CALLS
+    gates.passed.append("publish")
+    assert gates.asks == 0
