@@ -1,8 +1,9 @@
-"""Copies of one table, each made while the one before it is played, and cleared away while the next one is."""
+"""Copies of one table, each made while the one before it is played, and cleared away while one after it is."""
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -54,15 +55,19 @@ def _copy_file(file: os.DirEntry[str], to: str) -> None:
         os.close(source)
 
 
-def copies(table: Table, folder: Path, many: int) -> Iterator[Table]:
-    """So many copies, one after the other; each is gone once the next one is asked for. `table` stays at rest."""
+def copies(table: Table, folder: Path, many: int, kept: int = 0) -> Iterator[Table]:
+    """So many copies, one after the other; each is gone once the next one is asked for, or where some are `kept` one
+    after that. `table` stays at rest."""
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="copies") as aside:
         places = [folder / f"{at}" / "table" for at in range(many)]
         coming = aside.submit(table.copy, places[0]) if places else None
+        played: deque[Table] = deque()
         for following in (*places[1:], None):
             if coming is None:
                 return
             here = coming.result()
             coming = aside.submit(table.copy, following) if following is not None else None
             yield here
-            aside.submit(clear, here.folder.parent)
+            played.append(here)
+            if len(played) > kept:
+                aside.submit(clear, played.popleft().folder.parent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -13,7 +14,7 @@ from conformance.copies import copy_folder
 from conformance.following import left_of
 from conformance.history import Step
 from conformance.observation import Look, Observation, Race
-from conformance.player import Desk, Judged
+from conformance.player import Answer, Desk, Judged
 from conformance.races.authors import authors, charged
 from conformance.seats import Lost, Seat
 from conformance.turnstile.actor import Actor
@@ -36,6 +37,18 @@ SEVERAL, IN_TURN = "several", "several-in-turn"
 LEFT = "the schedule leaves"  # in what is told of a writer that had more to do than alone
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What engines did in a race: how it went, the place of each answer in it and the answers by that, who could not
+    open the table afterwards, and what is read there."""
+
+    went: Interleaved[Reply | ReadReply]
+    order: Sequence[int]
+    told: Mapping[int, Reply | ReadReply | Exception]
+    lost: tuple[Seat, Lost] | None
+    reads: Mapping[str, Answer]
+
+
 class RaceDesk(Desk):
     """A table, and a seat for each writer of a race. Readers and writers are told by what they are asked.
 
@@ -55,6 +68,7 @@ class RaceDesk(Desk):
         self.raced: list[Race] = []
         self.processes = SEVERAL
         self._authors: dict[int, Seat] = {}
+        self._begun: _Run | Exception | None = None
         self._actors = actors
         self._turnstile = turnstile
 
@@ -79,14 +93,25 @@ class RaceDesk(Desk):
                 yield self._lost(seat, lost, Reopen())
 
     def copy(self, folder: Path) -> Self:
-        """The same table elsewhere, at the same point of its history."""
-        other = type(self)(folder, self._all, self._actors, self._turnstile, self._tag)
-        copy_folder(self.folder, folder)
-        other.reader = LogReader(folder, stored=self.reader.stored)
-        other.world, other.versions, other.snapshot = self.world, self.versions, self.snapshot
+        """The same table elsewhere, at the same point of its history, with seats of its own for the same engines."""
+        seats = [replace(each, left=None, operations=0, seconds=0.0) for each in self._all]
+        other = type(self)(folder, seats, self._actors, self._turnstile, self._tag)
         other.overlap, other.processes = self.overlap, self.processes
-        other.followers = self.followers.copy()
+        other.begin_as(self)
         return other
+
+    def begin_as(self, other: RaceDesk) -> None:
+        """Where there is no table yet, have the other's, at the same point of its history."""
+        copy_folder(other.folder, self.folder)
+        self.reader = LogReader(self.folder, stored=other.reader.stored)
+        self.world, self.versions, self.snapshot = other.world, other.versions, other.snapshot
+        self.followers = other.followers.copy()
+
+    def count(self, other: RaceDesk) -> None:
+        """What engines were asked at a copy was asked of those who sit here."""
+        for mine, theirs in zip(self._all, other._all, strict=True):
+            mine.operations += theirs.operations
+            mine.seconds += theirs.seconds
 
     @property
     def isolation(self) -> str:
@@ -109,26 +134,48 @@ class RaceDesk(Desk):
         race = step.operation
         if not isinstance(race, Interleave):
             yield from super().play(step)
-        elif any(
-            owner >= len(self._all) or self._cannot(self._all[owner], each)
-            for each, owner in zip(race.operations, race.owners, strict=True)
-        ):
+        elif not self._can(race):
             self._pass(Optimize())
         else:
-            yield from self._race(race)
+            run, self._begun = self._begun or self._run(race), None
+            if isinstance(run, Exception):
+                raise run
+            yield from self._judge_race(race, run)
 
-    def _race(self, race: Interleave) -> Iterator[Judged]:
-        number, before, world = self.world.step, self.snapshot, self.world
+    def begin(self, race: Interleave) -> list[Judged]:
+        """Sit down, and all of a race that engines are needed for; `play` does what is left, and raises what this would
+        have. Who was lost before the race."""
+        lost = list(self.sit_down())
+        if self.plays and self._can(race):
+            try:
+                run = self._run(race)
+                reads = {engine: _known(answer()) for engine, answer in run.reads.items()}
+                self._begun = replace(run, reads=reads)
+            except Exception as error:  # noqa: BLE001 - as said
+                self._begun = error
+        return lost
+
+    def _can(self, race: Interleave) -> bool:
+        return not any(
+            owner >= len(self._all) or self._cannot(self._all[owner], each)
+            for each, owner in zip(race.operations, race.owners, strict=True)
+        )
+
+    def _run(self, race: Interleave) -> _Run:
         went, order = self._interleave(race)
         told = dict(zip(order, went.answers, strict=True))
+        self._count(race, told)
+        lost = self._open_anew()
+        return _Run(went, order, told, lost, {} if lost else self._ask(Read()))
+
+    def _judge_race(self, race: Interleave, run: _Run) -> Iterator[Judged]:
+        number, before, world = self.world.step, self.snapshot, self.world
+        went, order, told, lost = run.went, run.order, run.told, run.lost
         self.asked += 1
         self.followed += not went.failures and (
             race.writers != () or not any(LEFT in each for each in went.problems)
         )
         outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
-        self._count(race, told)
-        lost = self._open_anew()
-        reads = {} if lost else self._ask(Read())
         added, error = self._advance()
         seen_by = self._seen(told)
         timeline = [(order[at], gate) for at, gate in went.timeline]
@@ -155,7 +202,7 @@ class RaceDesk(Desk):
         self.world = world.after(race, end)
         self._remember(number)
         begun = begin(seen)
-        yield from self._gather(looks, seen, reads, "reopen", Read())
+        yield from self._gather(looks, seen, run.reads, "reopen", Read())
         yield from self._judge_looks(looks, seen, reader, begun)
 
     def _open_anew(self) -> tuple[Seat, Lost] | None:
@@ -262,6 +309,10 @@ class RaceDesk(Desk):
         return found
 
 
+def _known(reply: ReadReply | Lost) -> Answer:
+    return lambda: reply
+
+
 def _distinct(seats: Sequence[Seat]) -> list[Seat]:
     """One seat of each engine."""
     return list({each.engine: each for each in reversed(seats)}.values())[::-1]
@@ -279,4 +330,7 @@ def _published(timeline: Sequence[tuple[int, str]], owners: Sequence[int], reade
     if at is None:
         before = [place <= reader and owners[place] == owners[reader] for place, _ in timeline]
         at = max((step + 1 for step, mine in enumerate(before) if mine), default=0)
-    return frozenset(place for place, gate in timeline[:at] if gate == PUBLISH)
+    through = {
+        place: step for step, (place, _) in enumerate(timeline)
+    }  # where it was let through its last gate
+    return frozenset(place for place, last in through.items() if last < at)

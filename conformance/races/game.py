@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from conformance.accounts import Account
@@ -15,6 +17,7 @@ from conformance.history import Step
 from conformance.hosts import clear
 from conformance.plan import HISTORIES, Chunk
 from conformance.player import Judged, play
+from conformance.races.ahead import Ahead
 from conformance.races.desk import RaceDesk
 from conformance.races.drawn import not_done, tell_failures
 from conformance.races.groups import Group, groups
@@ -42,6 +45,7 @@ class Races:
         self._ended = 0
         self._dice = RandomDice(chunk.seed)
         self._witnesses = Witnesses(dealer, work / "again")
+        self._tables: dict[tuple[str, ...], RaceDesk] = {}
         self._every = chunk.table in EVERY_ORDER
         some = EVERY_ORDER.get(chunk.table) or self._dice.some(PAIRS, chunk.histories)
         self._pairs = tuple(some)[: chunk.histories]
@@ -55,6 +59,8 @@ class Races:
         """One pair after another; what the one before has left is cleared away meanwhile."""
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="clearing") as aside:
             self._play_all(aside)
+            for each in self._tables.values():
+                aside.submit(clear, each.folder.parent)
 
     def _play_all(self, aside: ThreadPoolExecutor) -> None:
         for number, pair in enumerate(self._pairs):
@@ -85,12 +91,24 @@ class Races:
             return False
         group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
         stand.overlap = pair.overlap
-        account.take(stand, stand.sit_down())
-        for operation in BEFORE:
-            self._step(account, group, stand, operation)
+        self._lay(account, group, stand)
         if stand.plays:
             group.declare(self._dealer, self._orders(account, group, stand, pair))
         return True
+
+    def _lay(self, account: Account, group: Group, stand: RaceDesk) -> None:
+        """Have the table from which all pairs begin; by an engine on a JVM it is made once, and copied for others."""
+        key = (*(each.actor.name for each in group.players), group.processes)
+        known = self._tables.get(key)
+        if known is not None:
+            account.steps += map(Step, BEFORE)
+            stand.begin_as(known)
+            return
+        account.take(stand, stand.sit_down())
+        for operation in BEFORE:
+            self._step(account, group, stand, operation)
+        if stand.plays and any(each.engine.heavy for each in group.players):
+            self._tables[key] = stand.copy(self._work / f"table-{len(self._tables)}" / "table")
 
     def _orders(self, account: Account, group: Group, stand: RaceDesk, pair: Pair) -> set[str]:
         """Play the orders; which rules were broken."""
@@ -105,12 +123,13 @@ class Races:
         prelude, told, both = list(account.steps), Counter[str](), 0
         broken: set[str] = set()
         followed = asked = 0
-        for order, desk in zip(orders, copies(stand, folder / "orders", len(orders)), strict=True):
-            if self._dealer.is_over():
-                break
+        at_once = [Interleave((pair.first, pair.second), order) for order in orders]
+        tables = copies(stand, folder / "orders", len(orders), kept=1)
+        for scheduled, desk, lost in self._ahead(at_once, tables):
             account.steps = list(prelude)
-            account.take(desk, desk.sit_down())
-            judged = self._step(account, group, desk, Interleave((pair.first, pair.second), order))
+            account.take(desk, lost)
+            judged = self._step(account, group, desk, scheduled)
+            stand.count(desk)
             broken |= {breach.requirement for each in judged for breach in each.breaches}
             race = next((each.seen.race for each in judged if each.seen.race is not None), None)
             refused = [] if race is None else not_done(race)
@@ -134,6 +153,23 @@ class Races:
         )  # fmt: skip
         return broken
 
+    def _ahead(
+        self, races: Sequence[Interleave], desks: Iterable[RaceDesk]
+    ) -> Iterator[tuple[Interleave, RaceDesk, list[Judged]]]:
+        """Races that engines are through with, each while they are at the next, and who was lost before it began."""
+        coming: tuple[Interleave, RaceDesk, Ahead[list[Judged]]] | None = None
+        for race, desk in zip(races, desks, strict=True):
+            if self._dealer.is_over():
+                break
+            if coming is not None:
+                coming[2].wait()
+            done, coming = coming, (race, desk, Ahead(partial(desk.begin, race)))
+            self._witnesses.racing = coming[2]
+            if done is not None:
+                yield done[0], done[1], done[2].result()
+        if coming is not None:
+            yield coming[0], coming[1], coming[2].result()
+
     def _gates(self, account: Account, stand: RaceDesk, place: int, operation: Operation) -> int:
         """Through how many gates an operation goes alone: found once for all pairs, which begin from the same table."""
         known = self._dealer.arena.gates
@@ -142,6 +178,7 @@ class Races:
             alone = stand.copy(stand.folder.parent / f"alone-{place}" / "table")
             account.take(alone, alone.sit_down())
             known[key] = alone.gates(place, operation)
+            stand.count(alone)
         return known[key]
 
     def _step(self, account: Account, group: Group, desk: RaceDesk, operation: Operation) -> list[Judged]:

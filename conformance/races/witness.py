@@ -18,6 +18,7 @@ from conformance.findings import FindingError, key_of, known_deviation
 from conformance.history import History, Step
 from conformance.hosts import clear
 from conformance.player import Judged
+from conformance.races.ahead import Ahead
 from conformance.races.desk import RaceDesk
 from conformance.races.groups import Group
 from conformance.strategies.schedules import simpler
@@ -43,6 +44,9 @@ class Witnesses:
     dealer: Dealer
     folder: Path
     away: bool = False
+    racing: Ahead[list[Judged]] | None = (
+        None  # at another table meanwhile: waited for before anything is tried
+    )
     _left: int = MOST
     _known: dict[str, tuple[tuple[Step, ...], RaceDesk, Judged]] = field(default_factory=dict)
 
@@ -69,6 +73,8 @@ class Witnesses:
             return self._known.get(key)
         self._left -= 1
         self.away = True
+        if self.racing is not None:
+            self.racing.wait()
         race = judged.seen.race
         assert race is not None  # noqa: S101 - else it would be no news
         again = _Again(self.dealer, group, self.folder, breach, desk.overlap)
