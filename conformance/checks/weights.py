@@ -33,7 +33,12 @@ _EVERY_PROTOCOL = (
     "log.reader-features-are-writer-features", "log.reader-writer-feature-in-both-lists",
     "log.writer-feature-in-writer-list-only", "log.feature-needs-reader-version",
 )  # fmt: skip
-_EVERY_METADATA = ("log.schema-readable", "log.column-names-unique", "log.format-is-parquet")
+_EVERY_METADATA = (
+    "log.page-format-legal",
+    "log.schema-readable",
+    "log.column-names-unique",
+    "log.format-is-parquet",
+)
 _EVERY_MAPPING = (
     "schema.column-mapping-complete", "schema.column-ids-unique", "schema.physical-names-unique",
     "schema.max-column-id",
@@ -214,7 +219,7 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
 def layout_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> Weights:
     """What the columns of the files that a commit brings give to judge."""
     count = len(new_files(before, commit))
-    found: Weights = Counter({"log.added-file-columns-known": count})
+    found: Weights = Counter({"log.added-file-columns-known": count, "log.data-pages": count})
     if mapping_mode(after) != "none":
         found["schema.files-have-field-ids"] = count
     if any(each.type == VARIANT for each in after.schema):
@@ -367,6 +372,7 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
         found.append("checkpoint.sidecars-hold-file-actions")
     if len(checkpoint.protocols) == 1 and len(checkpoint.metadatas) == 1:
         found += asked_forms(checkpoint.protocols[0], checkpoint.metadatas[0])
+    found += ["checkpoint.data-pages"] * sum(each.endswith(".parquet") for each in name.files)
     if name.kind == "parts":
         found.append("checkpoint.no-parts-with-v2")
     return found

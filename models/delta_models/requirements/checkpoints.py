@@ -174,6 +174,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A tombstone in a checkpoint has the time at which its file was removed.",
         CHECKPOINTS,
     ),
+    _rule(
+        "checkpoint.data-pages",
+        "Checkpoints have data pages of the form that delta.parquet.format.version asks for, else of the first.",
+        "Table Properties",
+        "should",
+    ),
     _rule("checkpoint.keeps-tags", "A checkpoint keeps the tags of files.", CHECKPOINTS),
     _rule(
         "checkpoint.keeps-clustering-provider",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from delta_models.requirements.base import Requirement, rules_of
 
+PROPERTIES = "Table Properties"
 FILES = "Add File and Remove File"
 METADATA = "Change Metadata"
 PROTOCOL = "Protocol Evolution"
@@ -300,6 +301,18 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "log.constraint-columns-known",
         "The columns that a CHECK constraint names are columns of the schema.",
         "CHECK Constraints",
+    ),
+    _rule(
+        "log.data-pages",
+        "New data files have data pages of the form that delta.parquet.format.version asks for, else of the first.",
+        PROPERTIES,
+        "should",
+    ),
+    _rule(
+        "log.page-format-legal",
+        "delta.parquet.format.version is 1.0.0 or 2.MINOR.PATCH: another value is refused.",
+        PROPERTIES,
+        "should",
     ),
     _rule("log.texts-are-utf8", "The texts in a new data file are UTF-8.", "Primitive Types"),
 )

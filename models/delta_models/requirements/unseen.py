@@ -92,6 +92,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "no feature is drawn that an engine does not know, and protocols are not edited by hand in a history",
     ),
     _unseen(
+        "log.codec",
+        "New data files and checkpoints are compressed as delta.parquet.compression.codec says, else by zstd.",
+        "Table Properties",
+        "a writer that does not support a codec may fall back to one of its own, and no file shows what it supports",
+        strength="should",
+    ),
+    _unseen(
         "log.foreign-domains-stay",
         "Metadata domains that a writer does not understand stay as they are.",
         "Writer Requirements for Domain Metadata",

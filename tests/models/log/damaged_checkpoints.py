@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from tests.models.log.damages import (
     DOMAIN,
     FAR_AHEAD,
@@ -188,7 +190,39 @@ def honest_repetition(table: Any) -> None:
     as_columns(table)
 
 
-HONEST = (honest_repetition,)
+SECOND = {"delta.parquet.format.version": "2.12.0"}
+
+
+def written_again(path: Any, form: str) -> None:
+    """A file with data pages of another form."""
+    pq.write_table(pq.read_table(path), path, data_page_version=form)
+
+
+@damage("checkpoint.data-pages")
+def _checkpoint_of_the_second_form(table):
+    written_again(table.checkpoint(*held(table)), "2.0")
+
+
+def of_second_form(table: Any, form: str = "2.0") -> None:
+    """A table whose files are asked to have pages of the second form, with one that has this one."""
+    table.create(configuration=SECOND)
+    action = table.add()
+    written_again(table.folder / "a.parquet", form)
+    action["add"]["size"] = (table.folder / "a.parquet").stat().st_size
+    table.write(action)
+    inside = {"protocol": PROTOCOL}, table.metadata(configuration=SECOND), action
+    written_again(table.checkpoint(*inside), "2.0")
+
+
+damage("log.data-pages")(lambda table: of_second_form(table, "1.0"))
+
+
+damage("log.page-format-legal")(
+    lambda table: table.create(configuration={"delta.parquet.format.version": "2.12"})
+)
+
+
+HONEST = (honest_repetition, of_second_form)
 
 
 def checksum_damage(requirement: str, **changes: Any) -> None:

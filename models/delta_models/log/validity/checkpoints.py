@@ -15,6 +15,7 @@ from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import parsed
 from delta_models.log.validity.agreement import differences, some
+from delta_models.log.validity.pages import other_pages
 from delta_models.log.validity.protocol import is_on, supports
 from delta_models.requirements.base import Breach
 
@@ -43,6 +44,9 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
         return  # reported above as a count of actions
     yield from _kind(checkpoint, held, where)
     yield from _forms(checkpoint, held, where)
+    for file in name.files:
+        for detail in other_pages(held.metadata, reader.log / file) if file.endswith(".parquet") else ():
+            yield Breach("checkpoint.data-pages", detail, file)
     replayed = _replayed_without(reader, name)
     yield from parsed.breaches(checkpoint, held, replayed, where)
     if replayed is None:

@@ -15,6 +15,7 @@ from delta_models.log.reader import LogReader
 from delta_models.log.row_ids import materialized_names
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.iceberg import NESTED_IDS, active
+from delta_models.log.validity.pages import other_pages
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.void import void_columns
 from delta_models.requirements.base import Breach
@@ -45,9 +46,12 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
         return  # reported with the commit that set it
     for add in new_files(before, commit):
         try:
-            columns = file_layout(paths.resolve(reader.folder, add.path))
+            file = paths.resolve(reader.folder, add.path)
+            columns = file_layout(file)
         except (LogError, ValueError):
             continue  # reported as a file that is not there or cannot be read
+        for detail in other_pages(after.metadata, file):
+            yield Breach("log.data-pages", f"{add.path}: {detail}", commit.name)
         for requirement, detail in (
             *_unknown(after, schema, columns),
             *_ids(after, schema, columns),

@@ -8,6 +8,7 @@ from delta_models.log.actions import Add, CommitInfo, Metadata, Protocol
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.state import Snapshot
+from delta_models.log.validity.pages import PROPERTY, is_legal
 from delta_models.requirements.base import Breach
 from delta_models.schema import (
     TIMESTAMP_NTZ,
@@ -133,6 +134,8 @@ def _metadata_breaches(metadata: Metadata) -> Iterator[tuple[str, str]]:
     for column in metadata.partition_columns:
         if column in known and isinstance(schema[column].type, Struct | Array | Map):
             yield "log.partition-columns-atomic", f"{column} is of type {schema[column].type}"
+    if not is_legal(metadata):
+        yield "log.page-format-legal", f"{PROPERTY} is {metadata.configuration[PROPERTY]!r}"
     if metadata.provider not in {None, "parquet"}:
         yield "log.format-is-parquet", f"the provider is {metadata.provider!r}"
     for data_type in _types(schema):
