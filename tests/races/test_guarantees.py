@@ -8,13 +8,13 @@ import pytest
 
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
-from conformance.events import Declared, Event, FindingFound, HarnessFault
+from conformance.events import Declared, Event, FindingFound, HarnessFault, Raced
 from conformance.findings import load_finding
 from conformance.findings.replay import FAILS, replay
 from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
-from conformance.races.desk import IN_TURN
+from conformance.races.desk import IN_TURN, SEVERAL
 from conformance.report.ledger import Ledger
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
@@ -76,6 +76,7 @@ def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
     results = ledger.results(1.0)
     assert {each.cell.processes for each in results.claims if each.verdict == "violated"} == {IN_TURN}
     assert results.outcome.exit == 1
+    assert {each.processes for each in told if isinstance(each, Raced)} == {SEVERAL, IN_TURN}
 
 
 def test_what_is_found_in_turn_replays_in_turn(told: list[Event], kept: Path):
