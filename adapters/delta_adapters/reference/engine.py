@@ -90,6 +90,7 @@ class Reference(Pouring, Catalogued):
 
     def attempt(self, operation: ops.Operation, tag: str) -> Outcome:
         """Perform an operation, or raise Taken: there is a commit of its version already."""
+        self.began = actions.now()
         snapshot = self.current()
         if snapshot is not None and (missing := self.not_writable(snapshot)):
             return Rejected("unsupported-feature", missing)

@@ -27,10 +27,13 @@ HOUR_MS = 3_600_000
 class Storing(Following):
     """A table that is written to."""
 
+    began = 0  # when the operation did that is being done
+
     def commit(self, draft: Draft, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
         """Publish a commit, and a checkpoint where one is due."""
         version = 0 if snapshot is None else snapshot.version + 1
         info = actions.commit_info(operation, tag, version, draft.counts)
+        info["commitInfo"]["timestamp"] = self.began or actions.now()
         settings = next(
             (each["metaData"]["configuration"] for each in draft.others if "metaData" in each), None
         )
