@@ -195,6 +195,16 @@ def test_who_lies_about_a_state_is_caught(recorded, engine, lie):
     assert verdict(recorded, engine, lie).result == "failed"
 
 
+def test_an_engine_never_meets_the_checksums_that_hadoop_left_beside_a_table(recorded, engine):
+    beside = recorded.table.log / f".{0:020}.json.crc"
+    beside.write_bytes(b"crc\x00 of another text")
+    recorded.spec("state", {"type": "snapshot", "version": 2, "expected": STATE})
+    assert verdict(recorded, engine).result == "passed"
+    (asked,) = [each for each in engine.work.iterdir() if each.name.startswith("table")]
+    there = {each.name for each in (asked / "_delta_log").iterdir()}
+    assert there == {each.name for each in recorded.table.log.iterdir()} - {beside.name}
+
+
 def test_an_older_state_is_asked_for_by_its_version(acceptance, engine):
     acceptance.table.create(older="yes").append((1, "a")).commit({"metaData": {**METADATA, "id": "9"}})
     expected = {"protocol": PROTOCOL, "metadata": {**METADATA, "configuration": {"older": "yes"}}}
