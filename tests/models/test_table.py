@@ -13,7 +13,7 @@ from delta_models import operations as ops
 from delta_models.expressions import And, Column, Compare, Expression, Literal
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.requirements import BY_ID
-from delta_models.schema import DATE, DOUBLE, LONG, STRING, DataType, Field, struct
+from delta_models.schema import DATE, DOUBLE, LONG, STRING, Array, DataType, Field, Map, struct
 from delta_models.table import NotModelled, Table, World
 from delta_models.values import Row, Rows
 
@@ -145,6 +145,19 @@ class TestAppend:
     def test_an_empty_text_in_a_partition_column_is_null(self) -> None:
         now = world(ops.Append(rows((1, "", ""))), partition_by=("part",))
         assert now.table.rows == ((1, "", None),)
+
+    def test_null_where_no_element_or_value_may_be_null_breaks_a_rule(self) -> None:
+        lists, maps = Array(LONG, contains_null=False), Map(STRING, LONG, value_contains_null=False)
+        schema = struct(("id", LONG), ("lists", Array(lists)), ("maps", struct(("inner", maps))))
+        now = World().after(ops.Create(schema))
+        row = (1, ((1, 2), None, ()), ((("a", 1),),))
+        assert now.after(ops.Append(Rows(schema, (row, (2, None, None))))).table.rows == (
+            row,
+            (2, None, None),
+        )
+        for bad in ((1, ((1, None),), None), (1, None, ((("a", None),),))):
+            ends = now.expect(ops.Append(Rows(schema, (bad,))))
+            assert {each.outcome.kind for each in ends.branches} == {"constraint", "schema"}
 
     def test_null_in_a_column_that_is_not_null_breaks_a_rule(self) -> None:
         schema = struct(Field("id", LONG, nullable=False))

@@ -72,7 +72,10 @@ def write(
         lacking = by_name and any(
             each.name.casefold() not in known for each in table.schema if not each.nullable
         )
-        kinds = ("constraint", "schema") if lacking else ("constraint",)
+        filled = any(
+            _forbidden_inside(each.type) for each in table.schema if isinstance(each.type, Array | Map)
+        )
+        kinds = ("constraint", "schema") if lacking or filled else ("constraint",)
         return refused(table, kinds, "outcome.broken-rule-refused")
     old = table.rows if fitted.table.schema is table.schema else under(fitted.table.schema, table)
     try:
@@ -219,11 +222,49 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
             raise BrokenRule(message)
 
 
+def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | None:
+    """The same of what is inside a value that is not null."""
+    match data_type:
+        case Struct():
+            return _forbidden_null(data_type)
+        case Array(element=element):
+            return _forbidden_among("element", element, nulls=data_type.contains_null)
+        case Map(key=key, value=value):
+            keys = _forbidden_among("key", key, nulls=True)
+            values = _forbidden_among("value", value, nulls=data_type.value_contains_null)
+            if keys is None and values is None:
+                return None
+            return lambda pairs: (
+                (keys(each for each, _ in pairs) if keys else None)
+                or (values(each for _, each in pairs) if values else None)
+            )
+    return None
+
+
+def _forbidden_among(
+    name: str, data_type: DataType, *, nulls: bool
+) -> Callable[[Iterable[Value]], str | None] | None:
+    inner = _forbidden_inside(data_type)
+    if nulls and inner is None:
+        return None
+
+    def find(values: Iterable[Value]) -> str | None:
+        for each in values:
+            if each is None:
+                if not nulls:
+                    return name
+            elif inner is not None and (found := inner(each)):
+                return found
+        return None
+
+    return find
+
+
 def _forbidden_null(schema: Struct) -> Callable[[Value], str | None] | None:
     """A function that names the field that is null and must not be; None where every field may be."""
     watched: list[tuple[int, Field, Callable[[Value], str | None] | None]] = []
     for at, each in enumerate(schema.fields):
-        inner = _forbidden_null(each.type) if isinstance(each.type, Struct) else None
+        inner = _forbidden_inside(each.type)
         if not each.nullable or inner is not None:
             watched.append((at, each, inner))
     if not watched:
