@@ -10,7 +10,7 @@ from functools import lru_cache
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, TimestampNTZType
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.exceptions import InvalidArgument, UnsupportedTableFeature
+from pyspark_delta.exceptions import CorruptLog, InvalidArgument, UnsupportedTableFeature
 from pyspark_delta.log.actions import DomainMetadata, Metadata, Protocol
 
 __all__ = [
@@ -180,6 +180,11 @@ def check_readable(protocol: Protocol, where: str) -> None:
         raise UnsupportedTableFeature(
             f"the table {where} needs reader version {protocol.min_reader}; this engine knows 1 to 3",
             features=[f"readerVersion{protocol.min_reader}"],
+        )
+    half = (protocol.reader_features or frozenset()) - writer_features(protocol)
+    if half and protocol.writer_features is not None:
+        raise CorruptLog(
+            f"the protocol of the table {where} names {_listed(half)} for readers, but not for writers"
         )
     unknown = reader_features(protocol) - READABLE
     if unknown:

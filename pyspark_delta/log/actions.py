@@ -230,10 +230,11 @@ class Metadata:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Metadata:  # noqa: D102 - said above
+        schema = body.get("schemaString")
         return cls(
             id=body["id"],
             # The oldest tables have none until the first data is written.
-            schema_string=body.get("schemaString") or '{"type":"struct","fields":[]}',
+            schema_string='{"type":"struct","fields":[]}' if schema is None else schema,
             partition_columns=tuple(body.get("partitionColumns") or ()),
             configuration=body.get("configuration") or {},
             name=body.get("name"),

@@ -220,6 +220,30 @@ def test_a_table_of_the_oldest_kind_has_no_columns_until_data_comes(tmp_path):
     assert DeltaLog.for_path(tmp_path).update().schema.names == []
 
 
+def test_a_schema_that_is_there_and_empty_is_refused_when_it_is_asked_for(tmp_path):
+    body = {**logs.metadata()["metaData"], "schemaString": ""}
+    logs.commit(tmp_path, 0, logs.PROTOCOL, {"metaData": body})
+    with pytest.raises(CorruptLog, match="the schema of the table can't be read"):
+        DeltaLog.for_path(tmp_path).update().schema  # noqa: B018 - asked for its refusal
+
+
+@pytest.mark.parametrize("writer", (["deletionVectors"], []), ids=("in both lists", "in the readers' alone"))
+def test_a_feature_that_only_readers_are_told_of_makes_a_protocol_that_is_refused(tmp_path, writer):
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": ["deletionVectors"],
+        "writerFeatures": writer,
+    }
+    logs.commit(tmp_path, 0, {"protocol": protocol}, logs.metadata())
+    snapshot = DeltaLog.for_path(tmp_path).update()
+    if writer:
+        assert len(snapshot.files()) == 0
+        return
+    with pytest.raises(CorruptLog, match="deletionVectors for readers, but not for writers"):
+        snapshot.files()
+
+
 def test_the_order_of_actions_in_a_commit_says_nothing(tmp_path):
     logs.commit(tmp_path, 0, logs.add("f1"), logs.metadata(), logs.PROTOCOL)
     logs.commit(tmp_path, 1, logs.add("f1", deletionVector=logs.vector("a" * 20)), logs.remove("f1"))
