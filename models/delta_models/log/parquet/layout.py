@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,19 +36,42 @@ class FileColumn:
     inner: tuple[tuple[str, int | None], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What a file says of itself: its columns in their order, and where the first data page of each part begins."""
+
+    columns: tuple[FileColumn, ...]
+    pages: tuple[int, ...]
+
+
 def file_layout(path: Path) -> tuple[FileColumn, ...]:
     """The columns of a Parquet file in their order."""
+    return footer(path).columns
+
+
+def footer(path: Path) -> Footer:
+    """The footer of a Parquet file, read once as long as the file stays."""
     try:
-        with pq.ParquetFile(path) as file:
-            stored = file.schema
-            arrow = file.schema_arrow
+        found = path.stat()
+        return _footer(path, found.st_mtime_ns, found.st_size)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no data file {path}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptFile(f"the data file {path} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=64)
+def _footer(path: Path, _changed: int, _size: int) -> Footer:
+    with pq.ParquetFile(path) as file:
+        stored, arrow, groups = file.schema, file.schema_arrow, file.metadata
     leaves = [stored.column(at) for at in range(len(stored.names))]
     old = {each.path.partition(".")[0] for each in leaves if each.physical_type == "INT96"}
-    return tuple(_column(each, each.name in old) for each in arrow)
+    pages = (
+        groups.row_group(group).column(at).data_page_offset
+        for group in range(groups.num_row_groups)
+        for at in range(groups.num_columns)
+    )
+    return Footer(tuple(_column(each, each.name in old) for each in arrow), tuple(pages))
 
 
 def _column(field: pa.Field, int96: bool) -> FileColumn:

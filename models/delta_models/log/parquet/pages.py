@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from delta_models.log.errors import CorruptFile, MissingFile
+from delta_models.log.errors import CorruptFile
+from delta_models.log.parquet.layout import footer
 
 # A page header begins with its type: the field 1, a number of 32 bits, in Thrift's compact protocol.
 _FIELD = 0x15
@@ -17,18 +15,11 @@ _FORMS = {0: 1, 6: 2}  # DATA_PAGE and DATA_PAGE_V2, zigzag
 
 def page_forms(path: Path) -> set[int]:
     """1, 2 or both, none of a file without a row. What begins with another page is left out."""
+    starts = footer(path).pages
     try:
-        with pq.ParquetFile(path) as file:
-            footer = file.metadata
-            groups = [footer.row_group(each) for each in range(footer.num_row_groups)]
-            starts = [
-                group.column(at).data_page_offset for group in groups for at in range(footer.num_columns)
-            ]
         with path.open("rb") as data:
             return {form for start in starts if (form := _form(data, start)) is not None}
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFile(f"no file {path}") from error
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except OSError as error:
         raise CorruptFile(f"the file {path} cannot be read: {error}") from error
 
 
