@@ -24,6 +24,9 @@ class Copied(Protocol):
 Table = TypeVar("Table", bound=Copied)
 
 
+_AT_ONCE = 1 << 20
+
+
 def copy_folder(folder: Path, to: Path) -> None:
     """All files of a folder with their times and rights, apart from what engines do in place."""
     os.makedirs(to)  # noqa: PTH103 - as all below: thousands of these
@@ -41,13 +44,16 @@ def copy_folder(folder: Path, to: Path) -> None:
 
 
 def _copy_file(file: os.DirEntry[str], to: str) -> None:
-    status = file.stat()
     source = os.open(file.path, os.O_RDONLY)
     try:
+        status = os.fstat(source)
         target = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, status.st_mode & 0o777)
         try:
-            while os.sendfile(target, source, None, 1 << 30):
-                pass
+            while data := os.read(
+                source, _AT_ONCE
+            ):  # measured: half of what sendfile costs for files so small
+                while data := data[os.write(target, data) :]:
+                    pass
             os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
         finally:
             os.close(target)

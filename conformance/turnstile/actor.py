@@ -218,8 +218,10 @@ class Actor:
     def _settle(self) -> None:
         """Wait until all that has been written down is over."""
         until = time.monotonic() + SETTLE_SECONDS
-        while self._all() and self._journal.moves() and time.monotonic() < until:
+        self._journal.read(self._counts)
+        while self._journal.moves() and time.monotonic() < until:
             self._changed.wait(0.001)
+            self._journal.read(self._counts)
 
     def _all(self) -> list[Happened]:
         if not self._page["journals"]:

@@ -76,6 +76,20 @@ def test_what_some_order_gives_is_no_anomaly(world: World):
     assert found(world, (), table(*START)) is None
 
 
+def test_states_that_are_remembered_are_those_of_their_own_world_and_operations(world: World):
+    both = done(Append(rows(7)), Append(rows(8)))
+    before = serial_states(world, both)
+    assert serial_states(world, both) is before
+    other = world.after(Append(rows(6)))
+    assert [len(states[-1].rows) for states in serial_states(other, both)] == [
+        len(states[-1].rows) + 1 for states in before
+    ]
+    assert serial_states(world, both[:1]) != before
+    for number in range(100):  # more than are remembered
+        serial_states(world, done(Append(rows(number))))
+    assert serial_states(world, both) == before
+
+
 def test_a_lost_update_is_named(world: World):
     both = (Append(rows(20)), Append(rows(21)))
     told = found(world, both, table(*START, (20, 0)))

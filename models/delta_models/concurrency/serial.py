@@ -41,15 +41,29 @@ class Anomaly:
     detail: str
 
 
-def serial_states(world: World, done: Sequence[Done]) -> Iterator[tuple[Table, ...]]:
-    """For each order of the operations the states that it goes through, the first of them as it is now."""
+def serial_states(world: World, done: Sequence[Done]) -> Sequence[tuple[Table, ...]]:
+    """For each order of the operations the states that it goes through, the first of them as it is now. The last ones
+    asked for are remembered, since many schedules of the same operations begin from one world."""
+    key = id(world), tuple(done)
+    if key not in _REMEMBERED or _REMEMBERED[key][0] is not world:
+        if len(_REMEMBERED) >= _MOST:
+            del _REMEMBERED[next(iter(_REMEMBERED))]
+        _REMEMBERED[key] = world, tuple(_serial_states(world, done))
+    return _REMEMBERED[key][1]
+
+
+_MOST = 64
+_REMEMBERED: dict[tuple[int, tuple[Done, ...]], tuple[World, tuple[tuple[Table, ...], ...]]] = {}
+
+
+def _serial_states(world: World, done: Sequence[Done]) -> Iterator[tuple[Table, ...]]:
     if not done:
         yield (world.table,)
     for at, each in enumerate(done):
         if any(before.writer == each.writer for before in done[:at]):
             continue
         rest = [*done[:at], *done[at + 1 :]]
-        for states in serial_states(world.after(each.operation), rest):
+        for states in _serial_states(world.after(each.operation), rest):
             yield (world.table, *states)
 
 
