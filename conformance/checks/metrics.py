@@ -22,6 +22,7 @@ from delta_models.operations import (
     CreateAs,
     Delete,
     Merge,
+    Operation,
     Optimize,
     Overwrite,
     Restore,
@@ -103,8 +104,8 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
         not stays
     ):  # delta-spark's update counts a file that stays with another vector as removed, its delete does not
         came = (
-            dict.fromkeys(ADDED, len(fresh)) if fresh else {}
-        )  # it counts a file without rows, which it adds not
+            dict.fromkeys(ADDED, len(fresh)) if fresh and not _more_files_than_rows(operation) else {}
+        )  # it counts files without rows, which it adds not
         yield "metrics.files", came | dict.fromkeys(REMOVED, gone)
     if isinstance(operation, Optimize | ZOrder | Restore):
         return
@@ -136,6 +137,10 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
             }  # fmt: skip
     if rows >= new:  # a picked row that stays as it was need not be written
         yield "metrics.rows-copied", dict.fromkeys(COPIED, rows - new)
+
+
+def _more_files_than_rows(operation: Operation) -> bool:
+    return isinstance(operation, Append | Overwrite) and operation.files > len(operation.rows.rows)
 
 
 def _moved(commit: Commit) -> tuple[list[Any], int, bool]:

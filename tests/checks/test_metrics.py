@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.checks.metrics import metrics_of, plain
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.reference import Reference
@@ -73,6 +75,9 @@ def test_a_file_without_rows_may_be_counted_though_it_is_not_added(tmp_path):
     assert played.broken == set(), played.told()
     played = play(MiscountsOverwrites(), tmp_path / "other" / "table", (*stories.PLAIN, something))
     assert played.broken == {"metrics.files"}
+    in_more = replace(something, files=len(something.rows.rows) + 1)
+    played = play(MiscountsOverwrites(), tmp_path / "more" / "table", (*stories.PLAIN, in_more))
+    assert played.broken == set(), played.told()
 
 
 def test_an_overwrite_of_some_rows_is_not_judged(tmp_path):

@@ -98,7 +98,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     _counts(
         "files",
         "Counts of files are those that came and went. Not judged: where a file stays with another vector, new "
-        "files where none came, and overwrites of a part.",
+        "files where none came or more were asked for than there are rows, and overwrites of a part.",
     ),
     _told("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
     _told(
