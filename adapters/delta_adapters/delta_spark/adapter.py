@@ -136,13 +136,16 @@ class DeltaSpark(SparkAdapter):
     def _create(self, create: Create) -> Outcome | None:
         start = self._api().createIfNotExists if create.if_not_exists else self._api().create
         builder = start(self._spark)
-        if create.name is not None:
-            builder = builder.tableName(self._name_for(create))
+        place = str(Path(self._location).resolve())
+        # A second name for a table that has one would be no creation: Spark takes it into its catalogue.
+        name = None if create.name is None else self._names.get(place) or self._name_for(create)
+        if name is not None:
+            builder = builder.tableName(name)
         if not create.managed:
             builder = builder.location(self._location)
         self._define(builder, create)
-        if create.name is not None:
-            self._names[str(Path(self._location).resolve())] = self._name_for(create)
+        if name is not None:
+            self._names[place] = name
         return None
 
     def _define(self, builder: Any, definition: Create | Replace) -> None:

@@ -239,6 +239,9 @@ def test_values_at_their_limits_come_back_as_they_were(delta_spark):
 def test_a_managed_table_loses_its_files_and_an_external_one_keeps_them(delta_spark, tmp_path):
     commits(delta_spark, Create(SCHEMA, name="managed", managed=True), Append(rows((1, "a", "x"))))
     assert read(delta_spark) == [(1, "a", "x")]
+    assert (
+        rejection(delta_spark, Create(SCHEMA, name="managed")) == "table-exists"
+    )  # where its files are, too
     commits(delta_spark, Drop())
     assert not (tmp_path / "table").exists()
     delta_spark.open(str(tmp_path / "other"))
