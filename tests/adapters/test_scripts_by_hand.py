@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from delta_adapters.delta_spark import jars
 from delta_adapters.deviations import all_deviations
+from tools.confirm_deviations import run_in_turn
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
+ON_SPARK = [each for each in SCRIPTS if each.stem.startswith("delta_spark")]
 OURS = ("conformance", "delta_models", "delta_adapters", "pyspark_delta", "tests")
 
 
@@ -30,7 +30,9 @@ def test_no_script_needs_the_harness():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda each: each.stem)
+@pytest.mark.parametrize(
+    "script", [each for each in SCRIPTS if each not in ON_SPARK], ids=lambda each: each.stem
+)
 def test_a_script_shows_its_deviation(script: Path, tmp_path):
     done = subprocess.run(
         [sys.executable, "-P", str(script)],
@@ -39,7 +41,13 @@ def test_a_script_shows_its_deviation(script: Path, tmp_path):
         check=False,
         timeout=120,
         cwd=tmp_path,
-        env={**os.environ, "DELTA_JARS": ",".join(map(str, jars.resolve()))},
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.strip().splitlines()[-1].startswith("DEVIATION: ")
+
+
+@pytest.mark.slow
+def test_scripts_on_delta_spark_show_theirs_one_after_another_on_one_jvm():
+    told = run_in_turn([each.read_text("utf-8") for each in ON_SPARK])
+    assert [code for code, _ in told] == [1] * len(ON_SPARK), told
+    assert all(last.startswith("DEVIATION: ") for _, last in told)
