@@ -186,12 +186,12 @@ def test_refusals_are_classified(delta_spark):
 
 
 def test_of_an_older_version_the_protocol_the_properties_and_the_columns_are_told(delta_spark):
-    commits(delta_spark, Create(SCHEMA, ("part",), (("owner", "me"),)), Append(rows((1, "a", "x"))))
+    commits(delta_spark, Create(SCHEMA, ("part",), (("team", "red"),)), Append(rows((1, "a", "x"))))
     wider = Rows(struct(*((each.name, each.type) for each in SCHEMA), ("more", LONG)), ((2, "b", "x", 7),))
     commits(delta_spark, Append(wider, schema_mode="merge"))
     newest = delta_spark.read(Detail()).table.to_pylist()[0]
     older = delta_spark.read(Detail(AtVersion(1))).table.to_pylist()[0]
-    assert (newest["properties"], older["properties"]) == ([("owner", "me")],) * 2
+    assert (newest["properties"], older["properties"]) == ([("team", "red")],) * 2
     assert (older["minReaderVersion"], older["minWriterVersion"]) == (1, 2)
     columns = [[each["name"] for each in json.loads(told["columns"])["fields"]] for told in (older, newest)]
     assert columns == [["id", "letter", "part"], ["id", "letter", "part", "more"]]
