@@ -19,6 +19,9 @@ builder = (
     .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
     .config("spark.ui.enabled", "false")
+    .config("spark.ui.showConsoleProgress", "false")
+    .config("spark.sql.shuffle.partitions", "1")
+    .config("spark.databricks.delta.snapshotPartitions", "1")  # 50 tasks a snapshot otherwise
 )
 jars = os.environ.get("DELTA_JARS")  # files, comma-separated; without it Spark resolves them from Maven
 session = builder.config("spark.jars", jars) if jars else delta.configure_spark_with_delta_pip(builder)
