@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot, clock
-from delta_models.log.columns import mapping_mode
+from delta_models.log.columns import log_name, mapping_mode
 from delta_models.log.names import CheckpointName
 from delta_models.log.row_ids import ENABLED, is_tracked
 from delta_models.log.validity import parsed
@@ -21,6 +21,7 @@ from delta_models.log.validity.lineage import lost_changes, new_columns
 from delta_models.log.validity.metadata import drops_widening, rules_asked
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.row_ids import is_update
+from delta_models.log.validity.statistics import bounds_variants
 from delta_models.log.validity.texts import holds_texts
 from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Primitive
 
@@ -50,6 +51,10 @@ _STAYS = (
 _EVERY_VARIANT = (
     "schema.variant-partitions-nothing", "schema.variant-clusters-nothing", "schema.variant-not-generated",
     "schema.variant-defaults-to-null",
+)  # fmt: skip
+_EVERY_VARIANT_BOUND = (
+    "stats.variant-bounds-encoded", "stats.variant-bounds-by-path", "stats.variant-bounds-primitive",
+    "stats.variant-bounds-one-type",
 )  # fmt: skip
 _EVERY_VECTOR = (
     "dv.descriptor-well-formed",
@@ -213,6 +218,8 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
         if mapping_mode(after) != "none" and add.stats is not None:
             found["stats.physical-names"] += 1
         found.update(_stats_rules(add))
+        if any(each.type == VARIANT for each in after.schema):
+            found.update(_variant_rules(after, add))
     return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
 
 
@@ -268,6 +275,29 @@ def _stats_rules(add: Add) -> list[str]:
         found += _cut_rules(high)
     if (low or high) and stats.get("tightBounds") is not False:
         found.append("stats.tight-bounds")
+    return found
+
+
+def _variant_rules(after: Snapshot, add: Add) -> Weights:
+    """What the statistics of a file give to judge of its variants."""
+    found: Weights = Counter()
+    try:
+        stats = add.statistics or {}
+    except ValueError:
+        return found
+    variants = [log_name(after, each.name) for each in after.schema if each.type == VARIANT]
+    parts = [stats.get(name) for name in ("nullCount", "minValues", "maxValues")]
+    nulls, low, high = (part if isinstance(part, dict) else {} for part in parts)
+    found["stats.variant-null-count"] = sum(name in nulls for name in variants)
+    if not bounds_variants(after):
+        found["stats.variant-bounds-need-shredding"] = len(variants)
+        return found
+    below, above = sum(name in low for name in variants), sum(name in high for name in variants)
+    for rule in _EVERY_VARIANT_BOUND:
+        found[rule] = below + above
+    found["stats.variant-bounds-types-agree"] = sum(name in low and name in high for name in variants)
+    found["stats.variant-min-values"], found["stats.variant-max-values"] = below, above
+    found["stats.variant-tight-bounds"] = (below + above) * (stats.get("tightBounds") is not False)
     return found
 
 

@@ -66,6 +66,20 @@ def decode_names(metadata: bytes) -> list[str]:
     return [metadata[start + begin : start + end].decode("utf-8") for begin, end in pairwise(offsets)]
 
 
+def split(data: bytes) -> Variant:
+    """The variant whose metadata and value stand one after the other; an object may stand before its metadata, as the
+    first byte tells. Raises MalformedVariant."""
+    if not data:
+        raise MalformedVariant("a variant ends too early")
+    if data[0] & 3 == _OBJECT:
+        end = _object_end(data)
+        return Variant(data[end:], data[:end])
+    width = (data[0] >> 6) + 1
+    count = _number(data, 1, width)
+    end = 1 + width * (count + 2) + _number(data, 1 + width * (count + 1), width)
+    return Variant(data[:end], data[end:])
+
+
 def encode(tree: Tree) -> Variant:
     """The canonical encoding of a tree."""
     names = sorted(set(_names(tree)))
@@ -99,6 +113,15 @@ def _decode(data: bytes, at: int, names: list[str]) -> tuple[Tree, int]:
     parts = [_decode(data, base + offset, names)[0] for offset in offsets[:count]]
     end = base + max(offsets, default=0)
     return (dict(zip(keys, parts, strict=True)) if basic == _OBJECT else parts), end
+
+
+def _object_end(data: bytes) -> int:
+    header = data[0] >> 2
+    wide, size, width = 4 if header >> 4 & 1 else 1, (header >> 2 & 3) + 1, (header & 3) + 1
+    count = _number(data, 1, wide)
+    start = 1 + wide + size * count
+    offsets = [_number(data, start + width * index, width) for index in range(count + 1)]
+    return start + width * (count + 1) + max(offsets)
 
 
 def _decode_primitive(data: bytes, at: int, kind: int) -> tuple[Tree, int]:

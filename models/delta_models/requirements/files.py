@@ -5,6 +5,7 @@ from __future__ import annotations
 from delta_models.requirements.base import Requirement, rules_of
 
 STATS = "Per-file Statistics"
+VARIANTS = "Statistics for Variant Columns"
 VECTORS = "Deletion Vectors"
 _log = rules_of("log")
 _stats = rules_of("statistics")
@@ -123,6 +124,45 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "stats.variant-bounds-need-shredding",
         "Variants have bounds only with the feature variantShredding.",
         "Variant Data Type",
+    ),
+    _stats(
+        "stats.variant-null-count",
+        "The nullCount of a variant is one number for the column, none for each of its paths.",
+        VARIANTS,
+    ),
+    _stats(
+        "stats.variant-bounds-encoded",
+        "In JSON a bound of a variant is a text: the two parts of a variant, one after the other, in Z85.",
+        VARIANTS,
+    ),
+    _stats(
+        "stats.variant-bounds-by-path",
+        "A bound of a variant is an object whose keys are normalized paths.",
+        VARIANTS,
+    ),
+    _stats("stats.variant-bounds-primitive", "The bound of a path in a variant is a primitive.", VARIANTS),
+    _stats(
+        "stats.variant-bounds-one-type",
+        "A path in a variant has bounds only if its values in the file are of one type, which is that of the bounds.",
+        VARIANTS,
+    ),
+    _stats(
+        "stats.variant-bounds-types-agree",
+        "Where a path in a variant has a minimum and a maximum both are of one type.",
+        VARIANTS,
+    ),
+    _stats(
+        "stats.variant-min-values", "No value at a path in a variant is smaller than its minimum.", VARIANTS
+    ),
+    _stats(
+        "stats.variant-max-values",
+        "No value at a path in a variant is larger than its maximum (strings and timestamps may be cut).",
+        VARIANTS,
+    ),
+    _stats(
+        "stats.variant-tight-bounds",
+        "Tight bounds of a path in a variant are values at that path, of whichever rows.",
+        VARIANTS,
     ),
     _log("cdc.path-is-uri", "The path of a change data file is a URI as RFC 2396 has it.", "Add CDC File"),
     _log(

@@ -18,6 +18,7 @@ from tests.models.log import (
     damaged_places,
     damaged_rows,
     damaged_tracking,
+    damaged_variants,
 )
 from tests.models.log.damages import (
     CHANGE,
@@ -51,6 +52,7 @@ DAMAGED = (
     damaged_places,
     damaged_rows,
     damaged_tracking,
+    damaged_variants,
 )  # each registers its damages
 
 
@@ -259,6 +261,7 @@ def test_honest_change_data_breaks_nothing(table):
         *damaged_columns.HONEST,
         *damaged_features.HONEST,
         *damaged_places.HONEST,
+        *damaged_variants.HONEST,
     ),
     ids=lambda write: write.__name__,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +11,12 @@ from delta_models.log.columns import mapping_mode
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
-from delta_models.schema import DataType, DecimalType, Field, Primitive, Struct
+from delta_models.log.validity.bounds import misjudged
+from delta_models.log.validity.variant_bounds import misstated
+from delta_models.schema import VARIANT, DataType, DecimalType, Field, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, parse_decimal, to_single
 
 Finding = tuple[str, str, tuple[str, ...]]  # requirement, detail, the columns that it concerns
-_MILLI = 1_000
 _PARTS = ("nullCount", "minValues", "maxValues")
 
 
@@ -32,6 +32,7 @@ class _Said:
     tight: bool
     count: Any
     mapped: bool
+    shredding: bool
 
     def inside(self, field: Field) -> _Said:
         """What they say of a field in it."""
@@ -76,6 +77,7 @@ def breaches(
         stats.get("tightBounds", True) is not False,
         count,
         mapping_mode(snapshot) != "none",
+        bounds_variants(snapshot),
     )
     yield from _names(stats, snapshot.schema, said.mapped)
     yield from _variant_bounds(snapshot, said)
@@ -97,13 +99,18 @@ def _names(stats: Mapping[str, Any], schema: Struct, mapped: bool) -> Iterator[F
             yield "stats.physical-names", detail, (each.name,)
 
 
-def _variant_bounds(snapshot: Snapshot, said: _Said) -> Iterator[Finding]:
+def bounds_variants(snapshot: Snapshot) -> bool:
+    """Whether variants may have bounds."""
     features = snapshot.protocol.writer_features or ()
-    if "variantShredding" in features or "variantShredding-preview" in features:
+    return "variantShredding" in features or "variantShredding-preview" in features
+
+
+def _variant_bounds(snapshot: Snapshot, said: _Said) -> Iterator[Finding]:
+    if said.shredding:
         return
     for each in snapshot.schema:
         inside = said.inside(each)
-        if each.type == Primitive("variant") and (inside.low is not None or inside.high is not None):
+        if each.type == VARIANT and (inside.low is not None or inside.high is not None):
             yield inside.wrong(
                 "stats.variant-bounds-need-shredding", "bounds of a variant without variantShredding"
             )
@@ -159,9 +166,14 @@ def _column(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterat
         for child, inside in zip(data_type.fields, _columns(present, data_type), strict=True):
             yield from _column(child.type, inside, said.inside(child))
         return
-    yield from _null_count(values, said)
+    yield from _null_count(data_type, values, said)
     present = [value for value in values if value is not None]
-    if not present or data_type == Primitive("variant"):
+    if not present:
+        return
+    if data_type == VARIANT:
+        if said.shredding:
+            for requirement, detail in misstated(said.low, said.high, present, tight=said.tight):
+                yield said.wrong(requirement, detail)
         return
     if said.low is not None:
         yield from _bound(data_type, present, said, low=True)
@@ -169,8 +181,10 @@ def _column(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterat
         yield from _bound(data_type, present, said, low=False)
 
 
-def _null_count(values: Sequence[Value], said: _Said) -> Iterator[Finding]:
+def _null_count(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterator[Finding]:
     if said.nulls is None or isinstance(said.nulls, dict):
+        if data_type == VARIANT and said.nulls is not None:
+            yield said.wrong("stats.variant-null-count", f"nullCount is {repr(said.nulls)[:80]}")
         return
     if type(said.nulls) is not int:
         yield said.wrong("stats.well-formed", f"nullCount is {said.nulls!r}")
@@ -194,71 +208,8 @@ def _bound(data_type: DataType, present: Sequence[Value], said: _Said, *, low: b
         return
     if bound is None:
         return
-    if isinstance(data_type, Primitive) and data_type.name in {"float", "double"}:
-        numbers = [value for value in present if not math.isnan(value)]
-        if len(numbers) != len(present):
-            yield from _beside_nan(numbers, bound, said, low=low)
-            return
-        if math.isnan(bound) and not low:
-            if said.tight:
-                yield said.wrong("stats.tight-bounds", "the maximum is said to be NaN, there is none")
-            return
-    extreme = _extreme(data_type, present, low=low)
-    if extreme == bound:
-        return
-    shown = f"the {kind} is said to be {_shown(bound)}, it is {_shown(extreme)}"
-    requirement = _judge(data_type, extreme, bound, low=low)
-    if requirement is not None:
-        yield said.wrong(requirement, shown)
-    elif said.tight and not _is_cut(data_type, extreme, bound, low=low):
-        yield said.wrong("stats.tight-bounds", shown)
-
-
-def _beside_nan(numbers: Sequence[float], bound: float, said: _Said, *, low: bool) -> Iterator[Finding]:
-    """Bounds of a column that also holds NaN, of which the protocol says nothing: NaN is the largest of all."""
-    if low:
-        if numbers and not bound <= min(numbers):
-            yield said.wrong("stats.min-values", f"the minimum is said to be {bound}, it is {min(numbers)}")
-    elif not math.isnan(bound):
-        if numbers and bound < max(numbers):
-            yield said.wrong("stats.max-values", f"the maximum is said to be {bound}, it is {max(numbers)}")
-        yield said.wrong("stats.max-covers-nan", f"the maximum is said to be {bound}, there is NaN")
-
-
-def _judge(data_type: DataType, extreme: Value, bound: Value, *, low: bool) -> str | None:
-    """The requirement that a bound breaks which is not the extreme value itself; None: it is a bound."""
-    name = data_type.name if isinstance(data_type, Primitive) else ""
-    if low:
-        outside = _utf8(extreme) < _utf8(bound) if name == "string" else not bound <= extreme
-        return "stats.min-values" if outside else None
-    if name == "string":
-        if _utf8(bound) >= _utf8(extreme):
-            return None
-        return "stats.max-string-not-below" if extreme.startswith(bound) else "stats.max-values"
-    if bound >= extreme:
-        return None
-    if name in {"timestamp", "timestamp_ntz"} and bound >= extreme // _MILLI * _MILLI:
-        return None  # the protocol has timestamps truncated down, the maximum as well
-    return "stats.max-values"
-
-
-def _extreme(data_type: DataType, present: Sequence[Value], *, low: bool) -> Value:
-    choose = min if low else max
-    if data_type == Primitive("string"):
-        # Code points order as their UTF-8 bytes do, except for the surrogates that stand for other bytes.
-        return choose(present) if all(map(str.isascii, present)) else choose(present, key=_utf8)
-    return choose(present)
-
-
-def _is_cut(data_type: DataType, value: Value, bound: Value, *, low: bool) -> bool:
-    """Whether a bound can come from cutting a string or a timestamp as the protocol allows."""
-    if data_type == Primitive("string"):
-        if low or len(bound) < 2:
-            return bool(value.startswith(bound)) and len(bound) > 0
-        return bool(value.startswith(bound[:-1])) and len(value) >= len(bound)
-    if data_type in {Primitive("timestamp"), Primitive("timestamp_ntz")}:
-        return bool(abs(bound - value) < _MILLI)
-    return False
+    for requirement, detail in misjudged(data_type, present, bound, low=low, tight=said.tight):
+        yield said.wrong(requirement, detail)
 
 
 def _decimal(text: str, scale: int) -> Decimal:
@@ -267,11 +218,3 @@ def _decimal(text: str, scale: int) -> Decimal:
     shift = parsed.scale - int(exponent or 0)
     exact = Decimal(parsed.unscaled * 10 ** max(0, -shift), max(0, shift))
     return exact.at_scale(scale)
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _shown(value: Value) -> str:
-    return str(value) if isinstance(value, Decimal) else repr(value)[:80]
