@@ -389,6 +389,8 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
         return found
     for form, rule in parsed.RULES.items():
         found += [rule] * sum(part.has(form) for part in checkpoint.adds)
+    if any(_has_variants(each) for each in checkpoint.metadatas):
+        found += [parsed.VARIANT_BOUNDS] * sum(part.has(parsed.STATS) for part in checkpoint.adds)
     if checkpoint.domains:
         found.append("checkpoint.no-removed-domains")
     if checkpoint.removes:
@@ -406,3 +408,10 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
     if name.kind == "parts":
         found.append("checkpoint.no-parts-with-v2")
     return found
+
+
+def _has_variants(metadata: Metadata) -> bool:
+    try:
+        return any(each.type == VARIANT for each in metadata.schema)
+    except CorruptLog:
+        return False  # reported with the commit that set it

@@ -165,6 +165,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         CHECKPOINTS,
     ),
     _rule(
+        "checkpoint.variant-bounds-are-variants",
+        "Bounds of a variant are variants where statistics are columns of a checkpoint, shredded or not.",
+        "Statistics for Variant Columns",
+    ),
+    _rule(
         "checkpoint.parsed-partition-values-agree",
         "Partition values as columns are in a checkpoint those of the file.",
         CHECKPOINTS,

@@ -227,7 +227,10 @@ CHECKPOINT = pa.schema(
             ("partitionValues_parsed", pa.struct([("part", pa.string())])),
             ("stats_parsed", pa.struct([
                 ("numRecords", pa.int64()), ("nullCount", pa.struct([("id", pa.int64())])),
-                ("minValues", pa.struct([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])),
+                ("minValues", pa.struct([
+                    ("id", pa.int64()), ("at", pa.timestamp("us", "UTC")),
+                    ("v", pa.struct([("metadata", pa.binary()), ("value", pa.binary())])),
+                ])),
             ])),
         ])),
         ("remove", pa.struct([

@@ -37,8 +37,8 @@ def bound(tree: Any) -> str:
     return z85_encode(b"".join(variants.encode(tree)))
 
 
-def with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) -> None:
-    """A file of these variants and a null, with statistics of their column."""
+def with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) -> dict[str, Any]:
+    """A file of these variants and a null, with statistics of their column, and its add action."""
     if table.version < 0:
         table.create(protocol=SHREDDING, fields=[LONG, VARIANT], **WHOLE)
     values = [variants.encode(tree) for tree in trees]
@@ -49,7 +49,9 @@ def with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) ->
     said = {"numRecords": len(inside), "tightBounds": stats.pop("tightBounds", True)}
     said |= {name: {"v": form} for name, form in stats.items()}
     name = f"{table.version}.parquet"
-    table.write(table.file(name, pa.table({"a": numbers, "v": inside}), stats=json.dumps(said)))
+    action: dict[str, Any] = table.file(name, pa.table({"a": numbers, "v": inside}), stats=json.dumps(said))
+    table.write(action)
+    return action
 
 
 def bounded(requirement: str, low: Any = LOW, high: Any = HIGH, trees: tuple[Any, ...] = TREES) -> None:
@@ -90,6 +92,28 @@ bounded("stats.variant-max-values", high=HIGH | {"$['b']['c']": 99})
 bounded("stats.variant-tight-bounds", high=HIGH | {"$['b']['c']": 101})
 
 
+def as_columns(table: Any, **bounds: bytes) -> None:
+    """A checkpoint in which the minimum of a variant stands so as a column."""
+    said = WHOLE | {
+        "configuration": {"delta.checkpoint.writeStatsAsStruct": "true"},
+        "fields": [LONG, VARIANT],
+    }
+    table.create(protocol=SHREDDING, **said)
+    action = with_statistics(table, minValues=bound(LOW))["add"]
+    parsed = {"stats_parsed": {"numRecords": 5, "minValues": {"v": bounds}}}
+    table.checkpoint({"protocol": SHREDDING}, table.metadata(**said), {"add": action | parsed})
+
+
+damage("checkpoint.variant-bounds-are-variants")(
+    lambda table: as_columns(table, value=variants.encode(LOW).value)
+)
+
+
+def honest_columns_of_variants(table: Any) -> None:
+    """The bound of a variant as text and as columns."""
+    as_columns(table, **variants.encode(LOW)._asdict())
+
+
 def honest_variants(table: Any) -> None:
     """Bounds of single paths: from different rows, of one side only, cut, wide, in the protocol's own spelling."""
     trees = ({"a": "min-string", "b": {"c": 100}}, {"a": "variant", "b": {"c": 1}})
@@ -106,4 +130,4 @@ def honest_variants(table: Any) -> None:
     with_statistics(table, doubles, minValues=bound({"$": doubles[2]}), maxValues=bound({"$": doubles[0]}))
 
 
-HONEST = (honest_variants,)
+HONEST = (honest_variants, honest_columns_of_variants)

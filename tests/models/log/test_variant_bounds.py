@@ -11,7 +11,7 @@ from delta_models import variants
 from delta_models.log.validity.variant_bounds import decode_bound, kind_of, misstated, parse_path
 from delta_models.values import Decimal
 from delta_models.variants import Scalar
-from tests.models.log.damaged_variants import EXAMPLE, HIGH, LOW, bound
+from tests.models.log.damaged_variants import EXAMPLE, HIGH, LOW, as_columns, bound
 
 BINARY, UUID, TIMESTAMP, TIMESTAMP_NANOS = 15, 20, 12, 18
 
@@ -110,3 +110,8 @@ def test_wide_bounds_may_be_no_value_and_still_bound():
 
 def test_bounds_that_are_no_object_are_told_of_and_nothing_is_held_to_them():
     assert found([1], 7, {"a": 1}) == ["stats.variant-bounds-by-path"] * 2
+
+
+def test_bounds_as_columns_say_what_those_as_text_say(table):
+    as_columns(table, **variants.encode(LOW | {"$['a']": "other"})._asdict())
+    assert table.breaches() == ["checkpoint.parsed-stats-agree"]

@@ -6,6 +6,7 @@ import decimal
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from delta_models import variants
 from delta_models.log.actions import parse_stats
 from delta_models.log.checkpoints import Checkpoint
 from delta_models.log.columns import log_name, mapping_mode
@@ -14,10 +15,13 @@ from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.statistics import parse_bound
+from delta_models.log.validity.variant_bounds import decode_bound
 from delta_models.requirements.base import Breach
-from delta_models.schema import TIMESTAMP, DataType, Primitive, Struct
+from delta_models.schema import TIMESTAMP, VARIANT, DataType, Primitive, Struct
+from delta_models.values import Variant
 
 STATS, VALUES = "stats_parsed", "partitionValues_parsed"
+VARIANT_BOUNDS = "checkpoint.variant-bounds-are-variants"
 RULES = {STATS: "checkpoint.parsed-stats-agree", VALUES: "checkpoint.parsed-partition-values-agree"}
 
 
@@ -39,6 +43,9 @@ def breaches(
             wrong = _statistics(held, schema, said, form.get(STATS)) if stats else None
             if wrong is not None:
                 found.setdefault(RULES[STATS], f"{key[0]}: {wrong}")
+            wrong = next(_no_variants(held, schema, form[STATS]), None) if form.get(STATS) else None
+            if wrong is not None:
+                found.setdefault(VARIANT_BOUNDS, f"{key[0]}: {wrong}")
             wrong = _partition_values(held, schema, form) if values else None
             if wrong is not None:
                 found.setdefault(RULES[VALUES], f"{key[0]}: {wrong}")
@@ -78,6 +85,9 @@ def _fields(
         elif counts:
             if _differ(left, right):
                 yield f"{field.name} is {right}, as text {left}"
+        elif field.type == VARIANT:
+            if _other_variant(left, right):
+                yield f"{field.name} is another variant, as text {left}"
         else:
             try:
                 bounds = parse_bound(field.type, left), parse_bound(field.type, _as_text(right))
@@ -85,6 +95,32 @@ def _fields(
                 continue  # reported as statistics of another type
             if None not in bounds and not _equal(*bounds):
                 yield f"{field.name} is {right}, as text {left}"
+
+
+def _no_variants(held: Snapshot, schema: Struct, stats: Mapping[str, Any]) -> Iterator[str]:
+    """Bounds of variants as columns that are something else; of what is null the object has nothing."""
+    for name in ("minValues", "maxValues"):
+        columns = stats.get(name)
+        if not isinstance(columns, dict):
+            continue
+        for field in schema:
+            there = columns.get(field.name if mapping_mode(held) == "none" else physical_name(field))
+            if field.type == VARIANT and there is not None and not _is_variant(there):
+                yield f"{name} of {field.name} is {repr(there)[:60]}"
+
+
+def _is_variant(there: Any) -> bool:
+    return isinstance(there, dict) and isinstance(there.get("metadata"), bytes) and len(there) > 1
+
+
+def _other_variant(text: Any, there: Any) -> bool:
+    """Whether both forms of a bound mean other variants; one that is shredded has lost its types, and is not asked."""
+    if not _is_variant(there) or there.keys() != {"metadata", "value"}:
+        return False
+    try:
+        return bool(decode_bound(text) != variants.decode(Variant(there["metadata"], there["value"])))
+    except ValueError:
+        return False  # reported as statistics of another form
 
 
 def _partition_values(held: Snapshot, schema: Struct, form: Mapping[str, Any]) -> str | None:
