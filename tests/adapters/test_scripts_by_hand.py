@@ -13,6 +13,13 @@ from tools.confirm_deviations import run_in_turn
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
 ON_SPARK = [each for each in SCRIPTS if each.stem.startswith("delta_spark")]
+# A JVM takes long. Here are those that show more than their history does, played in `delta_spark/test_deviations.py`;
+# `python tools/confirm_deviations.py delta-spark` runs all.
+ALONE = [
+    each for each in ON_SPARK if each.stem.removeprefix("delta_spark_") in {
+        "cut_creation_blocks_the_next", "is_cdc_in_data_files", "stream_without_its_first_plan",
+    }
+]  # fmt: skip
 OURS = ("conformance", "delta_models", "delta_adapters", "pyspark_delta", "tests")
 
 
@@ -48,6 +55,6 @@ def test_a_script_shows_its_deviation(script: Path, tmp_path):
 
 @pytest.mark.slow
 def test_scripts_on_delta_spark_show_theirs_one_after_another_on_one_jvm():
-    told = run_in_turn([each.read_text("utf-8") for each in ON_SPARK])
-    assert [code for code, _ in told] == [1] * len(ON_SPARK), told
+    told = run_in_turn([each.read_text("utf-8") for each in ALONE])
+    assert [code for code, _ in told] == [1, 1, 1], told
     assert all(last.startswith("DEVIATION: ") for _, last in told)

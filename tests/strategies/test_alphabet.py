@@ -41,6 +41,8 @@ OPTIONS_ELSEWHERE = {
     ("Overwrite", "transaction"): "transaction ids are drawn for appends",
     ("Overwrite", "files"): "several files are drawn for appends",
     ("AddColumn", "parent"): "drawn where a struct is, which is seldom",
+    ("Detail", "version"): "asked about reference tables, in conformance/corpus/states.py",
+    ("Detail", "time"): "the same",
     ("DropFeature", "truncate-history"): "takes a day until it may succeed",
 }
 
