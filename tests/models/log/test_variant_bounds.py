@@ -22,6 +22,20 @@ def test_the_examples_of_the_protocol_have_the_value_first_and_a_shortened_block
     assert decode_bound(bound(tree)) == tree
 
 
+@pytest.mark.parametrize(
+    ("form", "tree"),
+    (
+        ("0rJle5HpNdvKCC=cU1JfbWhT8cTu=P0rrAa6C{&J00000001D+x(kIzBAh8kx8?]i", LOW),
+        (
+            "0rSrd6cwG7cU3y^wg7UdtpjcbtQKOut{JS4vj(1pu0wW7t(>9f009Yj2]:Y-000000000o0rr910000082<Nn%nSc0@@r30",
+            {"$['a.b']['']": -2, r"$['c\\d']": 3, r"$['it\'s']": 1},
+        ),
+    ),
+)
+def test_delta_spark_has_the_metadata_first_and_fills_the_last_block(form, tree):
+    assert decode_bound(form) == tree
+
+
 def test_every_object_is_found_with_either_part_first():
     for tree in ({}, {"$": 1}, {f"$['{each}']": "x" * each for each in range(300)}):
         metadata, value = variants.encode(tree)
