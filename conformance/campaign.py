@@ -73,7 +73,7 @@ def plan_of(options: RunOptions, specs: Sequence[EngineSpec]) -> Plan:
     """The plan of a run. Raises PlanError."""
     return make_plan(
         load_profile(options.profile), options.seed, engines=tuple(dict.fromkeys(each.name for each in specs)),
-        suites=options.suites, examples=options.examples, steps=options.steps,
+        suites=options.suites, tables=options.tables, examples=options.examples, steps=options.steps,
     )  # fmt: skip
 
 

@@ -15,13 +15,15 @@ class RunOptions:
     """One run.
 
     `folder` is the run's own, made already; findings go to `folder / "findings"`. No `engines`: all that can run
-    here; no `suites`: all that the profile plans. `examples` and `steps` stand in for the plan's histories a suite and
-    steps a history. `known` are the baseline's fingerprints. The run ends after `max_findings` findings not known.
+    here; no `suites`: all that the profile plans; no `tables`: all kinds of histories. `examples` and `steps` stand in
+    for the plan's histories a suite and steps a history. `known` are the baseline's fingerprints. The run ends after
+    `max_findings` findings not known.
     """
 
     folder: Path
     engines: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
     profile: str = "ci"
     seed: int = 0
     budget: float | None = None

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import zip_longest
 from typing import Any
@@ -26,6 +27,7 @@ HISTORIES = 12
 STEPS = 25
 DRAWN_FOR = {"crashes": "faults"}  # where it is not the run's profile
 DRAWN = ("lockstep", "shared", "crashes", "races")
+PLAIN = "plain"  # the name of a suite's histories that are of no table profile
 
 
 class PlanError(ValueError):
@@ -192,6 +194,7 @@ def make_plan(
     *,
     engines: Sequence[str],
     suites: Sequence[str] = (),
+    tables: Sequence[str] = (),
     examples: int | None = None,
     steps: int | None = None,
 ) -> Plan:
@@ -202,7 +205,9 @@ def make_plan(
         seed: the run's.
         engines: names without versions; the core is restricted to them.
         suites: those asked for; none means all of the profile.
-        examples: histories a drawn suite, in place of the profile's counts.
+        tables: the kinds of histories asked for, which every engine plays whole: table profiles, groups of committed
+            stories, or `PLAIN`; none means all, as the profile says. A part of a profile has no core.
+        examples: histories a drawn suite, or of each kind asked for, in place of the profile's counts.
         steps: steps a history.
     """
     asked = tuple(suites) or tuple(each.name for each in profile.suites)
@@ -211,11 +216,14 @@ def make_plan(
         known = ", ".join(each.name for each in profile.suites)
         message = f"no suite {', '.join(map(repr, unknown))} in profile {profile.name}; it has {known}"
         raise PlanError(message)
-    lists = [
-        list(_chunks(each, profile.name, seed, examples, steps))
-        for each in profile.suites
-        if each.name in asked
-    ]
+    planned = [each for each in profile.suites if each.name in asked]
+    if tables:
+        lists = [
+            list(_only(tables, _chunks(each, profile.name, seed, None, steps), examples)) for each in planned
+        ]
+        _refuse_unplanned(tables, planned)
+        return Plan(profile, seed, asked, tuple(_take_turns(lists)), ())
+    lists = [list(_chunks(each, profile.name, seed, examples, steps)) for each in planned]
     core = tuple(each for each in profile.core if each.suite in {"", *asked} and each.engine in engines)
     return Plan(profile, seed, asked, tuple(_take_turns(lists)), core)
 
@@ -263,6 +271,27 @@ def _chunks(
             derived = chunk_seed(seed, suite.name, f"{profile}/{table}", at)
             yield Chunk(suite.name, profile, number, derived, histories, length, heavy, table)
             number += 1
+
+
+def _only(tables: Sequence[str], chunks: Iterable[Chunk], examples: int | None) -> Iterator[Chunk]:
+    """Those of some kinds of histories, with the numbers and seeds that they have in the whole plan."""
+    played: Counter[str] = Counter()
+    for each in chunks:
+        kind = each.table or PLAIN
+        left = each.histories if examples is None else min(each.histories, examples - played[kind])
+        if kind in tables and left > 0:
+            played[kind] += left
+            yield replace(each, histories=left, heavy=tuple(range(left)))
+
+
+def _refuse_unplanned(tables: Sequence[str], suites: Sequence[SuitePlan]) -> None:
+    known = {PLAIN, *(table for each in suites for table in each.tables)}
+    if unknown := [each for each in tables if each not in known]:
+        message = (
+            f"no histories {', '.join(map(repr, unknown))} in {', '.join(each.name for each in suites)} of this"
+            f" profile; there are {', '.join(sorted(known))}"
+        )
+        raise PlanError(message)
 
 
 def _sizes(histories: int, most: int) -> Iterator[int]:

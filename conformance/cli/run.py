@@ -39,6 +39,10 @@ What is tested:
                             Default: all of the profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
                             judged. Default: ci
+  --table NAME              one kind of the profile's histories alone, whole on every engine: a
+                            table profile (vectors, evolving), a group of committed stories
+                            (again, streams), or plain; again for more; a wrong name lists all.
+                            A part of a profile has no core: inconclusive at best
   --storage NAME            where the tables are: local
   --baseline FILE           the summary.json of an earlier run: its findings count as known
 
@@ -65,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", action="append", default=[], dest="engines")
     parser.add_argument("--suite", action="append", default=[], dest="suites", type=one_of("suite", SUITES))
     parser.add_argument("--profile", default="ci", type=one_of("profile", PROFILES))
+    parser.add_argument("--table", action="append", default=[], dest="tables")
     parser.add_argument("--storage", default="local", type=one_of("storage", STORAGES))
     parser.add_argument("--baseline", type=Path)
     parser.add_argument("--budget", type=duration)
@@ -105,7 +110,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def options_of(arguments: argparse.Namespace) -> RunOptions:
     """The options, all checked, and the run's folder made."""
-    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - --help needs no engine
+    from conformance.plan import PlanError, load_profile, make_plan  # noqa: PLC0415 - --help needs no plan
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:
         raise UsageError("--budget and --examples are two ways to say how much", "Give one of them.")
@@ -113,6 +119,12 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         engines = tuple(dict.fromkeys(str(parse_engine(each)) for each in arguments.engines))
     except UnknownEngine as error:
         raise UsageError(str(error), "See: conformance engines") from error
+    try:
+        make_plan(
+            load_profile(arguments.profile), 0, engines=(), suites=arguments.suites, tables=arguments.tables
+        )
+    except PlanError as error:
+        raise UsageError(str(error)) from error
     try:
         known = summary.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
     except summary.SummaryError as error:
@@ -125,6 +137,7 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         folder=folder,
         engines=engines,
         suites=tuple(dict.fromkeys(arguments.suites)),
+        tables=tuple(dict.fromkeys(arguments.tables)),
         profile=arguments.profile,
         seed=secrets.randbits(32) if arguments.seed is None else arguments.seed,
         budget=arguments.budget,
@@ -141,7 +154,6 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
 def play(options: RunOptions, recorder: Recorder) -> None:
     """The campaign, with whatever ends it turned into an event, so that the record has a proper end."""
     from conformance.campaign import run_campaign  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
-    from conformance.plan import PlanError  # noqa: PLC0415 - the same
 
     try:
         with stoppable(recorder.bus.interrupt, deaf_afterwards=True):
@@ -150,8 +162,6 @@ def play(options: RunOptions, recorder: Recorder) -> None:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
     except CannotWrite:
         raise
-    except PlanError as error:
-        raise UsageError(str(error)) from error
     except Exception as error:
         if not recorder.began:
             raise

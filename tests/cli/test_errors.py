@@ -56,6 +56,10 @@ def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
     ("words", "said"),
     (
         (["run", "--engine", "delta-r"], "no engine is called 'delta-r'; there are "),
+        (
+            ["run", "--table", "agian", "--suite", "crashes", "--profile", "nightly"],
+            "there are again, beginnings, ",
+        ),
         (["run", "--engine", "delta-rs@new"], "for example: delta-rs@1.5.0"),
         (["run", "--engine", "nowhere.py:Adapter"], "there is no file nowhere.py"),
         (
@@ -65,7 +69,7 @@ def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
         (["explain", "REMOVE-NAMES"], "Did you mean log.remove-names-live-file?"),
         (["explain", "nonsense"], "The areas are: "),
     ),
-    ids=("engine", "version", "file", "near", "part", "nothing-like-it"),
+    ids=("engine", "table", "version", "file", "near", "part", "nothing-like-it"),
 )
 def test_a_name_that_does_not_exist_is_told_with_those_that_do(talk, words, said):
     answer = talk.ask(*words)

@@ -129,6 +129,25 @@ class TestPlans:
         ]
         assert len({each.seed for each in chunks}) == 4
 
+    def test_one_kind_of_histories_is_played_whole_by_everybody_with_the_seeds_of_the_whole_plan(self):
+        tables = {"merges": {"histories": 14, "heavy": 1}, "rules": {"histories": 2}}
+        suites = {"lockstep": {"chunks": 1, "heavy_histories": 2, "tables": tables}}
+        whole = make_plan(small(suites=suites), 1, engines=ENGINES)
+        part = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("merges",))
+        assert [(each.number, each.seed) for each in part.chunks] == [
+            (each.number, each.seed) for each in whole.chunks if each.table == "merges"
+        ]
+        assert [each.heavy for each in part.chunks] == [tuple(range(12)), (0, 1)]
+        assert part.core == () != whole.core
+        plain = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("plain",), examples=3)
+        assert [(each.name, each.histories) for each in plain.chunks] == [("lockstep-0", 3)]
+        both = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("merges", "rules"), examples=13)
+        assert [each.histories for each in both.chunks] == [12, 1, 2]
+
+    def test_a_kind_of_histories_that_is_not_planned_is_told_with_those_that_are(self):
+        with pytest.raises(PlanError, match="'merge' in lockstep, shared of this profile; there are plain"):
+            make_plan(small(), 1, engines=ENGINES, tables=("merge",))
+
     def test_a_chunk_survives_its_json(self):
         chunk = Chunk("lockstep", "ci", 3, 2**63 + 1, 12, 25, (5, 11))
         assert Chunk.from_json(chunk.to_json()) == chunk
