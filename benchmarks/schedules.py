@@ -58,16 +58,17 @@ class Bare:
         for each in self.hosts:
             each.close()
 
-    def pair(self, pair: Pair, schedules: int) -> float:
-        """Seconds that engines take for a pair: for the table once, and for what each of its schedules asks of them."""
+    def chunk(self, raced: Sequence[Raced]) -> float:
+        """Seconds that engines take for the table where all pairs begin, and for what each schedule asks of them."""
         folder = self._work / f"bare-{self._made}"
         self._made += 1
         seconds = self._open(folder / "table")
         for operation in BEFORE:
             seconds += self.hosts[0].execute(operation).seconds + self.hosts[0].read(Read()).seconds
-        for at in range(schedules):
-            shutil.copytree(folder / "table", folder / f"{at}")
-            seconds += self._schedule(folder / f"{at}", pair)
+        for number, each in enumerate(raced):
+            for at in range(each.schedules + each.unfollowed):
+                shutil.copytree(folder / "table", folder / f"{number}-{at}")
+                seconds += self._schedule(folder / f"{number}-{at}", _pair_of(each))
         shutil.rmtree(folder)
         return seconds
 
@@ -91,8 +92,7 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
     rates, shares = [], []
     for _ in range(RUNS):
         counted, seconds, _engine = clock.play(RACES)
-        raced = [each for each in clock.told if isinstance(each, Raced)]
-        asked = sum(bare.pair(_pair_of(each), each.schedules + each.unfollowed) for each in raced)
+        asked = bare.chunk([each for each in clock.told if isinstance(each, Raced)])
         rates.append(60 * counted / seconds)
         shares.append((seconds - asked) / asked)
     return [

@@ -61,11 +61,20 @@ class Seat:
 
     def open(self, address: Path) -> Lost | None:
         """Address the table by this path, cold."""
+        return self.opening(address)()
+
+    def opening(self, address: Path) -> Callable[[], Lost | None]:
+        """Begin to address the table by this path; it is waited for by calling what comes back."""
         self.address = address
         start = time.monotonic()
-        answer = self._guarded(lambda: self.host.open(str(address), self.timeout))
-        self.seconds += time.monotonic() - start
-        return answer if isinstance(answer, Lost) else None
+        pending = self._guarded(lambda: self.host.submit_open(str(address), self.timeout))
+
+        def finish() -> Lost | None:
+            answer = pending if isinstance(pending, Lost) else self._guarded(pending.result)
+            self.seconds += time.monotonic() - start
+            return answer if isinstance(answer, Lost) else None
+
+        return finish
 
     def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | Lost]:
         """Ask for an operation; the answer is waited for by calling what comes back."""

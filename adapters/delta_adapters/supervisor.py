@@ -163,8 +163,18 @@ class Host:
 
     def open(self, location: str, timeout: float = CALL_TIMEOUT) -> None:
         """Address the table at this path from now on, cold."""
+        self.submit_open(location, timeout).result()
+
+    def submit_open(self, location: str, timeout: float = CALL_TIMEOUT) -> Pending[None]:
+        """Begin to address the table at this path."""
         self.ready()
-        self._call("open", f"open {location}", {"location": location}, timeout)
+        number = self._send("open", f"open {location}", {"location": location}, timeout)
+        deadline = time.monotonic() + timeout
+
+        def finish() -> None:
+            self._receive(number, deadline, timeout)
+
+        return Pending(finish)
 
     def submit(self, operation: Operation, tag: str = "", timeout: float = CALL_TIMEOUT) -> Pending[Reply]:
         """Begin an operation that changes the table."""

@@ -1,4 +1,4 @@
-"""One piece of work beside the harness' own thread: engines race at the next table while the last race is judged."""
+"""One piece of work beside the harness' own thread: engines race at the next table before the last race is judged."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ Result = TypeVar("Result")
 
 
 class Ahead(Generic[Result]):
-    """Begins at once. A daemon, so that an end of the harness waits for no engine."""
+    """Begins at once. A daemon, so that an end of the harness waits for no engine.
 
-    def __init__(self, work: Callable[[], Result]) -> None:
+    The work is given something to call once it asks for little of this interpreter any more: whoever works beside it
+    before takes as long from it as he gains.
+    """
+
+    def __init__(self, work: Callable[[Callable[[], None]], Result]) -> None:
         self._results: list[Result] = []
         self._error: BaseException | None = None
+        self._eased = threading.Event()
         self._thread = threading.Thread(target=self._do, args=(work,), name="ahead", daemon=True)
         self._thread.start()
+
+    def wait_until_eased(self) -> None:
+        """Until others may work beside it."""
+        self._eased.wait()
 
     def wait(self) -> None:
         """Until it is over."""
@@ -29,8 +38,10 @@ class Ahead(Generic[Result]):
             raise self._error
         return self._results[0]
 
-    def _do(self, work: Callable[[], Result]) -> None:
+    def _do(self, work: Callable[[Callable[[], None]], Result]) -> None:
         try:
-            self._results.append(work())
+            self._results.append(work(self._eased.set))
         except BaseException as error:  # noqa: BLE001 - it is raised to whoever waits
             self._error = error
+        finally:
+            self._eased.set()

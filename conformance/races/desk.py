@@ -78,12 +78,12 @@ class RaceDesk(Desk):
         return self._all
 
     def sit_down(self) -> Iterator[Judged]:
-        """Have every engine address the table, whatever it did at another."""
+        """Have every engine address the table, all at once, whatever it did at another."""
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
         for seat in self._all:
             seat.left = None
-        yield from super().sit_down()
-        for seat in self._all:
-            if seat not in self.seats and (lost := seat.open(self.folder)):
+        for seat, opened in [(each, each.opening(self.folder)) for each in self._all]:
+            if lost := opened():
                 yield self._lost(seat, lost, Reopen())
 
     def come_back(self) -> Iterator[Judged]:
@@ -101,8 +101,9 @@ class RaceDesk(Desk):
         return other
 
     def begin_as(self, other: RaceDesk) -> None:
-        """Where there is no table yet, have the other's, at the same point of its history."""
-        copy_folder(other.folder, self.folder)
+        """Have the other's table, at the same point of its history. Its files are copied where there are none yet."""
+        if not self.folder.exists():
+            copy_folder(other.folder, self.folder)
         self.reader = LogReader(self.folder, stored=other.reader.stored)
         self.world, self.versions, self.snapshot = other.world, other.versions, other.snapshot
         self.followers = other.followers.copy()
@@ -142,13 +143,14 @@ class RaceDesk(Desk):
                 raise run
             yield from self._judge_race(race, run)
 
-    def begin(self, race: Interleave) -> list[Judged]:
+    def begin(self, race: Interleave, raced: Callable[[], None] = lambda: None) -> list[Judged]:
         """Sit down, and all of a race that engines are needed for; `play` does what is left, and raises what this would
-        have. Who was lost before the race."""
+        have. Who was lost before the race. `raced` is called when the engines have only to read any more."""
         lost = list(self.sit_down())
         if self.plays and self._can(race):
             try:
                 run = self._run(race)
+                raced()
                 reads = {engine: _known(answer()) for engine, answer in run.reads.items()}
                 self._begun = replace(run, reads=reads)
             except Exception as error:  # noqa: BLE001 - as said
@@ -211,9 +213,9 @@ class RaceDesk(Desk):
             if not seat.host.alive:
                 seat.host.restart().ready()
                 seat.left = None
-            if (lost := seat.open(self.folder)) is not None:
-                return seat, lost
-        return None
+        opening = [(each, each.opening(self.folder)) for each in self._all]
+        found = [(seat, lost) for seat, opened in opening if (lost := opened()) is not None]
+        return next(iter(found), None)
 
     def _charged(self, judged: Judged) -> Iterator[Judged]:
         race = judged.seen.race
@@ -260,7 +262,8 @@ class RaceDesk(Desk):
             writers.append(Writer(self._actors[owner], first, tuple(then), self._closed(owner)))
             order += mine
         seconds = max(each.timeout for each in self._all)
-        return interleave(self._turnstile, writers, race.schedule, seconds), order
+        together = self.world.table.exists  # else who comes first makes folders before he looks
+        return interleave(self._turnstile, writers, race.schedule, seconds, together=together), order
 
     def _closed(self, owner: int) -> frozenset[str]:
         """The gates at which an engine is not held: whoever looks whether a version is free, and only then takes it, is

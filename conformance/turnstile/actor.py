@@ -35,11 +35,19 @@ Gate = Callable[[Event], bool]
 
 
 class Classes(Protocol):
-    """A gate that knows of which classes of calls it may hold one: the others need not be asked about."""
+    """Gates that know which calls may come to one: the others need not be asked about."""
+
+    @property
+    def left(self) -> int:
+        """The gates that are left, as bits, the first the lowest."""
 
     @property
     def asks(self) -> int:
-        """The classes that are left, as bits: `SNAPSHOT_CALLS`, `DATA_CALLS`, `LOG_CALLS`."""
+        """The classes of calls that may come to them: `SNAPSHOT_CALLS`, `DATA_CALLS`, `LOG_CALLS`, as bits. A call is
+        asked about by its class where its name alone does not tell the gate."""
+
+    def granted(self, event: Event, /) -> None:
+        """The caller has gone through a gate that had been granted."""
 
     def __call__(self, event: Event, /) -> bool:
         """Whether the caller is held."""
@@ -81,6 +89,7 @@ class Actor:
         self._table: Path | None = None
         self._unseen: Path | None = None
         self._operating = False
+        self._busy = False
         self._ending = False
         self._killed = False
         self._gate: Gate | None = None
@@ -128,6 +137,11 @@ class Actor:
             )
 
     @property
+    def busy(self) -> bool:
+        """Whether an operation at the table that it watches is under way, or just coming."""
+        return self._busy
+
+    @property
     def calls(self) -> int:
         """How many calls came by the shim, asked about or not; only the library of a benchmark counts them."""
         return self._page["calls"]
@@ -141,6 +155,7 @@ class Actor:
 
     def watch(self, table: Path) -> None:
         """This folder is the table from now on, whether it exists or not; and it is alive."""
+        self._busy = True
         self._page["armed"] = 0
         self._page["dead"] = 0
         self._table = table.resolve()
@@ -180,21 +195,31 @@ class Actor:
             self._rules, self._gate = rules, gate
             self._journal.begin()
             self._page["journals"] = int(classes is not None)
+            self._page["grants"] = 0
             self._classes = classes
-            self.ask_again()
+            self._show_gates()
             self._counts, self._happened, self._problems = Counter(), [], []
             self._moving = {}
             self._refused = self._page["refused"]
-            self._operating, self._killed = True, False
+            self._operating, self._busy, self._killed = True, True, False
             os.utime(self._page.path)
             self._began = self._page.path.stat().st_ctime_ns
             self._page["generation"] += 1
             self._page["armed"] = CHANGES | (LISTINGS if listings else 0) | (READS if reads else 0)
 
     def ask_again(self) -> None:
-        """The classes that are asked about may be others now."""
+        """Its gates may be others now."""
         with self._changed:
-            self._page["asks"] = self._classes.asks if self._classes is not None else 0
+            self._show_gates()
+
+    def grant(self, gates: int) -> None:
+        """It may go through so many of its gates without asking."""
+        self._page["grants"] = gates
+
+    def catch_up(self) -> None:
+        """Have the gates know of all that was granted and is through."""
+        with self._changed:
+            self._read_journal()
 
     def end(self) -> Record:
         """The operation is over. Whoever is still parked goes on, which is told as a problem."""
@@ -209,7 +234,7 @@ class Actor:
                 self._settle()
             if not self._page["dead"]:
                 self._page["armed"] = 0
-            self._operating = False
+            self._operating, self._busy = False, False
             refused = self._page["refused"] - self._refused
             self._happened, self._classes = self._all(), None
             self._page["journals"] = 0
@@ -218,15 +243,15 @@ class Actor:
     def _settle(self) -> None:
         """Wait until all that has been written down is over."""
         until = time.monotonic() + SETTLE_SECONDS
-        self._journal.read(self._counts)
+        self._read_journal()
         while self._journal.moves() and time.monotonic() < until:
             self._changed.wait(0.001)
-            self._journal.read(self._counts)
+            self._read_journal()
 
     def _all(self) -> list[Happened]:
         if not self._page["journals"]:
             return self._happened
-        self._journal.read(self._counts)
+        self._read_journal()
         return [*self._journal.happened(), *self._happened]
 
     @property
@@ -326,6 +351,18 @@ class Actor:
             self._changed.notify_all()
             self._drain()
 
+    def _read_journal(self) -> None:
+        granted = self._journal.read(self._counts)
+        if self._classes is not None:
+            for each in granted:
+                self._classes.granted(each)
+            if granted:
+                self._show_gates()
+
+    def _show_gates(self) -> None:
+        self._page["asks"] = self._classes.asks if self._classes is not None else 0
+        self._page["gates"] = self._classes.left if self._classes is not None else 0
+
     def _tell_who_ends(self) -> None:
         if self._ending and not self._moving:
             self._changed.notify_all()
@@ -333,7 +370,7 @@ class Actor:
     def _decide(self, connection: socket.socket, question: Question) -> None:
         role = question.role
         if self._page["journals"]:
-            self._journal.read(self._counts)
+            self._read_journal()
         event = Event(question, role, self._counts[role])
         self._counts[role] += not question.noted  # else when it is read
         rule = next(
@@ -348,7 +385,7 @@ class Actor:
         elif self._classes is not None:
             if self._classes(event):
                 verdict = Hold()
-            self._page["asks"] = self._classes.asks
+            self._show_gates()
         if isinstance(verdict, Hold):
             self._held = _Held(connection, event, time.monotonic() + self._hold)
             self._changed.notify_all()

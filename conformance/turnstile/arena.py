@@ -65,13 +65,26 @@ class Arena:
             if engine is None:
                 return None
             actor = self._actors[seat]
-            actor.check_seen()
+            if not actor.busy:
+                actor.check_seen()
         except TurnstileProblem as problem:
-            self._blind.add(seat)
-            kind = "" if isinstance(problem, NotSeen) else "there are no faults and no schedules: "
-            self.tell(Note(f"{name}: {kind}{problem}"))
+            self._give_up(seat, name, problem)
             return None
         return Player(engine, actor)
+
+    def check(self, player: Player) -> None:
+        """After an operation: one that changed the table unseen can't be driven, and is not given out again."""
+        seat = next(each for each, actor in self._actors.items() if actor is player.actor)
+        try:
+            if seat not in self._blind:
+                player.actor.check_seen()
+        except NotSeen as problem:
+            self._give_up(seat, str(player.engine.spec), problem)
+
+    def _give_up(self, seat: str, name: str, problem: TurnstileProblem) -> None:
+        self._blind.add(seat)
+        kind = "" if isinstance(problem, NotSeen) else "there are no faults and no schedules: "
+        self.tell(Note(f"{name}: {kind}{problem}"))
 
     def close(self) -> None:
         """End all engines, then the turnstile."""

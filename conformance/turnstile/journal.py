@@ -12,6 +12,7 @@ from conformance.turnstile.verdicts import PASS
 
 _ENTRY = struct.Struct("=6i")
 _COMING, _UNDER_WAY, _OVER = range(3)
+_GRANTED = 256  # with its kind: a gate that the shim let it through by a grant
 
 
 class Journal:
@@ -30,21 +31,29 @@ class Journal:
         self._at = 0
         self._found = []
 
-    def read(self, counts: Counter[str]) -> None:
-        """Take in what has come since. `counts` says how many there were of each role, and goes on counting."""
+    def read(self, counts: Counter[str]) -> list[Event]:
+        """Take in what has come since. `counts` says how many there were of each role, and goes on counting.
+
+        Returns what of it was a gate that had been granted.
+        """
+        granted: list[Event] = []
         end = min(self._page["written"], ROOM)
         while self._at < end:
             start = JOURNAL + self._at
             length, state, _, kind, pid, _ = _ENTRY.unpack(self._page.part(start, start + _ENTRY.size))
             if state == _COMING:
-                return
+                break
             text = self._page.part(start + _ENTRY.size, start + length)
             path, source, thread = (each.decode("utf-8", "surrogateescape") for each in text.split(b"\0")[:3])
-            question = Question(self._actor, KINDS[kind], path, source, pid, thread)
+            question = Question(self._actor, KINDS[kind & ~_GRANTED], path, source, pid, thread)
             role = question.role
-            self._found.append((start, Event(question, role, counts[role])))
+            event = Event(question, role, counts[role])
+            self._found.append((start, event))
+            if kind & _GRANTED:
+                granted.append(event)
             counts[role] += 1
             self._at += length
+        return granted
 
     def moves(self) -> bool:
         """Whether a call that has been read is still under way, in a process that lives."""

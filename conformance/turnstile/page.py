@@ -16,7 +16,8 @@ LONGEST_SOCKET = 107
 LONGEST_TABLE = 4095
 
 _INT32 = {"armed": 8, "killed": 12, "dead": 16, "root": 20, "limit": 48, "generation": 52,
-          "journals": 4336, "asks": 4340, "asking": 4344, "controller": 4348}  # fmt: skip
+          "journals": 4336, "asks": 4340, "asking": 4344, "controller": 4348,
+          "gates": 4360, "grants": 4364}  # fmt: skip
 _INT64 = {"magic": 0, "clock_ns": 24, "attached": 32, "refused": 40, "calls": 4328, "written": 4352}
 _TEXT = {"actor": (56, LONGEST_ACTOR), "socket": (120, LONGEST_SOCKET), "table": (228, LONGEST_TABLE)}
 

@@ -7,6 +7,7 @@ writer moves, until it stands at its next gate or has ended, so the schedule dec
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -47,11 +48,19 @@ class Gates:
     closed: frozenset[str] = frozenset()
 
     @property
+    def left(self) -> int:
+        """The gates that are left, as bits."""
+        return sum(1 << GATES.index(each) for each in self._left)
+
+    @property
     def asks(self) -> int:
         """The classes of calls that may come to a gate which is left."""
+        return sum({_CLASS_OF_GATE[each] for each in self._left})
+
+    @property
+    def _left(self) -> list[str]:
         behind = GATES.index(self.passed[-1]) if self.passed else -1
-        left = {_CLASS_OF_GATE[each] for each in GATES[behind + 1 :] if each not in self.closed}
-        return sum(left)
+        return [each for each in GATES[behind + 1 :] if each not in self.closed]
 
     def __call__(self, event: Event) -> bool:
         """Whether the writer is to be held at this event."""
@@ -115,9 +124,14 @@ def interleave(
     writers: Sequence[Writer[Answer]],
     schedule: Sequence[int],
     step_seconds: float = STEP_SECONDS,
+    *,
+    together: bool = False,
 ) -> Interleaved[Answer]:
-    """Start the writers one after another, each up to its first gate, then let them through as scheduled."""
-    return _Interleaving(turnstile, writers, step_seconds).run(schedule)
+    """Start the writers one after another, each up to its first gate, then let them through as scheduled.
+
+    They may start `together` where nobody does anything before his first gate that another can see.
+    """
+    return _Interleaving(turnstile, writers, step_seconds).run(schedule, together=together)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +140,13 @@ class _Turn:
 
     of: _Interleaving[Any]
     number: int
+
+    @property
+    def left(self) -> int:
+        return self.of.left(self.number)
+
+    def granted(self, event: Event) -> None:
+        self.of.granted(self.number, event)
 
     @property
     def asks(self) -> int:
@@ -146,15 +167,19 @@ class _Interleaving(Generic[Answer]):
         self._threads: list[threading.Thread] = []
         self._timeline: list[tuple[int, str]] = []
         self._problems: list[str] = []
+        self._strays: list[str] = []
         self._schedule: Sequence[int] = ()
         self._at = 0  # in the schedule: who goes next
 
-    def run(self, schedule: Sequence[int]) -> Interleaved[Answer]:
+    def run(self, schedule: Sequence[int], *, together: bool) -> Interleaved[Answer]:
         for number, writer in enumerate(self._writers):
             writer.actor.begin(classes=_Turn(self, number))
             thread = threading.Thread(target=self._perform, args=(number, writer.submit()), daemon=True)
             self._threads.append(thread)
             thread.start()
+            if not together:
+                self._settle(number)
+        for number in range(len(self._writers)):
             self._settle(number)
         self._schedule = schedule
         while self._at < len(schedule):
@@ -175,7 +200,7 @@ class _Interleaving(Generic[Answer]):
         for thread in self._threads:
             thread.join(self._seconds)
         records = tuple(each.actor.end() for each in self._writers)
-        failures = tuple(problem for record in records for problem in record.problems)
+        failures = (*self._strays, *(problem for record in records for problem in record.problems))
         answers = tuple(answer for each in self._answers for answer in each)
         return Interleaved(tuple(self._timeline), answers, records, (*self._problems, *failures), failures)
 
@@ -189,6 +214,7 @@ class _Interleaving(Generic[Answer]):
             with self._turnstile.changed:
                 if len(self._answers[number]) == self._wanted(number):
                     return  # it was given up
+                self._writers[number].actor.catch_up()
                 self._answers[number].append(answer)
                 if at < len(then):
                     self._gates[number] = Gates(closed=self._writers[number].closed)
@@ -202,15 +228,38 @@ class _Interleaving(Generic[Answer]):
         """The classes of calls at which a writer may still be held."""
         return self._gates[number].asks
 
+    def left(self, number: int) -> int:
+        """The gates at which a writer may still be held."""
+        return self._gates[number].left
+
     def holds(self, number: int, event: Event) -> bool:
         """Whether a writer is held at an event. Who comes to a gate and goes next, goes on at once."""
         if not self._gates[number](event):
             return False
-        if self._at >= len(self._schedule) or self._schedule[self._at] != number:
+        if not self._is_next(number):
             return True
         self._at += 1
         self._goes_on(number)
+        self._grant(number)
         return False
+
+    def granted(self, number: int, event: Event) -> None:
+        """A writer has gone through a gate by itself, since it went next there too."""
+        if not (self._gates[number](event) and self._is_next(number)):
+            self._strays.append(
+                f"writer {number} went through {event} unasked, which was no gate of its own then"
+            )
+            return
+        self._at += 1
+        self._goes_on(number)
+
+    def _is_next(self, number: int) -> bool:
+        return self._at < len(self._schedule) and self._schedule[self._at] == number
+
+    def _grant(self, number: int) -> None:
+        """Let a writer go through as many gates as are its own before another goes next."""
+        following = itertools.takewhile(number.__eq__, self._schedule[self._at :])
+        self._writers[number].actor.grant(sum(1 for _ in following))
 
     def _goes_on(self, number: int) -> None:
         operation = self._first[number] + len(self._answers[number])
@@ -222,6 +271,7 @@ class _Interleaving(Generic[Answer]):
         if actor.parked is None:
             return False
         self._goes_on(number)
+        self._grant(number)
         actor.release()
         self._settle(number)
         return True

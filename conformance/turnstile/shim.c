@@ -6,7 +6,8 @@
  * lie under the table one connection to the controller is made: question, answer, and after the call its result.
  * No answer yet parks the caller. Without a controller nothing may go on: the process ends itself.
  *
- * Where only gates matter, calls of other classes are not asked about but written into the journal, behind the page.
+ * Where only gates matter, other calls are not asked about but written into the journal, behind the page. So are as many
+ * gates as have been granted beforehand.
  *
  * Not seen: writes through a FILE's own buffer, mmap, io_uring, and engines that don't call the C library.
  */
@@ -56,7 +57,9 @@ struct page {
     int32_t asking;     /* threads that wait for an answer: the others of the actor ask too, and wait behind them */
     int32_t controller; /* its process */
     uint64_t written;   /* bytes of the journal */
-    char rest[8192 - 4360];
+    int32_t gates;      /* those that are left, a bit each */
+    int32_t grants;     /* how many of them may be passed without asking */
+    char rest[8192 - 4368];
     char journal[1 << 20];
 };
 #define ROOM (sizeof page->journal - (1 << 18)) /* beyond that everything is asked about */
@@ -68,6 +71,8 @@ struct answer { int32_t verb, err; int64_t length; };
 struct entry { int32_t length, state, err, kind, pid, tid; }; /* then its path, source and thread, each with its end */
 enum state { COMING, UNDER_WAY, OVER };
 enum class { SNAPSHOT = 1, DATA = 2, LOG = 4 };
+enum gate { NONE = 0, AT_SNAPSHOT = 1, AT_DATA = 2, AT_STAGING = 4, AT_PUBLISH = 8, UNSURE = -1 };
+#define GRANTED 256 /* with the kind of a call in the journal: a gate that was passed by a grant */
 struct turn { int fd, generation; struct entry *entry; struct answer answer; };
 struct torn { dev_t dev; ino_t ino; int64_t length; int32_t then, generation; };
 
@@ -224,6 +229,40 @@ static int class_of(int kind, const char *path) {
     return strncmp(path, "_delta_log/", 11) ? DATA : LOG;
 }
 
+static int is_commit(const char *name) {
+    for (int i = 0; i < 20; i++)
+        if (name[i] < '0' || name[i] > '9') return 0;
+    return !strncmp(name + 20, ".json", 5);
+}
+
+/* The gate that a call is, where its name leaves no doubt; the controller knows the others. */
+static int gate_of(int kind, const char *path) {
+    if (kind == LIST || kind == LOOK) return AT_SNAPSHOT;
+    if (kind == REMOVE || kind == MKDIR) return NONE;
+    const char *cut = strrchr(path, '/'), *name = cut ? cut + 1 : path;
+    size_t length = strlen(name);
+    if (name[0] == '.' && length > 4 && !strcmp(name + length - 4, ".crc")) return NONE;
+    if (!strncmp(path, "_delta_log/", 11)) {
+        if (name != path + 11) return UNSURE;
+        if (is_commit(name)) return name[25] ? AT_STAGING : AT_PUBLISH;
+        return name[0] == '.' && is_commit(name + 1) ? AT_STAGING : UNSURE;
+    }
+    return path[0] != '_' && strstr(name, ".parquet") ? AT_DATA : UNSURE;
+}
+
+/* Whether there was a grant left for a gate; all gates before it are behind then. */
+static int granted(int gate) {
+    int32_t left = page->grants;
+    while (left > 0)
+        if (__atomic_compare_exchange_n(&page->grants, &left, left - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            int32_t before = __atomic_fetch_and(&page->gates, ~(2 * gate - 1), __ATOMIC_SEQ_CST);
+            if (before & gate) return 1;
+            __atomic_add_fetch(&page->grants, 1, __ATOMIC_SEQ_CST); /* another thread was here */
+            return 0;
+        }
+    return 0;
+}
+
 static struct entry *note(int kind, const char *path, const char *source) {
     char thread[17] = "";
     prctl(PR_GET_NAME, thread);
@@ -242,20 +281,30 @@ static struct entry *note(int kind, const char *path, const char *source) {
     return entry;
 }
 
+/* Whether the controller has to be asked about a call; else it may be `by_grant` that it goes through a gate. */
+static int must_ask(int kind, const char *path, int *by_grant) {
+    int gate = gate_of(kind, path);
+    if (page->asking) return 1; /* another thread is parked: all wait behind it */
+    if (gate == UNSURE) return page->asks & class_of(kind, path);
+    if (!(page->gates & gate)) return 0;
+    *by_grant = granted(gate);
+    return !*by_grant && page->gates & gate;
+}
+
 /* The controller's word on a call, or where it need not be asked a line in the journal. */
 static void announce(struct turn *turn, int kind, int flags, const char *path, const char *source) {
-    int notes = page->journals && page->written < ROOM;
+    int by_grant = 0;
     turn->generation = page->generation;
-    if (!notes) {
+    if (!page->journals || page->written >= ROOM) {
         ask(turn, kind, flags, 0, path, source);
-    } else if (page->asks & class_of(kind, path) || page->asking) {
+    } else if (must_ask(kind, path, &by_grant)) {
         __atomic_add_fetch(&page->asking, 1, __ATOMIC_SEQ_CST);
         ask(turn, kind, flags, 1, path, source);
         __atomic_sub_fetch(&page->asking, 1, __ATOMIC_SEQ_CST);
         if (turn->answer.verb == PASS) turn->entry = note(kind, path, source);
     } else {
         if (kill(page->controller, 0) && errno == ESRCH) end_actor("the controller is gone");
-        turn->entry = note(kind, path, source);
+        turn->entry = note(by_grant ? kind | GRANTED : kind, path, source);
     }
 }
 

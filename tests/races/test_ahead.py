@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from conformance.races.ahead import Ahead
 from conformance.races.desk import GUARANTEE, IN_TURN, RaceDesk
 from conformance.races.game import Races
 from conformance.races.groups import Group
-from conformance.races.pairs import BEFORE, PAIRS
+from conformance.races.pairs import BEFORE, PAIRS, Pair
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Interleave
@@ -53,14 +54,17 @@ def twins(arena: Arena, *, dear: bool = False) -> Group:
     return Group(tuple(players))
 
 
-def played(dealer: Dealer, group: Group, folder: Path, told: list[Event]) -> tuple[list[Raced], int]:
-    """Three pairs by a group; what was told of them, and how many operations were asked for."""
-    game = Races(dealer, CHUNK, folder)
-    for at, pair in enumerate(PAIRS[:3]):
-        account = Account(CHUNK, at, dealer.keeper, told.append)
-        stand = group.desk(dealer, folder / f"{at}" / "table", "t")
-        assert game.play_pair(account, stand, pair, group)
-        account.close([stand])
+def played(
+    dealer: Dealer, games: Sequence[tuple[Group, Sequence[Pair]]], folder: Path, told: list[Event]
+) -> tuple[list[Raced], int]:
+    """Pairs, those of each game by one group; what was told of them, and how many operations were asked for."""
+    for number, (group, pairs) in enumerate(games):
+        game = Races(dealer, CHUNK, folder / f"{number}")
+        for at, pair in enumerate(pairs):
+            account = Account(CHUNK, at, dealer.keeper, told.append)
+            stand = group.desk(dealer, folder / f"{number}-{at}" / "table", "t")
+            assert game.play_pair(account, stand, pair, group)
+            account.close([stand])
     assert [each for each in told if isinstance(each, HarnessFault)] == []
     raced = [each for each in told if isinstance(each, Raced)]
     asked = sum(sum(each.operations.values()) for each in told if isinstance(each, HistoryEnded))
@@ -68,12 +72,14 @@ def played(dealer: Dealer, group: Group, folder: Path, told: list[Event]) -> tup
     return raced, asked
 
 
-def test_a_dear_engine_makes_the_table_once_and_the_pairs_come_to_the_same(
+def test_a_group_makes_the_table_once_and_the_pairs_come_to_the_same(
     arena: Arena, dealer: Dealer, told: list[Event], tmp_path: Path
 ):
-    played(dealer, twins(arena), tmp_path / "first", told)  # the gates are known from here on
-    each_anew, asked = played(dealer, twins(arena), tmp_path / "anew", told)
-    once, fewer = played(dealer, twins(arena, dear=True), tmp_path / "once", told)
+    played(dealer, [(twins(arena), PAIRS[:1])], tmp_path / "first", told)  # its gates are known from here on
+    alone = [(twins(arena), [each]) for each in PAIRS[:3]]
+    played(dealer, alone, tmp_path / "known", told)
+    each_anew, asked = played(dealer, alone, tmp_path / "anew", told)
+    once, fewer = played(dealer, [(twins(arena), PAIRS[:3])], tmp_path / "once", told)
     assert once == each_anew
     assert [each.schedules for each in once] == [4, 4, 4]
     assert asked - fewer == 2 * (len(BEFORE) + len(BEFORE))  # each with a read after it
@@ -123,11 +129,25 @@ def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_com
 
 
 def test_what_is_raised_ahead_is_raised_to_who_asks_for_the_result():
-    def fails() -> None:
+    def fails(_eased: Callable[[], None]) -> None:
         raise KeyError("there")
 
     ahead = Ahead(fails)
+    ahead.wait_until_eased()
     ahead.wait()
     with pytest.raises(KeyError, match="there"):
         ahead.result()
-    assert Ahead(lambda: 7).result() == 7
+    assert Ahead(lambda _eased: 7).result() == 7
+
+
+def test_who_waits_goes_on_as_soon_as_the_work_is_eased():
+    go_on = threading.Event()
+
+    def works(eased: Callable[[], None]) -> bool:
+        eased()
+        return go_on.wait(20)
+
+    ahead = Ahead(works)
+    ahead.wait_until_eased()
+    go_on.set()
+    assert ahead.result() is True

@@ -35,12 +35,20 @@ def told(record):
     ]
 
 
-class Never:
-    """Asks about calls of these classes, and holds none; remembers what it was asked about."""
+AT_SNAPSHOT, AT_DATA, AT_STAGING, AT_PUBLISH = 1, 2, 4, 8
 
-    def __init__(self, asks):
+
+class Never:
+    """Asks about these gates and about doubtful calls of these classes, and holds none; remembers what it hears of."""
+
+    def __init__(self, left=0, asks=0):
         self.asks = asks
+        self.left = left
         self.asked = []
+        self.through = []
+
+    def granted(self, event):
+        self.through.append(event.name)
 
     def __call__(self, event):
         self.asked.append(event.name)
@@ -63,8 +71,8 @@ def test_what_is_written_down_is_what_would_have_been_asked_about(actor, table, 
     actor.check_seen()
 
 
-def test_only_classes_that_may_be_gates_are_asked_about(actor, table, run):
-    never = Never(LOG_CALLS | DATA_CALLS)
+def test_only_calls_that_come_to_a_gate_which_is_left_are_asked_about(actor, table, run):
+    never = Never(AT_DATA | AT_STAGING | AT_PUBLISH, LOG_CALLS | DATA_CALLS)
     actor.begin(classes=never)
     run(actor, *words(table))
     record = actor.end()
@@ -72,11 +80,58 @@ def test_only_classes_that_may_be_gates_are_asked_about(actor, table, run):
         "data#0 open", "data#1 open", "staging#0 open", "commit#0 link", "commit#1 link",
     ]  # fmt: skip
     assert len(record.happened) == 10
+    assert never.through == []
+
+
+def test_a_name_that_leaves_doubt_is_asked_about_by_its_class(actor, table, run):
+    doubtful = (
+        "mkdir", table / "_change_data", "open", table / "_change_data/cdc-0.parquet",
+        "mkdir", table / "_delta_log/_staged_commits",
+        "open", table / "_delta_log/_staged_commits/00000000000000000007.x.json",
+        "open", table / "_delta_log/_last_checkpoint",
+    )  # fmt: skip
+    for asks, asked in (
+        (0, []),
+        (DATA_CALLS, ["change#0 open"]),
+        (DATA_CALLS | LOG_CALLS, ["change#1 open", "staging#1 open", "hint#1 open"]),
+    ):
+        never = Never(AT_DATA | AT_STAGING, asks)
+        actor.begin(classes=never)
+        run(actor, *doubtful)
+        assert len(actor.end().happened) == (5 if asks == 0 else 3)
+        assert [each.partition("#")[0] for each in never.asked] == [each.partition("#")[0] for each in asked]
+
+
+@pytest.mark.parametrize("granted", range(5))
+def test_as_many_gates_as_are_granted_are_gone_through_unasked_and_told_of_in_their_order(
+    actor, table, run, granted
+):
+    never = Never(AT_SNAPSHOT | AT_DATA | AT_STAGING | AT_PUBLISH)
+    actor.begin(classes=never)
+    actor.grant(granted)
+    run(actor, *words(table))
+    record = actor.end()
+    gates = ["look#0 list", "data#0 open", "staging#0 open", "commit#0 link"]
+    assert never.through == gates[:granted]
+    assert never.asked[:1] == gates[granted:][:1]
+    assert len(record.happened) == 10
+
+
+def test_of_threads_that_come_to_a_gate_at_once_one_takes_the_grant_and_none_is_asked_about(
+    actor, table, run
+):
+    never = Never(AT_DATA)
+    actor.begin(classes=never)
+    actor.grant(3)
+    run(actor, "threads", table)
+    assert len(actor.end().happened) == 160
+    assert len(never.through) == 1
+    assert never.asked == []
 
 
 def test_no_file_of_threads_is_lost_between_what_is_asked_and_what_is_written_down(actor, table, run):
-    for asks in (0, DATA_CALLS):
-        actor.begin(classes=Never(asks))
+    for left in (0, AT_DATA):
+        actor.begin(classes=Never(left))
         run(actor, "threads", table)
         record = actor.end()
         assert sorted(each.event.ordinal for each in record.happened) == list(range(160))
@@ -98,7 +153,7 @@ def test_while_one_thread_is_parked_the_others_wait_whatever_their_calls_are(act
         def __call__(self, event):
             return super().__call__(event) or len(self.asked) == 1
 
-    actor.begin(classes=First(DATA_CALLS))
+    actor.begin(classes=First(AT_DATA))
     process = start(actor, "threads", table)
     assert actor.await_parked(20)
     with pytest.raises(subprocess.TimeoutExpired):
@@ -130,7 +185,9 @@ from pathlib import Path
 from conformance.turnstile.controller import Turnstile
 work, probe, table = map(Path, sys.argv[1:])
 class Nothing:
-    asks = 0
+    asks = left = 0
+    def granted(self, event):
+        pass
     def __call__(self, event):
         return False
 turnstile = Turnstile(work)
@@ -171,8 +228,21 @@ def test_one_that_goes_next_at_its_own_gate_goes_on_at_once(turnstile, actor, ta
 
 def test_gates_ask_about_no_class_that_is_behind_them_or_closed():
     gates = Gates(closed=frozenset({"data"}))
-    assert gates.asks == 1 | LOG_CALLS
+    assert (gates.asks, gates.left) == (1 | LOG_CALLS, AT_SNAPSHOT | AT_STAGING | AT_PUBLISH)
     gates.passed.append("snapshot")
-    assert gates.asks == LOG_CALLS
+    assert (gates.asks, gates.left) == (LOG_CALLS, AT_STAGING | AT_PUBLISH)
     gates.passed.append("publish")
-    assert gates.asks == 0
+    assert (gates.asks, gates.left) == (0, 0)
+
+
+def test_a_gate_that_was_gone_through_out_of_turn_makes_the_schedule_not_followed(
+    turnstile, actor, table, start
+):
+    def submit():
+        actor.grant(1)
+        process = start(actor, *words(table))
+        return lambda: process.wait(60)
+
+    found = interleave(turnstile, [Writer(actor, submit)], (0, 0, 0, 0))
+    assert not found.followed
+    assert "writer 0 went through look#0 list _delta_log unasked" in found.failures[0]

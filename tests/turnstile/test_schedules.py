@@ -87,6 +87,19 @@ def test_the_same_schedule_gives_the_same_traces_thirty_times(race):
     assert len(traces) == 1
 
 
+def test_writers_that_start_together_take_the_same_course(race):
+    for schedule in ((0, 1, 0, 1, 0, 1, 0, 1), (1, 1, 1, 1, 0, 0, 0, 0), (0, 0, 1, 1, 1, 0, 0, 1)):
+        one_by_one, _ = race(schedule, Append(rows(1)), Overwrite(rows(2)))
+        at_once, table = race(schedule, Append(rows(1)), Overwrite(rows(2)), together=True)
+        assert at_once.followed
+        assert at_once.timeline == one_by_one.timeline
+        assert [each.trace for each in at_once.records] == [each.trace for each in one_by_one.records]
+        assert [str(each.outcome) for each in at_once.answers] == [
+            str(each.outcome) for each in one_by_one.answers
+        ]
+        assert 2 in ids(table)
+
+
 def test_a_schedule_that_cannot_be_followed_is_told_as_such(race):
     told, table = race(
         (0, 0, 0, 0, 0, 1, 1, 1, 1), Append(rows(1)), SetProperties((("delta.appendOnly", "false"),))
