@@ -198,6 +198,7 @@ class Account:
             with_engines=self._others(desk, judged.seat.engine),
             features=self._features,
             processes=desk.processes,
+            promised=desk.promised(judged.seat),
         )
 
     def _others(self, desk: Desk, engine: str) -> tuple[str, ...]:

@@ -258,7 +258,7 @@ class Campaign:
             return
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
-        if isinstance(event, FindingFound) and not event.known:
+        if isinstance(event, FindingFound) and event.fresh:
             self._new.add(event.fingerprint)
         self._bus.emit(event)
 

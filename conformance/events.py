@@ -32,13 +32,18 @@ class UnknownEvent(EventError):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """How much of a suite the plan holds; a run that ends with less was cut. `dear` are the steps that a JVM plays."""
+    """How much of a suite the plan holds; a run that ends with less was cut. `dear` are the steps that a JVM plays.
+
+    `numbers` are those of its chunks, where they are not the first so many. How many steps a committed history has
+    shows only as it is played.
+    """
 
     suite: str
     chunks: int
     histories: int
     steps: int
     dear: int = 0
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,8 @@ class FindingFound:
     """A requirement did not hold. Emitted each time; the folder is written the first time only.
 
     `known` is true for a known deviation (`deviation` names it) and for a finding of the baseline. `step` is the
-    failing one, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's folder.
+    failing one, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's folder. What the
+    engine did not promise to keep is not `promised`.
     """
 
     fingerprint: str
@@ -240,6 +246,19 @@ class FindingFound:
     with_engines: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     processes: str = "one"
+    promised: bool = True
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it is news, and against a promise: what a run is there to find."""
+        return self.promised and not self.known
+
+    @property
+    def kind(self) -> str:
+        """In a word or two: how it is known, or how much it weighs."""
+        if self.deviation:
+            return f"known, {self.deviation}"
+        return "known" if self.known else self.strength if self.promised else "not guaranteed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Found:
     with_engines: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     processes: str = "one"
+    promised: bool = True
 
 
 class Keeper:
@@ -41,7 +42,7 @@ class Keeper:
     def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
         self._root = folder / "findings"
         self._known = known
-        self._kept: dict[str, int] = {}
+        self._kept: dict[str, tuple[bool, int]] = {}  # whether it was known, and its step
 
     def keep(self, found: Found) -> FindingFound:
         """Write the finding's folder, unless a history as short is kept already, and say what to tell."""
@@ -67,15 +68,17 @@ class Keeper:
             processes=found.processes,
             timeline=_timeline(seen),
         )
-        if seen.step < self._kept.get(finding.fingerprint, seen.step + 1):
+        this = (known, seen.step)  # what is news stands before what is known, whatever came first
+        if this < self._kept.get(finding.fingerprint, (True, seen.step + 1)):
             keep_finding(self._root, finding, seen.folder, seen.before.version if seen.before else None)
-            self._kept[finding.fingerprint] = seen.step
+            self._kept[finding.fingerprint] = this
         return FindingFound(
             fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
             engine=seen.engine, role=requirement.role, suite=found.history.suite, detail=breach.detail,
             steps=len(found.history.steps), step=seen.step, folder=f"findings/{finding.fingerprint}", known=known,
             deviation=deviation, where=breach.where, chunk=found.history.chunk, history=found.number,
             with_engines=found.with_engines, features=found.features, processes=found.processes,
+            promised=found.promised,
         )  # fmt: skip
 
 

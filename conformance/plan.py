@@ -140,12 +140,14 @@ class Plan:
 def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -> Planned:
     dear = [len(each.heavy) if heavy else 0 for each in chunks]
     played = [each.histories if light else few for each, few in zip(chunks, dear, strict=True)]
+    numbers = tuple(each.number for each in chunks)
     return Planned(
         suite,
         len(chunks),
         sum(played),
         sum(each.steps * many for each, many in zip(chunks, played, strict=True)),
         dear=sum(each.steps * few for each, few in zip(chunks, dear, strict=True)),
+        numbers=() if numbers == tuple(range(len(chunks))) else numbers,
     )
 
 

@@ -282,6 +282,10 @@ class Desk:
             news = self._heard.news(seat.engine, said.breaches)
             yield from self._charged(Judged(seat, mine, news, evidence, said.faults))
 
+    def promised(self, seat: Seat) -> bool:  # noqa: ARG002 - for desks where others come between
+        """Whether an engine promises what it is held to here."""
+        return True
+
     def _charged(self, judged: Judged) -> Iterator[Judged]:
         """Who is told of a breach: who was judged."""
         yield judged

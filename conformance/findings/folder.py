@@ -135,19 +135,20 @@ def write_finding(
     """Put a finding's folder under `root`; returns it.
 
     `parts` are further files by name (scripts, README). `table` is the folder of the table after the step and `version`
-    its version before it (None: there was no table). If the finding is there already, the shorter history stays.
+    its version before it (None: there was no table). If the finding is there already, the shorter history stays; but
+    one that is news replaces one that is known.
     """
     target = root / finding.fingerprint
     try:
         root.mkdir(parents=True, exist_ok=True)
         if target.exists():
-            known = load_finding(target)
-            if known.key != finding.key:
+            there = load_finding(target)
+            if there.key != finding.key:
                 message = (
-                    f"{target}: {known.key} and {finding.key} share a fingerprint; report this to the project"
+                    f"{target}: {there.key} and {finding.key} share a fingerprint; report this to the project"
                 )
                 raise Collision(message)
-            if known.step <= finding.step:
+            if (there.known, there.step) <= (finding.known, finding.step):
                 return target
         making = Path(tempfile.mkdtemp(prefix=f".{finding.fingerprint}-", dir=root))
         try:

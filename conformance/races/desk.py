@@ -219,12 +219,16 @@ class RaceDesk(Desk):
 
     def _charged(self, judged: Judged) -> Iterator[Judged]:
         race = judged.seen.race
-        replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
-        if race is None or not judged.breaches or replaceable:
+        if race is None or not judged.breaches:
             yield judged
-        else:
-            asked = [self._speaker(self._all[owner]) for owner in race.owners]
-            yield from charged(judged, self._authors, asked)
+            return
+        replaceable = self.processes == SEVERAL and not all(map(promises, self.seats))
+        asked = [self._speaker(self._all[owner]) for owner in race.owners]
+        yield from charged(judged, {} if replaceable else self._authors, asked)
+
+    def promised(self, seat: Seat) -> bool:
+        """Not where commits of several processes meet, for who promises nothing of those."""
+        return self.processes != SEVERAL or promises(seat)
 
     def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
         """What the engines were asked, and how long they took: they work side by side, so the longest counts."""

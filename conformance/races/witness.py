@@ -51,8 +51,8 @@ class Witnesses:
     _known: dict[str, tuple[tuple[Step, ...], RaceDesk, Judged]] = field(default_factory=dict)
 
     def take(self, account: Account, group: Group, desk: RaceDesk, judged: Judged) -> None:
-        """One verdict. The engines are at other tables afterwards, if anything was tried."""
-        breach = self._news(account, judged)
+        """One verdict. The engines are at other tables afterwards, if anything was tried: for promises only."""
+        breach = self._news(account, judged) if desk.promised(judged.seat) else None
         found = None if breach is None else self._smaller(account, group, desk, judged, breach)
         if found is None:
             account.take(desk, (judged,))

@@ -119,9 +119,10 @@ def verdict_of(findings: Sequence[FindingFound], declared: Declared | None, *, e
     A declaration that something is not guaranteed stands above findings of it: that is what it declares. One that
     something is unsupported does not: an engine that does it anyway, and wrongly, has a finding.
     """
-    if declared is not None and declared.verdict == "not-guaranteed":
+    unpromised = any(not each.promised for each in findings)
+    if unpromised or (declared is not None and declared.verdict == "not-guaranteed"):
         return "not-guaranteed"
-    fresh = [each for each in findings if not each.known]
+    fresh = [each for each in findings if each.fresh]
     if any(each.strength == "must" for each in fresh):
         return "violated"
     if fresh:

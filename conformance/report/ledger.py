@@ -124,7 +124,7 @@ class Ledger:
         self._homes.append(self._home)
         for each in event.plan:
             suite = self._suite(each.suite)
-            suite.planned |= {self._key(each.suite, number) for number in range(each.chunks)}
+            suite.planned |= {self._key(each.suite, number) for number in each.numbers or range(each.chunks)}
 
     def _end_chunk(self, event: events.ChunkEnded) -> None:
         suite, key = self._suite(event.suite), self._key(event.suite, event.number)
@@ -142,7 +142,8 @@ class Ledger:
     def _find(self, event: FindingFound) -> None:
         key = (event.fingerprint, event.engine)
         self._times[key] += 1
-        self._findings.setdefault(key, (event, self._home))
+        if key not in self._findings or (event.fresh and not self._findings[key][0].fresh):
+            self._findings[key] = (event, self._home)
         self._seen(event, event.requirement).findings.append(event)
 
     def _seen(self, event: events.Evidence | FindingFound, requirement: str) -> Seen:

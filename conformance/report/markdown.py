@@ -87,20 +87,25 @@ def _engines(results: Results) -> list[str]:
 
 
 def _findings(results: Results) -> list[str]:
-    fresh = [each for each in results.findings if not each.event.known]
+    fresh = [each for each in results.findings if each.event.fresh]
     known = [each for each in results.findings if each.event.known]
+    unpromised = [each for each in results.findings if not each.event.fresh and not each.event.known]
     lines = []
     if fresh:
         lines += [f"### {plural(len(fresh), 'finding')}", ""]
         for each in fresh:
             lines += _finding(each)
-    if known:
-        lines += ["<details><summary>" + plural(len(known), "known deviation") + "</summary>", ""]
-        lines += [
-            f"- {code(each.event.fingerprint)} {escape(each.event.engine)}, {code(each.event.requirement)}"
-            for each in known
-        ]
-        lines += ["", "</details>", ""]
+    for title, which in (
+        ("known deviation", known),
+        ("difference in what an engine does not guarantee", unpromised),
+    ):
+        if which:
+            lines += [f"<details><summary>{plural(len(which), title)}</summary>", ""]
+            lines += [
+                f"- {code(each.event.fingerprint)} {escape(each.event.engine)}, {code(each.event.requirement)}"
+                for each in which
+            ]
+            lines += ["", "</details>", ""]
     return lines
 
 

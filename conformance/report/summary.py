@@ -116,6 +116,7 @@ def _finding(each: FindingResult) -> dict[str, Any]:
     return {
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
+        "promised": event.promised,
         "deviation": event.deviation, "steps": event.steps, "times": each.times, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
     }  # fmt: skip

@@ -82,7 +82,7 @@ def is_strict(compatible_with: Sequence[str]) -> bool:
 
 def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
     for each in findings:
-        if each.engine == REFERENCE_ENGINE and each.strength == "reference" and not each.known:
+        if each.engine == REFERENCE_ENGINE and each.strength == "reference" and each.fresh:
             yield f"{each.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does not: the rule is wrong"
 
 

@@ -129,7 +129,7 @@ def square(claims: Iterable[Claim]) -> Square | None:
 
 def finding_views(results: Results) -> tuple[FindingView, ...]:
     """The findings, those that nobody knew of first."""
-    ordered = sorted(results.findings, key=lambda each: each.event.known)
+    ordered = sorted(results.findings, key=lambda each: not each.event.fresh)
     return tuple(finding_view(each) for each in ordered)
 
 

@@ -33,7 +33,7 @@ class Shown:
 
     def __call__(self, event: Event) -> None:
         """Listen."""
-        if isinstance(event, FindingFound) and not event.known:
+        if isinstance(event, FindingFound) and event.fresh:
             self.findings.setdefault(event.fingerprint, event)
         elif isinstance(event, HarnessFault):
             self.faults.append(event)

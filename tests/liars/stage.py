@@ -28,6 +28,9 @@ class InProcess:
     def open(self, location: str, timeout: float = 0) -> None:
         self.adapter.open(location)
 
+    def submit_open(self, location: str, timeout: float = 0) -> Pending[None]:
+        return Pending(lambda: self.open(location))
+
     def submit(self, operation: Operation, tag: str = "", timeout: float = 0) -> Pending[Reply]:
         reply = Reply(self.adapter.execute(operation, tag), 0.0)
         return Pending(lambda: reply)

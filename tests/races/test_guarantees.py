@@ -67,6 +67,13 @@ def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(told: list[Ev
     assert claims["race.all-acknowledged"] == "not-guaranteed"
 
 
+def test_what_is_found_where_nothing_is_promised_is_marked_so_and_not_made_smaller(told: list[Event]):
+    found = [each for each in told if isinstance(each, FindingFound)]
+    assert {(each.processes, each.promised) for each in found} == {(SEVERAL, False), (IN_TURN, True)}
+    assert {each.kind for each in found if not each.promised} == {"not guaranteed"}
+    assert {each.fresh for each in found if not each.promised} == {False}
+
+
 def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
     told: list[Event], tmp_path: Path
 ):

@@ -79,6 +79,23 @@ def test_a_known_finding_does_not_cover_a_new_one():
     assert claim("contents.rows", *small_run(known, fresh)).verdict == "violated"
 
 
+@pytest.mark.parametrize("known_first", (True, False))
+def test_what_is_news_in_one_history_is_shown_though_another_sets_off_a_known_deviation_of_the_same_kind(
+    known_first,
+):
+    both = [breach("contents.rows", known=True, deviation="a-cause"), breach("contents.rows")]
+    results = results_of(*small_run(*(both if known_first else both[::-1])))
+    assert [each.event.fresh for each in results.findings] == [True]
+    assert [each.times for each in results.findings] == [2]
+    assert results.outcome.exit == 1
+
+
+def test_what_nobody_promises_is_no_violation_though_the_run_ended_before_that_was_declared():
+    assert claim("contents.rows", *small_run(breach("contents.rows", promised=False))).verdict == (
+        "not-guaranteed"
+    )
+
+
 def test_a_finding_stands_in_the_cell_of_its_own_setting_only():
     shared = breach("contents.rows", with_engines=("delta-spark@4.4.0",))
     verdicts = {

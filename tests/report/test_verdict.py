@@ -97,8 +97,9 @@ def test_a_reference_rule_that_delta_spark_itself_breaks_is_our_fault():
         replace(DIFFERENCE, engine=SPARK, known=True),
         replace(DIFFERENCE, engine=SPARK, strength="should"),
         replace(DIFFERENCE, engine="delta-spark@4.0.0"),
+        replace(DIFFERENCE, engine=SPARK, promised=False),
     ),
-    ids=("known", "recommendation", "another-version"),
+    ids=("known", "recommendation", "another-version", "not-promised"),
 )
 def test_other_differences_of_delta_spark_are_no_fault_of_ours(finding):
     assert outcome(EngineReady(finding.engine), finding).exit == 0

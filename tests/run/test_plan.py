@@ -139,6 +139,8 @@ class TestPlans:
         ]
         assert [each.heavy for each in part.chunks] == [tuple(range(12)), (0, 1)]
         assert part.core == () != whole.core
+        assert [each.numbers for each in part.planned()] == [(1, 2)]
+        assert [each.numbers for each in whole.planned()] == [()]
         plain = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("plain",), examples=3)
         assert [(each.name, each.histories) for each in plain.chunks] == [("lockstep-0", 3)]
         both = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("merges", "rules"), examples=13)

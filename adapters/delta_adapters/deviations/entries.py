@@ -128,12 +128,14 @@ def known(  # noqa: PLR0917 - what is known of a finding
     for where the history is not at hand. Expired entries cover nothing.
     """
     for each in all_deviations():
-        if each.engine != engine or each.expired(today) or not (version is None or each.covers(version)):
+        if each.engine != engine:
             continue
         if not (
             fingerprint in each.fingerprints
             or (form is not None and any(one.holds(form) for one in each.forms))
         ):
+            continue
+        if each.expired(today) or not (version is None or each.covers(version)):
             continue
         if each.trigger is None or triggers is None or each.trigger in triggers:
             return each

@@ -35,13 +35,13 @@ def copyable(command: str) -> Markup:
 
 def _finding(view: FindingView, base: Path, *, opened: bool) -> Markup:
     event = view.result.event
-    kind = "known" if event.known else ("violated" if event.strength == "must" else "differs")
+    kind = "known" if not event.fresh else ("violated" if event.strength == "must" else "differs")
     return element(
         "details",
         element(
             "summary",
             element("span", event.fingerprint, class_="print"),
-            element("span", "known" if event.known else event.strength, class_=f"kind {kind}"),
+            element("span", event.kind.partition(",")[0], class_=f"kind {kind}"),
             element("span", event.requirement, class_="requirement"),
             element("span", event.engine, class_="who"),
             element("span", plural(event.steps, "step"), class_="dim"),
@@ -61,7 +61,7 @@ def _finding(view: FindingView, base: Path, *, opened: bool) -> Markup:
         ),
         class_=f"finding {kind}",
         id=f"finding-{event.fingerprint}",
-        open=opened and not event.known,
+        open=opened and event.fresh,
     )
 
 

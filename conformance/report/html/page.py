@@ -153,7 +153,7 @@ def _circumstances(results: Results) -> Markup:
 def _tiles(results: Results) -> Markup:
     steps = sum(each.steps for each in results.suites)
     histories = sum(each.histories for each in results.suites)
-    fresh = sum(not each.event.known for each in results.findings)
+    fresh = sum(each.event.fresh for each in results.findings)
     checks = sum(each.weight.checks for each in results.claims)
     tiles = [
         (f"{steps:,}", "steps", "commands, each counted once"),

@@ -53,7 +53,8 @@ def counts(results: Results) -> str:
 
 
 def _finding_lines(results: Results) -> list[str]:
-    fresh = [each for each in results.findings if not each.event.known]
+    fresh = [each for each in results.findings if each.event.fresh]
+    unpromised = [each.event for each in results.findings if not each.event.promised and not each.event.known]
     known = [each.event for each in results.findings if each.event.known]
     lines = []
     if fresh:
@@ -66,6 +67,9 @@ def _finding_lines(results: Results) -> list[str]:
             f"{plural(len(known), 'known deviation')} seen; `conformance explain FINGERPRINT` tells each:",
         ]
         lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in known]
+    if unpromised:
+        lines += ["", f"{plural(len(unpromised), 'difference')} in what an engine does not guarantee:"]
+        lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in unpromised]
     return lines
 
 

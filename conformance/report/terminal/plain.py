@@ -47,7 +47,7 @@ class PlainTerminal:
 
 def progress_line(progress: Progress) -> str:
     """How far a run is, in a line."""
-    of_plan = f" of {progress.planned:,}" if progress.planned else ""
+    of_plan = f" of {progress.planned:,}" if progress.steps <= progress.planned else ""
     parts = [
         f"{progress.steps:,}{of_plan} steps",
         plural(progress.histories, "history", "histories"),
@@ -68,8 +68,8 @@ def event_lines(event: Event, told: set[tuple[str, str]]) -> list[str]:
         case events.EngineUnavailable():
             lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
             return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
-        case FindingFound() if (event.fingerprint, event.engine) not in told:
-            told.add((event.fingerprint, event.engine))
+        case FindingFound() if (event.fingerprint, event.engine + event.kind) not in told:
+            told.add((event.fingerprint, event.engine + event.kind))
             return [finding_line(event)]
         case events.EngineLost():
             after = f" in {event.operation}" if event.operation else ""
@@ -90,7 +90,4 @@ def event_lines(event: Event, told: set[tuple[str, str]]) -> list[str]:
 
 def finding_line(event: FindingFound) -> str:
     """A finding in a line."""
-    kind = f"known, {event.deviation}" if event.deviation else "known" if event.known else event.strength
-    return (
-        f"finding {event.fingerprint} ({kind}): {event.engine} {event.requirement}: {one_line(event.detail)}"
-    )
+    return f"finding {event.fingerprint} ({event.kind}): {event.engine} {event.requirement}: {one_line(event.detail)}"

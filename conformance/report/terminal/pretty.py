@@ -98,5 +98,5 @@ def _styled(event: Event, line: str) -> Text:
     }
     style = styles.get(type(event).__name__, "")
     if isinstance(event, FindingFound):
-        style = "yellow" if event.known else "red"
+        style = "red" if event.fresh else "yellow"
     return Text(line, style=style)

@@ -42,7 +42,7 @@ class Progress:
     @property
     def fresh(self) -> int:
         """Findings that are not known."""
-        return sum(not each.known for each in self.findings.values())
+        return sum(each.fresh for each in self.findings.values())
 
     @property
     def known(self) -> int:
@@ -82,7 +82,9 @@ class Progress:
             case events.HistoryEnded():
                 self._end_history(event)
             case FindingFound():
-                self.findings.setdefault((event.fingerprint, event.engine), event)
+                key = (event.fingerprint, event.engine)
+                if event.fresh or key not in self.findings:
+                    self.findings[key] = event
             case events.EngineLost():
                 self.lost += 1
             case _:
