@@ -12,7 +12,7 @@ import pytest
 
 from conformance.findings import key_of
 from conformance.findings.causes import known_deviation, triggers_of
-from conformance.history import History
+from conformance.history import History, Step
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import (
     TRIGGERS,
@@ -24,6 +24,7 @@ from delta_adapters.deviations import (
     load_deviations,
 )
 from delta_adapters.reference import Reference
+from delta_models.operations import DeadTableAt
 from delta_models.requirements import BY_ID
 from tests.liars.stage import ALWAYS_KNOWN, play
 
@@ -114,6 +115,23 @@ def test_what_ends_the_process_still_ends_one(name: str):
     path = Path(__file__).parents[2] / "tools" / "deviations" / f"{name.replace('-', '_')}.py"
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "cut"),
+    (
+        (DeadTableAt("stream-plan", "before"), True),
+        (DeadTableAt("stream-plan-staging", "after"), True),
+        (DeadTableAt("side", "before", 4), True),  # Hadoop's checksum of the plan's temporary file
+        (DeadTableAt("side", "before", 3), False),
+        (DeadTableAt("stream-done", "before"), False),
+    ),
+)
+def test_a_stream_is_cut_while_it_plans_at_its_plan_and_at_the_checksum_of_that(
+    fault: DeadTableAt, cut: bool
+):
+    history = History("crashes", "dev", 0, 1, (Step(fault),))
+    assert ("stream-plan-cut" in triggers_of(history)) is cut
 
 
 def test_every_trigger_is_one_of_an_entry():
