@@ -357,11 +357,20 @@ class Actor:
             for each in granted:
                 self._classes.granted(each)
             if granted:
-                self._show_gates()
+                self._take_gates()
 
     def _show_gates(self) -> None:
+        """An operation has all its gates before it."""
         self._page["asks"] = self._classes.asks if self._classes is not None else 0
         self._page["gates"] = self._classes.left if self._classes is not None else 0
+
+    def _take_gates(self) -> None:
+        """It has come to gates. Those that were granted the shims have taken themselves: nothing is written then, since
+        other threads may just be taking more."""
+        if self._classes is not None:
+            self._page["asks"] = self._classes.asks
+            if self._page["gates"] & ~self._classes.left:
+                self._page["gates"] &= self._classes.left
 
     def _tell_who_ends(self) -> None:
         if self._ending and not self._moving:
@@ -385,7 +394,7 @@ class Actor:
         elif self._classes is not None:
             if self._classes(event):
                 verdict = Hold()
-            self._show_gates()
+            self._take_gates()
         if isinstance(verdict, Hold):
             self._held = _Held(connection, event, time.monotonic() + self._hold)
             self._changed.notify_all()

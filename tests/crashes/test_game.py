@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,17 @@ import pytest
 from conformance.chunks import play_chunk
 from conformance.crashes.game import EachPoint
 from conformance.dealer import Dealer
-from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Note, Struck
+from conformance.events import (
+    Event,
+    Evidence,
+    FindingFound,
+    HarnessFault,
+    HistoryEnded,
+    Note,
+    Struck,
+    from_json,
+    to_line,
+)
 from conformance.findings.replay import FAILS, replay
 from conformance.history import Step
 from conformance.hosts import Hosts
@@ -36,6 +47,7 @@ def events_of(
         dealer = Dealer(hosts, Keeper(folder), told.append, lambda: False, arena)
         play_chunk(dealer, chunk, folder / "work")
     assert [each for each in told if isinstance(each, HarnessFault)] == []
+    assert [from_json(json.loads(to_line(each))) for each in told] == told, "a worker can't send it"
     return told
 
 

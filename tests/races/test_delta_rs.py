@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,16 @@ import pytest
 
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer, seat_of
-from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded, Raced
+from conformance.events import (
+    Event,
+    Evidence,
+    FindingFound,
+    HarnessFault,
+    HistoryEnded,
+    Raced,
+    from_json,
+    to_line,
+)
 from conformance.findings import key_of
 from conformance.findings.causes import known_deviation
 from conformance.findings.replay import FAILS, replay
@@ -70,6 +80,7 @@ def test_a_chunk_tells_of_orders_and_conflicts_and_its_findings_replay(arena: Ar
     assert any(each.conflicts for each in raced)
     assert sum(each.schedules for each in told if isinstance(each, HistoryEnded)) >= 40
     assert {each.processes for each in told if isinstance(each, Evidence)} == {"several"}
+    assert [from_json(json.loads(to_line(each))) for each in told] == told, "a worker can't send it"
     found = [each for each in told if isinstance(each, FindingFound)]
     expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal", *ALWAYS_KNOWN}
     assert {each.deviation for each in found} == expected

@@ -11,7 +11,16 @@ import delta_adapters
 from conformance.accounts import Account, features_of
 from conformance.chunks import play_chunk
 from conformance.dealer import Dealer
-from conformance.events import Event, Evidence, FindingFound, HarnessFault, HistoryEnded
+from conformance.events import (
+    Event,
+    Evidence,
+    FindingFound,
+    HarnessFault,
+    HistoryEnded,
+    Raced,
+    from_json,
+    to_line,
+)
 from conformance.findings import load_finding
 from conformance.findings.replay import FAILS, replay
 from conformance.history import Step
@@ -69,6 +78,12 @@ def test_what_is_found_is_kept_by_its_smallest_witness(liar: tuple[Path, list[Ev
         assert len(race.operations) == 2
         assert len(finding.history.steps) <= 4
         assert len(finding.timeline) >= len(race.schedule)
+
+
+def test_what_is_told_of_races_can_be_sent_by_a_worker(liar: tuple[Path, list[Event]]):
+    _, told = liar
+    assert any(isinstance(each, Raced) for each in told)
+    assert [from_json(json.loads(to_line(each))) for each in told] == told
 
 
 def test_it_replays(liar: tuple[Path, list[Event]]):
