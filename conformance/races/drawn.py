@@ -106,7 +106,8 @@ def raced(desk: RaceDesk, race: Race) -> Raced:
     return Raced(
         engines=tuple(desk.sitting[owner].engine for owner in race.owners),
         operations=tuple(type(each).__name__ for each in race.operations),
-        overlap=race.overlap, schedules=int(not race.failures), unfollowed=int(bool(race.failures)), both=int(not refused),
+        overlap=race.overlap, schedules=int(not race.failures), unfollowed=int(bool(race.failures)),
+        both=int(not refused),
         conflicts={each: refused.count(each) for each in refused},
         documented=documented(first, second, race.overlap, level), isolation=level, processes=desk.processes,
     )  # fmt: skip
