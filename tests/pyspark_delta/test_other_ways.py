@@ -13,6 +13,7 @@ from pyspark_delta import DeltaTable, deleted_rows, file_index, read, spread, wr
 from pyspark_delta.datasource import register
 from pyspark_delta.exceptions import DeltaError, MissingDataFile
 from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta.small_tables import let_a_millisecond_pass
 
 pytestmark = pytest.mark.slow
 
@@ -136,6 +137,7 @@ def test_work_on_very_many_files_is_spark_jobs(spark, table, tmp_path, monkeypat
     converted = DeltaTable.convertToDelta(spark, f"parquet.`{tmp_path / 'plain'}`")
     assert converted.count() == converted.toDF().count() == 30
     changed.delete()
+    let_a_millisecond_pass()
     spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     changed.vacuum(0)
     spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")

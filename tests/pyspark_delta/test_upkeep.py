@@ -24,7 +24,7 @@ from pyspark_delta.exceptions import (
     VersionNotFound,
 )
 from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta.small_tables import actions, age, files, ids, live, several
+from tests.pyspark_delta.small_tables import actions, age, files, ids, let_a_millisecond_pass, live, several
 
 pytestmark = pytest.mark.slow
 
@@ -201,6 +201,7 @@ class TestRestore:
     def test_what_was_vacuumed_can_not_be_restored(self, spark, table, unchecked):
         target = several(spark, table, (1,), (2,))
         target.delete("id = 1")
+        let_a_millisecond_pass()
         target.vacuum(0)
         with pytest.raises(MissingDataFile, match="can't be restored"):
             target.restoreToVersion(1)
