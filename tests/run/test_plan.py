@@ -52,14 +52,14 @@ class TestProfiles:
             each.histories for each in everything
         )
 
-    @pytest.mark.parametrize("name", ("dev", "ci"))
+    @pytest.mark.parametrize("name", ("dev", "ci", "nightly"))
     def test_the_core_names_requirements_that_there_are(self, name):
         core = load_profile(name).core
         assert core
         assert {each.requirement for each in core} <= set(BY_ID)
         assert set(ENGINES) <= {each.engine for each in core} <= {*ENGINES, "pyspark", "reference"}
 
-    @pytest.mark.parametrize("name", ("dev", "ci"))
+    @pytest.mark.parametrize("name", ("dev", "ci", "nightly"))
     def test_the_core_asks_no_more_histories_than_are_planned(self, name):
         profile = load_profile(name)
         plan = make_plan(profile, 1, engines=(*ENGINES, "pyspark"))
