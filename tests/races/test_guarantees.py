@@ -15,6 +15,7 @@ from conformance.hosts import Hosts
 from conformance.keeper import Keeper
 from conformance.plan import Chunk
 from conformance.races.desk import IN_TURN, SEVERAL
+from conformance.races.pairs import BEFORE
 from conformance.report.ledger import Ledger
 from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
@@ -72,6 +73,8 @@ def test_what_is_found_where_nothing_is_promised_is_marked_so_and_not_made_small
     assert {(each.processes, each.promised) for each in found} == {(SEVERAL, False), (IN_TURN, True)}
     assert {each.kind for each in found if not each.promised} == {"not guaranteed"}
     assert {each.fresh for each in found if not each.promised} == {False}
+    assert {each.steps for each in found if not each.promised} == {len(BEFORE) + 1}
+    assert min(each.steps for each in found if each.promised) < len(BEFORE) + 1
 
 
 def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
