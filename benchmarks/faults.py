@@ -78,7 +78,7 @@ class Clock:
         """Crash points or schedules of a chunk, the seconds that it took, and those of the engine among them."""
         self.told.clear()
         start = time.monotonic()
-        self._until = time.monotonic() + self._seconds
+        self._until = start + self._seconds
         if self._reads:
             EachPoint(self._dealer, chunk, self._work / "points", [self.engine]).play_all()
         else:

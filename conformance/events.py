@@ -34,8 +34,7 @@ class UnknownEvent(EventError):
 class Planned:
     """How much of a suite the plan holds; a run that ends with less was cut. `dear` are the steps that a JVM plays.
 
-    `numbers` are those of its chunks, where they are not the first so many. How many steps a committed history has
-    shows only as it is played.
+    `numbers` are those of its chunks, where they are not the first so many. Committed histories may have more steps.
     """
 
     suite: str

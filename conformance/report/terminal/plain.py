@@ -23,7 +23,7 @@ class PlainTerminal:
         self._clock = clock
         self._said = clock()
         self._progress = Progress(clock)
-        self._told: set[tuple[str, str]] = set()
+        self._told: set[tuple[str, str, str]] = set()
 
     def __call__(self, event: Event) -> None:
         """Say what the event means, if it is worth a line."""
@@ -58,8 +58,8 @@ def progress_line(progress: Progress) -> str:
     return f"[{seconds(progress.elapsed)}] {', '.join(parts)}"
 
 
-def event_lines(event: Event, told: set[tuple[str, str]]) -> list[str]:
-    """The lines that an event is worth. A finding is told once; `told` remembers which."""
+def event_lines(event: Event, told: set[tuple[str, str, str]]) -> list[str]:
+    """The lines that an event is worth. A finding is told once as what it is; `told` remembers which."""
     match event:
         case events.RunStarted():
             return [f"conformance {event.harness}, profile {event.profile}, seed {event.seed}"]
@@ -68,8 +68,8 @@ def event_lines(event: Event, told: set[tuple[str, str]]) -> list[str]:
         case events.EngineUnavailable():
             lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
             return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
-        case FindingFound() if (event.fingerprint, event.engine + event.kind) not in told:
-            told.add((event.fingerprint, event.engine + event.kind))
+        case FindingFound() if (event.fingerprint, event.engine, event.kind) not in told:
+            told.add((event.fingerprint, event.engine, event.kind))
             return [finding_line(event)]
         case events.EngineLost():
             after = f" in {event.operation}" if event.operation else ""

@@ -29,7 +29,7 @@ class PrettyTerminal:
     ) -> None:
         self._console = console or Console(file=out, highlight=False)
         self._progress = Progress(clock)
-        self._told: set[tuple[str, str]] = set()
+        self._told: set[tuple[str, str, str]] = set()
         self._live = Live(
             get_renderable=self.picture, console=self._console, refresh_per_second=4, transient=True,
             redirect_stdout=False, redirect_stderr=False,
