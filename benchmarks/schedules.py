@@ -38,6 +38,7 @@ from conformance.turnstile.arena import Arena
 from delta_adapters.registry import parse_engine
 from delta_adapters.supervisor import Host
 from delta_models.operations import Read
+from delta_models.wire_names import name_of
 
 RUNS = 11
 WARM_SECONDS, SECONDS = 60.0, 100.0
@@ -109,11 +110,7 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
 def _pair_of(raced: Raced) -> Pair:
     """The committed pair that an event tells of."""
     told = (*raced.operations, raced.overlap)
-    return next(
-        each
-        for each in PAIRS
-        if told == (type(each.first).__name__, type(each.second).__name__, each.overlap)
-    )
+    return next(each for each in PAIRS if told == (name_of(each.first), name_of(each.second), each.overlap))
 
 
 def beside(engine: str, work: Path) -> Row:

@@ -20,6 +20,7 @@ from conformance.seats import ANSWERS, LIVES, SPEAKS, Seat
 from conformance.strategies import SLOTS
 from delta_models.operations import Properties
 from delta_models.requirements import BY_ID, Breach
+from delta_models.wire_names import name_of
 
 FEATURES = {
     "delta.enableDeletionVectors": "deletionVectors",
@@ -160,7 +161,7 @@ class Account:
 
     def _count(self, engine: str, seen: Observation, trouble: Trouble) -> None:
         """What one fault did to the table."""
-        key = (engine, type(seen.operation).__name__, type(trouble.fault).__name__)
+        key = (engine, name_of(seen.operation), name_of(trouble.fault))
         strikes = self._struck.setdefault(key, _Strikes())
         strikes.points += 1
         strikes.states[trouble.found.state if trouble.found else ""] += 1

@@ -34,6 +34,7 @@ from conformance.events import (
     Note,
     RunStarted,
     from_json,
+    name_of,
 )  # fmt: skip
 from conformance.hosts import is_heavy
 from conformance.options import RunOptions
@@ -266,7 +267,7 @@ class Campaign:
         """Workers start the same engines; that is told once."""
         if not isinstance(event, EngineReady | EngineUnavailable | Note):
             return True
-        words = f"{type(event).__name__} {event.message if isinstance(event, Note) else event.engine}"
+        words = f"{name_of(event)} {event.message if isinstance(event, Note) else event.engine}"
         known = words in self._told
         self._told.add(words)
         return not known

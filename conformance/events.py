@@ -315,7 +315,28 @@ Event = (
     | FindingFound | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip
 
-KINDS: dict[str, type[Any]] = {each.__name__: each for each in typing.get_args(Event)}
+# The names in recordings. They never change, whatever becomes of the Python classes: recordings are kept for years.
+NAMES: dict[type[Any], str] = {
+    RunStarted: "RunStarted",
+    EngineReady: "EngineReady",
+    EngineUnavailable: "EngineUnavailable",
+    Declared: "Declared",
+    ChunkStarted: "ChunkStarted",
+    ChunkEnded: "ChunkEnded",
+    Progress: "Progress",
+    HistoryEnded: "HistoryEnded",
+    Evidence: "Evidence",
+    Raced: "Raced",
+    Struck: "Struck",
+    FindingFound: "FindingFound",
+    EngineLost: "EngineLost",
+    HarnessFault: "HarnessFault",
+    Note: "Note",
+    BudgetSpent: "BudgetSpent",
+    Interrupted: "Interrupted",
+    RunEnded: "RunEnded",
+}
+KINDS: dict[str, type[Any]] = {NAMES[kind]: kind for kind in typing.get_args(Event)}
 
 _HINTS = {each: typing.get_type_hints(each) for each in (*KINDS.values(), Planned, Floor)}
 
@@ -363,6 +384,11 @@ class Bus:
     __call__ = emit
 
 
+def name_of(event: Event | type[Event]) -> str:
+    """The name of an event, or of its class, in recordings."""
+    return NAMES[event if isinstance(event, type) else type(event)]
+
+
 def is_transient(event: Event) -> bool:
     """Whether the event is for eyes only and not recorded."""
     return getattr(type(event), "transient", False)
@@ -370,7 +396,7 @@ def is_transient(event: Event) -> bool:
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event as an object; fields that hold their default are left out."""
-    return {"event": type(event).__name__, **_fields_to_json(event)}
+    return {"event": name_of(event), **_fields_to_json(event)}
 
 
 def to_line(event: Event) -> str:
@@ -387,7 +413,7 @@ def from_json(form: Any) -> Event:
     if kind is None:
         message = f"unknown event {form['event']!r}"
         raise UnknownEvent(message)
-    event: Event = _from_fields(kind, form)
+    event: Event = _from_fields(kind, form, form["event"])
     return event
 
 
@@ -419,14 +445,14 @@ def _part_to_json(part: Any) -> Any:
     return _fields_to_json(part) if dataclasses.is_dataclass(part) else part
 
 
-def _from_fields(kind: type[Any], form: dict[str, Any]) -> Any:
+def _from_fields(kind: type[Any], form: dict[str, Any], name: str) -> Any:
     hints = _HINTS[kind]
     parts = {}
     for each in dataclasses.fields(kind):
         if each.name in form:
-            parts[each.name] = _part(hints[each.name], form[each.name], f"{kind.__name__}.{each.name}")
+            parts[each.name] = _part(hints[each.name], form[each.name], f"{name}.{each.name}")
         elif each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
-            message = f"{kind.__name__} without {each.name!r}"
+            message = f"{name} without {each.name!r}"
             raise EventError(message)
     return kind(**parts)
 
@@ -441,7 +467,7 @@ def _part(hint: Any, value: Any, name: str) -> Any:
     if origin is Mapping and isinstance(value, dict):
         return {key: _part(arguments[1], each, name) for key, each in value.items()}
     if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
-        return _from_fields(hint, value)
+        return _from_fields(hint, value, name)
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(hint, type) and origin is None and type(value) is hint:

@@ -57,6 +57,7 @@ from delta_models.outcomes import NoChange, Unknown
 from delta_models.requirements import BY_ID, Breach
 from delta_models.schema import Struct
 from delta_models.table import World
+from delta_models.wire_names import name_of
 
 KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
 Answer = Callable[[], ReadReply | Lost]
@@ -149,7 +150,7 @@ class Desk:
             return
         asked = self._translated(operation)
         if asked is None:
-            self._stop_asking(f"{type(operation).__name__} goes back to a state that this copy never had")
+            self._stop_asking(f"{name_of(operation)} goes back to a state that this copy never had")
             return
         if self._looks_around and self.world.table.exists:
             for read in self._rhythm.before(operation, self.world.table.schema):
@@ -175,7 +176,7 @@ class Desk:
         held = Held(self.reader, self.snapshot)
         branch = None if error is not None else held.end_of(expectation, reply.outcome, len(commits))
         if branch is None:
-            self.left = f"{type(operation).__name__} ended as the model does not allow"
+            self.left = f"{name_of(operation)} ended as the model does not allow"
         self.world = self.world.after(operation, held.bound(branch) or expectation.ordinary)
         self._remember(number)
         seen = Observation(

@@ -21,7 +21,7 @@ PACKAGES = {
     Path(path).name: ROOT / path
     for path in PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 }
-VOCABULARY = ("codec", "expressions", "operations", "outcomes", "schema", "values")
+VOCABULARY = ("codec", "expressions", "operations", "outcomes", "schema", "values", "wire_names")
 
 
 def requirements() -> list[Requirement]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.events import Raced, from_json
+from conformance.events import Raced, from_json, name_of
 from conformance.report.conflicts import CELLS, HEAD, conflicts
 
 REPORT = Path(__file__).resolve().parent.parent / "reports" / "conflicts.md"
@@ -29,7 +29,7 @@ def raced(runs: Iterable[Path]) -> Iterator[Raced]:
     for run in runs:
         for line in (run if run.is_file() else run / "events.jsonl").read_text("utf-8").splitlines():
             form = json.loads(line)
-            if form.get("event") == Raced.__name__:
+            if form.get("event") == name_of(Raced):
                 event = from_json(form)
                 assert isinstance(event, Raced)  # noqa: S101 - its kind was asked for
                 yield event

@@ -47,6 +47,7 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
+from delta_models.wire_names import name_of
 
 ANY = "*"
 REFUSED_BY_ALL = frozenset({"delta.columnMapping.maxColumnId"})  # so that nobody has to claim it
@@ -107,7 +108,7 @@ class Capabilities:
 
     def covers(self, operation: Operation) -> str | None:
         """None if the engine claims to perform the operation, options and all; otherwise the reason why not."""
-        name = type(operation).__name__
+        name = name_of(operation)
         if name not in self.operations:
             return f"does not claim {name}"
         claimed = self.operations[name]

@@ -36,6 +36,7 @@ from delta_adapters.wire import PROTOCOL, Channel, Closed, Disturbed, Frame, Gar
 from delta_models.codec import CodecError, decode, encode
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Outcome
+from delta_models.wire_names import name_of, text_of
 
 START_TIMEOUT = 180.0
 CALL_TIMEOUT = 120.0
@@ -180,7 +181,7 @@ class Host:
         """Begin an operation that changes the table."""
         self.ready()
         form = {"operation": encode(operation), "tag": tag}
-        number = self._send("execute", f"execute {type(operation).__name__} {tag}".rstrip(), form, timeout)
+        number = self._send("execute", f"execute {name_of(operation)} {tag}".rstrip(), form, timeout)
         deadline = time.monotonic() + timeout
         return Pending(lambda: self._finish_execute(number, deadline, timeout))
 
@@ -401,7 +402,9 @@ class Host:
 
 
 def _in_words(look: Look) -> str:
-    return f"read {look.at}" if isinstance(look, Read) else type(look).__name__
+    if not isinstance(look, Read):
+        return name_of(look)
+    return f"read {text_of(look.at)}"
 
 
 def _tail(path: Path, length: int) -> str:

@@ -35,6 +35,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed
 from delta_models.schema import STRING, Struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of, text_of
 
 JUDGES = judged_by("contents")
 FEATURE = "delta.feature."  # a property by which a feature is asked for; the protocol then names it
@@ -83,7 +84,7 @@ def _own_reading(seen: Observation, after: Snapshot) -> tuple[Snapshot, Rows]:
 
 def _against_the_model(seen: Observation, after: Snapshot, rows: Rows, ledger: Ledger) -> None:
     model = seen.model
-    what = f"after {type(seen.operation).__name__} (version {after.version})"
+    what = f"after {name_of(seen.operation)} (version {after.version})"
     wrong = schema_difference(model.schema, after.schema)
     if _grows(seen):
         moved = wrong is not None and schema_difference(_sorted(model.schema), _sorted(after.schema)) is None
@@ -256,7 +257,7 @@ def look_back(seen: Observation, ledger: Ledger) -> None:
             wrong = str(error.__cause__) if error.__cause__ else None
             if wrong is None:
                 continue
-        ledger.judge("write.states-stay", wrong, str(each.operation))
+        ledger.judge("write.states-stay", wrong, text_of(each.operation))
 
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:

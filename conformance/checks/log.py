@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.weights import commit_weights, file_weights, layout_weights, row_id_weights
+from conformance.error_names import error_name
 from conformance.observation import Observation
 from delta_models.log import (
     Commit,
@@ -82,7 +83,7 @@ def data_breaches(seen: Observation, ledger: Ledger) -> list[Breach]:
 def _loads(seen: Observation, ledger: Ledger) -> None:
     error = seen.log_error
     if isinstance(error, CorruptLog | CorruptFile | MissingFile | MissingVersion):
-        ledger.judge("log.loads", f"{type(error).__name__}: {error}")
+        ledger.judge("log.loads", f"{error_name(error)}: {error}")
     elif isinstance(error, NoTable) and seen.before is not None:
         ledger.judge("log.loads", str(error))
     elif error is None and seen.after is not None:

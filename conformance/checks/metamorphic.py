@@ -35,6 +35,7 @@ from delta_models.outcomes import Committed
 from delta_models.schema import Struct
 from delta_models.table.fit import converter
 from delta_models.values import Rows, bag, same_key
+from delta_models.wire_names import name_of, text_of
 
 JUDGES = judged_by("metamorphic")
 UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
@@ -78,7 +79,7 @@ def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None
             return
         wrong = difference(picked, answer)
         columns = differing_columns(picked, answer) if wrong else ()
-        ledger.judge("metamorphic.filter-picks", wrong, f"{read.where}", columns, read)
+        ledger.judge("metamorphic.filter-picks", wrong, text_of(read.where), columns, read)
         return
 
 
@@ -99,7 +100,7 @@ def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
     by_key = {same_key(before.schema, row): row for row in before.rows}
     taken = Rows(before.schema, tuple(by_key[key] for key in gone.elements()))
     wrong = difference(Rows(before.schema, picked), taken)
-    ledger.judge("metamorphic.delete-takes-what-filter-picks", wrong, f"{operation.where}")
+    ledger.judge("metamorphic.delete-takes-what-filter-picks", wrong, text_of(operation.where))
 
 
 def _keeps_answer(seen: Observation, rule: str, ledger: Ledger) -> None:
@@ -113,7 +114,7 @@ def _keeps_answer(seen: Observation, rule: str, ledger: Ledger) -> None:
     for each in seen.looks:
         if each.kind in {"latest", "reopen"} and each.answer is not None:
             wrong = difference(before, each.answer)
-            where = f"{each.kind} read after {type(seen.operation).__name__}"
+            where = f"{each.kind} read after {name_of(seen.operation)}"
             ledger.judge(rule, wrong, where)
 
 
@@ -137,7 +138,7 @@ def _keeps_columns(seen: Observation, ledger: Ledger) -> None:
             continue
         if each.answer.schema.names == after.schema.names:
             wrong = difference(expected, _columns(each.answer, new))
-            where = f"{each.kind} read after {type(seen.operation).__name__}"
+            where = f"{each.kind} read after {name_of(seen.operation)}"
             ledger.judge("metamorphic.definition-keeps-answer", wrong, where)
 
 

@@ -8,6 +8,7 @@ from conformance.observation import Observation
 from delta_models.operations import FAULTS, LOOKS
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
 from delta_models.table import Branch
+from delta_models.wire_names import name_of
 
 JUDGES = judged_by("outcomes")
 
@@ -139,7 +140,7 @@ def describe(outcome: Outcome) -> str:
 
 
 def _name(seen: Observation) -> str:
-    return type(seen.operation).__name__
+    return name_of(seen.operation)
 
 
 def _range(low: int, high: int) -> str:

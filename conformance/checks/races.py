@@ -27,6 +27,7 @@ from delta_models.log import LogError, paths
 from delta_models.operations import Append, Read, SetProperties, Tail, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 JUDGES = judged_by("races")
 
@@ -85,7 +86,7 @@ def _conflicts(race: Race, ledger: Ledger) -> None:
     level = isolation_of(race.world.table)
     if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
         refused = [
-            f"{type(operation).__name__} was {describe(outcome)}"
+            f"{name_of(operation)} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected)
         ]
@@ -104,7 +105,7 @@ def _appends(race: Race, ledger: Ledger) -> None:
             if other != owner and isinstance(each, REWRITES)
         ]
         if isinstance(operation, Append) and others:
-            names = " and ".join(type(each).__name__ for each in others)
+            names = " and ".join(name_of(each) for each in others)
             refused = isinstance(outcome, Rejected)
             ledger.judge(
                 "race.appends-read-nothing",

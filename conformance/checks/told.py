@@ -23,6 +23,7 @@ from delta_models.operations import AtVersion, Detail, History, ReadChanges, Whe
 from delta_models.outcomes import Rejected
 from delta_models.schema import Struct
 from delta_models.values import Rows
+from delta_models.wire_names import text_of
 
 JUDGES = judged_by("told")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -48,7 +49,7 @@ def look(seen: Observation, ledger: Ledger) -> None:
 
 def _changes(seen: Observation, each: Look, read: ReadChanges, ledger: Ledger) -> None:
     expected = each.changes
-    where = f"after step {seen.step}: {translated(read, seen.versions, seen.reader)}"
+    where = f"after step {seen.step}: {text_of(translated(read, seen.versions, seen.reader))}"
     if expected is None:
         rule = _across(seen, read)
         if rule is not None and each.answer is not None and (recorded := _recorded(seen, read)) is not None:

@@ -33,6 +33,7 @@ from delta_models.outcomes import Rejected, Unsupported
 from delta_models.schema import PRIMITIVES, DataType, Primitive, Struct
 from delta_models.sql import SqlError, parse_predicate
 from delta_models.values import Rows
+from delta_models.wire_names import text_of
 
 _NEVER_ASKED = {
     "txn": "the alphabet has no question for the last transaction of an application",
@@ -152,7 +153,11 @@ class HostReader:
         if states.is_no_table(form):
             reply = self._ask(question, Detail())
             missing = isinstance(reply.outcome, Rejected) and reply.outcome.kind == "missing-table"
-            return passed("refused: there is no table") if missing else failed(f"no table is {reply.outcome}")
+            return (
+                passed("refused: there is no table")
+                if missing
+                else failed(f"no table is {text_of(reply.outcome)}")
+            )
         reader = _reader(question)
         return self._facts(question, reader, version, states.wanted(expected))
 
@@ -306,7 +311,7 @@ def _refused(outcome: object, *, must_fail: bool) -> Verdict:
             if must_fail:
                 return passed(f"refused: {kind}")
             return failed(f"refused ({kind}): {message}")
-    return failed(f"no rows: {outcome}")
+    return failed(f"no rows: {text_of(outcome)}")
 
 
 def _zone_decides(question: Question, answer: Rows, reader: LogReader, state: Snapshot) -> bool:

@@ -14,6 +14,7 @@ from conformance.corpus.named import named
 from conformance.corpus.reasons import accepted, agrees, code_of
 from conformance.corpus.refusals import of_rows, state_problems
 from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
+from conformance.error_names import error_name
 from delta_models.conversions import Unreadable, read_timestamp
 from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
@@ -62,9 +63,9 @@ class Oracle:
         except Refused as refusal:
             return _refused(refusal, error)
         except LogError as refusal:
-            return _refused(Refused([type(refusal).__name__], str(refusal)), error)
+            return _refused(Refused([error_name(refusal)], str(refusal)), error)
         except (SqlError, NotEvaluable, EvaluationError) as refusal:
-            return _refused(Refused([type(refusal).__name__], str(refusal)), error)
+            return _refused(Refused([error_name(refusal)], str(refusal)), error)
         return _had_to_fail(reader, question, error) if isinstance(error, dict) else verdict
 
     def _of(self, question: Question) -> LogReader:
@@ -108,7 +109,7 @@ def version_asked(reader: LogReader, form: Mapping[str, Any]) -> int | None:
     except LogError as error:
         first = min(reader.commit_times().values(), default=0)
         reason = "time-before-first" if micros < first * 1000 else "time-after-last"
-        raise Refused([reason, type(error).__name__], str(error)) from error
+        raise Refused([reason, error_name(error)], str(error)) from error
 
 
 def _state(reader: LogReader, version: int | None) -> Snapshot:

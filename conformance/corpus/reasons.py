@@ -1,6 +1,6 @@
 """For which reason a table was refused, and whether an error code means that reason.
 
-A reason is the name of a `LogError` or `SqlError`, or the id of a requirement that is broken. Error codes are those of
+A reason is the name of an error in `error_names`, or the id of a requirement that is broken. Error codes are those of
 Spark and Delta; a code of the table below means its reasons alone, another one what its words say.
 """
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
+from conformance.error_names import error_name
 from delta_models.log import (
     LogError,
     LogReader,
@@ -34,7 +35,7 @@ def state_problems(reader: LogReader, version: int | None) -> list[str]:
 
 def of_rows(reader: LogReader, state: Snapshot, error: LogError) -> list[str]:
     """Why the rows of a state cannot be read."""
-    return list(dict.fromkeys([type(error).__name__, *_of_state(reader, state)]))
+    return list(dict.fromkeys([error_name(error), *_of_state(reader, state)]))
 
 
 def _of_error(reader: LogReader, version: int | None, error: LogError) -> Iterator[str]:
@@ -45,7 +46,7 @@ def _of_error(reader: LogReader, version: int | None, error: LogError) -> Iterat
         return
     if not isinstance(error, MissingVersion) or _asked_for_a_gap(reader, version):
         yield from _of_log(reader)
-    yield type(error).__name__
+    yield error_name(error)
 
 
 def _asked_for_a_gap(reader: LogReader, version: int | None) -> bool:

@@ -53,6 +53,7 @@ from delta_models.operations import (
 from delta_models.outcomes import NoChange, Outcome, Unknown
 from delta_models.table import Branch, NotModelled
 from delta_models.table.retention import log_retention
+from delta_models.wire_names import name_of
 
 BEGINS = (Create, CreateAs, ConvertFromParquet)  # an append is still to show that others can go on
 CHANGES_NOTHING = (*LOOKS, Reopen, SwitchActor, SetZone)
@@ -241,7 +242,7 @@ class CrashDesk(Desk):
         known = found is not None and found.state in {BEFORE, AFTER}
         branch = found.branch if found is not None else None
         if not known:
-            self.left = f"{type(operation).__name__} left a table that is neither as before nor as after it"
+            self.left = f"{name_of(operation)} left a table that is neither as before nor as after it"
         elif branch is None:
             branch = Branch(NoChange(), (0, 0), self.world.table, "crash.all-or-nothing")
         self.world = self.world.after(operation, branch or expectation.ordinary)

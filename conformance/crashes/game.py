@@ -23,6 +23,7 @@ from conformance.turnstile.actor import NotSeen
 from conformance.turnstile.arena import Player
 from delta_models.operations import STORAGE_FAULTS, AdvanceClock, Append, Create, Operation, Pour, ReadChanges
 from delta_models.outcomes import Committed, NoChange
+from delta_models.wire_names import name_of, text_of
 
 SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums what is left over
 
@@ -135,7 +136,7 @@ class EachPoint:
             return
         if not isinstance(outcome, Committed | NoChange):
             self._dealer.note(
-                f"{stand.seats[0].engine}: {type(story.operation).__name__} fails by itself, {outcome}"
+                f"{stand.seats[0].engine}: {name_of(story.operation)} fails by itself, {text_of(outcome)}"
             )
             return
         prelude = list(account.steps)

@@ -19,6 +19,7 @@ from delta_models.operations import Append, Merge, Operation, Overwrite, Update
 from delta_models.outcomes import Outcome, Rejected
 from delta_models.requirements import Breach
 from delta_models.schema import Struct
+from delta_models.wire_names import name_of
 
 DIGITS = 8
 
@@ -66,7 +67,7 @@ def key_of(seen: Observation, breach: Breach) -> Key:
     return Key(
         requirement=breach.requirement,
         engine=engine_name(seen.engine),
-        operation=type(operation).__name__,
+        operation=name_of(operation),
         options=tuple(sorted((*options_of(operation), *_fault_options(seen)))),
         features=features_of(seen),
         types=types_of(named, schema, partition_by),
@@ -83,7 +84,7 @@ def outcome_class(outcome: Outcome | None) -> str:
     """The class of an outcome, with the kind of a refusal, without words."""
     if outcome is None:
         return "none"
-    return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else type(outcome).__name__
+    return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else name_of(outcome)
 
 
 def _answer_class(breach: Breach) -> str:
@@ -106,11 +107,11 @@ def options_of(operation: Operation) -> tuple[str, ...]:
 def _fault_options(seen: Observation) -> list[str]:
     """What the storage did, or who wrote at once; which of several alike events was hit says nothing."""
     if seen.race is not None:
-        return [f"at-once={type(each).__name__}" for each in seen.race.operations] + [
+        return [f"at-once={name_of(each)}" for each in seen.race.operations] + [
             f"overlap={seen.race.overlap}"
         ]
     fault = seen.trouble.fault if seen.trouble is not None else None
-    return [] if fault is None else [f"fault={type(fault).__name__}", *options_of(fault)]
+    return [] if fault is None else [f"fault={name_of(fault)}", *options_of(fault)]
 
 
 def columns_named(operation: Operation) -> set[str]:

@@ -41,6 +41,7 @@ from delta_models.operations import (
 )
 from delta_models.schema import Struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of, text_of
 
 
 def history_lines(history: History) -> list[str]:
@@ -96,9 +97,7 @@ def operation_text(operation: Operation) -> str:
 
 def timeline_lines(race: Interleave, timeline: Sequence[tuple[int, str]]) -> list[str]:
     """Which writer was let through which gate, one line each: what it was doing, by its name."""
-    return [
-        f"{_writer(race.owners[at])}  {type(race.operations[at]).__name__:14} {gate}" for at, gate in timeline
-    ]
+    return [f"{_writer(race.owners[at])}  {name_of(race.operations[at]):14} {gate}" for at, gate in timeline]
 
 
 def when_text(at: When) -> str:
@@ -198,5 +197,7 @@ def _generic(operation: Operation) -> str:
         default = type(operation).__dataclass_fields__[name].default
         if value == default:
             continue
-        shown.append(f"{name}={when_text(value) if name == 'at' else value}")
-    return f"{type(operation).__name__} {', '.join(shown)}".rstrip()
+        if isinstance(value, When):
+            value = when_text(value) if name == "at" else text_of(value)
+        shown.append(f"{name}={value}")
+    return f"{name_of(operation)} {', '.join(shown)}".rstrip()

@@ -19,6 +19,7 @@ from conformance.strategies import Shape
 from delta_models.concurrency import SERIALIZABLE, documented, isolation_of
 from delta_models.outcomes import Rejected, Unknown
 from delta_models.requirements import races
+from delta_models.wire_names import name_of
 
 WRITERS = 3
 
@@ -105,7 +106,7 @@ def raced(desk: RaceDesk, race: Race) -> Raced:
     level = isolation_of(race.world.table)
     return Raced(
         engines=tuple(desk.sitting[owner].engine for owner in race.owners),
-        operations=tuple(type(each).__name__ for each in race.operations),
+        operations=tuple(name_of(each) for each in race.operations),
         overlap=race.overlap, schedules=int(not race.failures), unfollowed=int(bool(race.failures)),
         both=int(not refused),
         conflicts={each: refused.count(each) for each in refused},

@@ -15,6 +15,7 @@ from conformance.races.drawn import not_done
 from conformance.races.groups import Group
 from conformance.races.pairs import Pair
 from delta_models.concurrency import documented, isolation_of
+from delta_models.wire_names import name_of
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class Match:
         pair, level = self.pair, isolation_of(self.stand.world.table)
         return Raced(
             engines=tuple(each.engine for each in self.stand.sitting),
-            operations=tuple(type(each).__name__ for each in (pair.first, pair.second)),
+            operations=tuple(name_of(each) for each in (pair.first, pair.second)),
             overlap=pair.overlap, schedules=self._followed, both=self._both, conflicts=dict(self._told),
             documented=documented(pair.first, pair.second, pair.overlap, level), isolation=level,
             unfollowed=self._asked - self._followed, processes=self.stand.processes,

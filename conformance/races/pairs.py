@@ -21,6 +21,7 @@ from delta_models.operations import (
     Vacuum,
 )
 from delta_models.schema import LONG
+from delta_models.wire_names import name_of
 
 BEFORE: tuple[Operation, ...] = (
     Create(SCHEMA, partition_by=("part",)),
@@ -40,7 +41,7 @@ class Pair:
     @property
     def name(self) -> str:
         """For people."""
-        return f"{type(self.first).__name__} and {type(self.second).__name__}, {self.overlap}"
+        return f"{name_of(self.first)} and {name_of(self.second)}, {self.overlap}"
 
 
 def _in(part: int) -> Compare:

@@ -197,7 +197,7 @@ def _header(path: Path, line: str) -> Event:
     kind = form.get("event") if isinstance(form, dict) else None
     if not isinstance(kind, str):
         raise ForeignFile(path, "its first line is no event")
-    if kind != RunStarted.__name__:
+    if kind != events.name_of(RunStarted):
         if kind in events.KINDS:
             raise NoHeader(path)
         raise ForeignFile(path, f"it begins with {kind[:40]!r}")

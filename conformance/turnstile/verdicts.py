@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from conformance.turnstile.roles import ROLES
 from delta_models.operations import DeadTableAt, FailAt, KillAt, LoseReplyAt, Operation, TearAt
+from delta_models.wire_names import name_of
 
 ERRNOS = ("EIO", "ENOSPC", "EACCES", "EEXIST")
 _PASS, _FAIL, _KILL_BEFORE, _KILL_AFTER, _LOSE_REPLY, _TEAR, _DEAD_BEFORE, _DEAD_AFTER = range(8)
@@ -97,7 +98,7 @@ def rule_of(fault: Operation) -> Rule:
             return Rule(role, Tear(length), ordinal)
         case DeadTableAt(role=role, moment=moment, ordinal=ordinal):
             return Rule(role, DeadTable(moment), ordinal)
-    raise ValueError(f"{type(fault).__name__} is no fault of the turnstile")
+    raise ValueError(f"{name_of(fault)} is no fault of the turnstile")
 
 
 def to_answer(verdict: Verdict) -> bytes:

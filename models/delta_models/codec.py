@@ -1,5 +1,5 @@
 """The JSON form of the vocabulary: one tagged object a frozen value, exact and stable enough to be kept for
-years.
+years. The tags are those of `wire_names`.
 
 `{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`. Fields that hold
 their default are left out, so a class may gain fields with defaults without a new format version. Sequences
@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from delta_models import expressions, operations, outcomes
+from delta_models import expressions
 from delta_models.schema import (
     Array,
     DataType,
@@ -27,6 +27,7 @@ from delta_models.schema import (
 )
 from delta_models.schema import to_json as type_to_json
 from delta_models.values import Rows, value_from_json, value_to_json
+from delta_models.wire_names import CLASSES, NAMES
 
 FORMAT = 1
 
@@ -35,17 +36,6 @@ class CodecError(ValueError):
     """The JSON is no value of the vocabulary."""
 
 
-def _classes(module: Any) -> dict[str, type[Any]]:
-    return {
-        name: each
-        for name, each in vars(module).items()
-        if isinstance(each, type)
-        and dataclasses.is_dataclass(each)
-        and (each.__module__ + ".").startswith(module.__name__ + ".")
-    }
-
-
-CLASSES: dict[str, type[Any]] = {**_classes(expressions), **_classes(operations), **_classes(outcomes)}
 TYPES = (Primitive, DecimalType, Array, Map, Struct)
 
 
@@ -72,8 +62,8 @@ def encode(value: Any) -> Json:
             }
         case tuple():
             return [encode(each) for each in value]
-    if dataclasses.is_dataclass(value) and type(value).__name__ in CLASSES:
-        form: dict[str, Json] = {"is": type(value).__name__}
+    if (name := NAMES.get(type(value))) is not None:
+        form: dict[str, Json] = {"is": name}
         for each in dataclasses.fields(value):
             part = getattr(value, each.name)
             if each.default is dataclasses.MISSING or part != each.default:

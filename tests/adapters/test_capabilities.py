@@ -5,7 +5,6 @@ from delta_adapters.capabilities import BadCapabilities, Capabilities, functions
 from delta_adapters.delta_rs import DeltaRs
 from delta_models.expressions import And, Call, Column, Compare, Literal, Not
 from delta_models.operations import (
-    ALPHABET,
     AddColumn,
     Append,
     AtState,
@@ -26,6 +25,7 @@ from delta_models.operations import (
 )
 from delta_models.schema import LONG, STRING, VARIANT, Array, DecimalType, Field, struct
 from delta_models.values import Rows
+from delta_models.wire_names import ALPHABET
 
 DOCUMENT = {
     "format": 1,

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from conformance.events import name_of
 from conformance.report.journal import read
 from tests.cli.conversation import run_command
 
@@ -112,9 +113,7 @@ def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tm
     assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    assert [each for each in printed if each != "Progress"] == [
-        type(each).__name__ for each in recording.events
-    ]
+    assert [each for each in printed if each != "Progress"] == [name_of(each) for each in recording.events]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
     assert left_over(tmp_path) == []
     process.stdout.close()

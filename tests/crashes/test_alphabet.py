@@ -11,7 +11,6 @@ from conformance.crashes.stories import Story, faults_of
 from conformance.turnstile.events import Event, Happened, Question, Record
 from conformance.turnstile.verdicts import PASS
 from delta_models.operations import (
-    ALPHABET,
     FAULTS,
     LOOKS,
     STORAGE_FAULTS,
@@ -28,6 +27,7 @@ from delta_models.operations import (
     SwitchActor,
     Vacuum,
 )
+from delta_models.wire_names import ALPHABET, name_of
 from tests.crashes.conftest import Stage
 
 CHANGE_NO_TABLE = {*LOOKS, *FAULTS, AdvanceClock, Interleave, Reopen, SetZone, SwitchActor}
@@ -35,7 +35,7 @@ ELSEWHERE = {CloneTo, Drop}  # what they change lies beside the table, or in a c
 WITHOUT_A_COMMIT = {CompactLog, Vacuum}  # the honest engine's
 MORE = ("other-writes", "definition", "beginnings", "layout", "again")
 TOLD = [
-    pytest.param(name, each, id=f"{name}-{at}-{type(each.operation).__name__}")
+    pytest.param(name, each, id=f"{name}-{at}-{name_of(each.operation)}")
     for name in MORE
     for at, each in enumerate(stories(name))
 ]

@@ -20,6 +20,7 @@ from delta_models.operations import (
     Read,
     Vacuum,
 )
+from delta_models.wire_names import name_of
 from tests.crashes.conftest import Stage
 
 OPTIMIZE, CHECKPOINT, VACUUM, AUTOMATIC, CLEAN, AUTO_CLEAN, OLD = UPKEEP
@@ -39,7 +40,7 @@ OPTIMIZE, CHECKPOINT, VACUUM, AUTOMATIC, CLEAN, AUTO_CLEAN, OLD = UPKEEP
         (CLEAN, DeadTableAt("clean-up", "after")),
         (AUTO_CLEAN, DeadTableAt("clean-up", "after", 1)),
     ),
-    ids=lambda each: type(each.operation).__name__ if isinstance(each, Story) else repr(each),
+    ids=lambda each: name_of(each.operation) if isinstance(each, Story) else repr(each),
 )
 def test_upkeep_that_is_cut_leaves_a_table_that_goes_on(
     delta_rs: Stage, story: Story, fault: Operation, tmp_path: Path

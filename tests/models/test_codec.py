@@ -7,7 +7,6 @@ import pytest
 from delta_models import codec
 from delta_models.expressions import Column, Compare, In, Literal
 from delta_models.operations import (
-    ALPHABET,
     AddColumn,
     Append,
     AtState,
@@ -59,10 +58,6 @@ def test_defaults_are_left_out_so_that_a_class_may_grow():
 def test_long_integers_and_decimals_keep_every_digit():
     form = codec.encode(ROWS)
     assert form["rows"] == [[str(2**62), "-0.05", "-0x0.0p+0"], [None, None, None]]
-
-
-def test_the_whole_alphabet_is_known_to_the_codec():
-    assert set(ALPHABET) <= set(codec.CLASSES)
 
 
 def test_rejections_are_classified_by_names_that_explain_themselves():

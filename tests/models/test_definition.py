@@ -28,6 +28,7 @@ from delta_models.table import World
 from delta_models.table.alter import can_widen
 from delta_models.table.retention import parse_interval
 from delta_models.values import Row, Rows
+from delta_models.wire_names import name_of
 
 INNER = struct(("x", LONG), ("y", STRING))
 SCHEMA = struct(("id", INTEGER), ("part", STRING), ("inner", INNER))
@@ -49,7 +50,7 @@ def world(
 
 def kinds(now: World, operation: ops.Operation) -> set[str]:
     return {
-        each.outcome.kind if isinstance(each.outcome, Rejected) else type(each.outcome).__name__
+        each.outcome.kind if isinstance(each.outcome, Rejected) else name_of(each.outcome)
         for each in now.expect(operation).branches
     }
 

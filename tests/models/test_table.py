@@ -16,6 +16,7 @@ from delta_models.requirements import BY_ID
 from delta_models.schema import DATE, DOUBLE, LONG, STRING, Array, DataType, Field, Map, struct
 from delta_models.table import NotModelled, Table, World
 from delta_models.values import Row, Rows
+from delta_models.wire_names import name_of
 
 SCHEMA = struct(("id", LONG), ("name", STRING), ("part", STRING))
 
@@ -45,7 +46,7 @@ def world(*operations: ops.Operation, partition_by: tuple[str, ...] = ()) -> Wor
 
 def kinds(now: World, operation: ops.Operation) -> set[str]:
     return {
-        each.outcome.kind if isinstance(each.outcome, Rejected) else type(each.outcome).__name__
+        each.outcome.kind if isinstance(each.outcome, Rejected) else name_of(each.outcome)
         for each in now.expect(operation).branches
     }
 

@@ -40,6 +40,7 @@ from delta_models.operations import Append, Create, Delete, Interleave
 from delta_models.schema import LONG, struct
 from delta_models.table import World
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 ADAPTERS = Path(delta_adapters.__file__).parent
 LIARS = Path(__file__).with_name("liars.py")
@@ -179,7 +180,7 @@ def test_a_history_is_made_smaller_for_as_long_as_it_still_shows_it():
     assert found is not None
     assert [step.operation for step in found[:-1]] == [Create(SCHEMA), Append(rows(3))]
     last = found[-1].operation
-    assert sorted(type(each).__name__ for each in last.operations) == ["Append", "Delete"]
+    assert sorted(name_of(each) for each in last.operations) == ["Append", "Delete"]
     assert len(last.schedule) == 2
     assert len(tried) < 200
 

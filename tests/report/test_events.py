@@ -27,7 +27,7 @@ def test_there_is_a_sample_of_every_kind_of_event():
     assert {type(each) for each in ONE_OF_EACH} == set(typing.get_args(Event))
 
 
-@pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=events.name_of)
 def test_an_event_comes_back_from_its_line_as_it_was(event):
     line = events.to_line(event)
     assert "\n" not in line
@@ -103,7 +103,7 @@ def test_a_listener_that_fails_stops_whoever_emits():
 
 def test_an_interruption_waits_until_every_listener_has_heard():
     heard: list[str] = []
-    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: heard.append(type(event).__name__))
+    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: heard.append(events.name_of(event)))
     with pytest.raises(KeyboardInterrupt, match="SIGINT"):
         bus.emit(Note("x"))
     assert heard == ["Note"]

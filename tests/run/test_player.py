@@ -35,6 +35,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Unknown
 from delta_models.schema import LONG, STRING, struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 from tests.liars.stage import InProcess
 
 SCHEMA = struct(("id", LONG), ("name", STRING))
@@ -128,7 +129,7 @@ class TestLooks:
     def test_every_step_is_followed_by_a_read_of_the_newest_rows(self, tmp_path):
         engine = Watched()
         played(desk(tmp_path, engine), CREATE, rows((1, "a")))
-        asked = [type(each).__name__ for each in engine.asked if each == Read() or not isinstance(each, Read)]
+        asked = [name_of(each) for each in engine.asked if each == Read() or not isinstance(each, Read)]
         assert asked == ["Create", "Read", "Append", "Read"]
 
     def test_what_a_delete_takes_away_is_asked_as_a_filter_before(self, tmp_path):
@@ -157,8 +158,8 @@ class TestSharing:
         where = desk(tmp_path, first, second)
         judged = played(where, CREATE, slot="A") + played(where, rows((1, "a")), slot="B")
         assert not broken(judged)
-        assert [type(each).__name__ for each in first.asked if not isinstance(each, Read)] == ["Create"]
-        assert [type(each).__name__ for each in second.asked if not isinstance(each, Read)] == ["Append"]
+        assert [name_of(each) for each in first.asked if not isinstance(each, Read)] == ["Create"]
+        assert [name_of(each) for each in second.asked if not isinstance(each, Read)] == ["Append"]
         assert sum(isinstance(each, Read) for each in first.asked) == sum(
             isinstance(each, Read) for each in second.asked
         )

@@ -18,8 +18,8 @@ from conformance.strategies.schedules import TABLES
 from delta_adapters.capabilities import ANY, options_of
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.reference import Reference
-from delta_models.operations import ALPHABET
 from delta_models.table import World
+from delta_models.wire_names import ALPHABET, name_of
 
 HISTORIES, STEPS = 30, 25
 ELSEWHERE = {
@@ -61,7 +61,7 @@ def drawn() -> Drawn:
             shape = draw_shape(dice, PROFILES[name])
             for _ in range(STEPS):
                 operation = draw_command(dice, world, shape)
-                found[type(operation).__name__] |= options_of(operation) | {""}
+                found[name_of(operation)] |= options_of(operation) | {""}
                 world = world.after(operation)
     return found
 

@@ -35,6 +35,7 @@ from delta_models.portability import strength_of
 from delta_models.schema import DATE, TIMESTAMP, TIMESTAMP_NTZ, VARIANT, VOID, DataType, limit_of, width_of
 from delta_models.table import World
 from delta_models.values import Value
+from delta_models.wire_names import name_of
 from tests.adapters.extremes import DAY, FIRST_DAY, LAST_DAY
 
 STEPS = 25
@@ -90,7 +91,7 @@ class TestWhatOccurs:
     def test_the_first_command_is_create_and_every_operation_of_the_profile_occurs(
         self, histories: list[History]
     ) -> None:
-        counts = Counter(type(operation).__name__ for _, steps in histories for _, operation in steps)
+        counts = Counter(name_of(operation) for _, steps in histories for _, operation in steps)
         assert all(isinstance(steps[0][1], Create) for _, steps in histories)
         assert set(counts) == {name for name, _ in PROFILES["ci"].operations}
         assert min(counts.values()) > len(histories) * STEPS // 100
@@ -119,7 +120,7 @@ class TestWhatOccurs:
 
     def test_merges_match_miss_and_are_sometimes_ambiguous(self, histories: list[History]) -> None:
         ends = Counter(
-            type(world.expect(operation).ordinary.outcome).__name__
+            name_of(world.expect(operation).ordinary.outcome)
             for _, steps in histories
             for world, operation in steps
             if isinstance(operation, Merge)
@@ -200,7 +201,7 @@ class TestDraws:
 
         shape, operation = find(three(), lambda _: True, settings=settings(database=None, max_examples=20))
         assert not shape.partition_by
-        assert type(operation).__name__ == "Append"
+        assert name_of(operation) == "Append"
         assert len(repr(operation)) < 700
 
     def test_a_guard_keeps_a_trigger_out(self) -> None:

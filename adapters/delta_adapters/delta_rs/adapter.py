@@ -36,6 +36,7 @@ from delta_models.operations import Operation, Read
 from delta_models.outcomes import Committed, NoChange, Outcome, Unsupported
 from delta_models.schema import LONG, Struct, parse_schema, schema_string, struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 DIALECT = DeltaRsDialect()
 Mode = Literal["error", "overwrite", "ignore"]
@@ -134,7 +135,7 @@ class DeltaRs:
                 return follow(
                     look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
                 )
-        return Unsupported(f"deltalake has no {type(look).__name__}")
+        return Unsupported(f"deltalake has no {name_of(look)}")
 
     def _at(self, at: ops.When) -> DeltaTable:
         match at:
@@ -146,7 +147,7 @@ class DeltaRs:
                 table = DeltaTable(self._location)
                 table.load_as_version(_moment(micros))
                 return table
-        raise NotOffered(f"{type(at).__name__} is for the harness to resolve")
+        raise NotOffered(f"{name_of(at)} is for the harness to resolve")
 
     def _refreshed(self) -> DeltaTable:
         if self._table is None:

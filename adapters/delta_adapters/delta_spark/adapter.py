@@ -50,6 +50,7 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Committed, Outcome, Unsupported
 from delta_models.schema import LENGTH
+from delta_models.wire_names import name_of
 
 GENERATION = "delta.generationExpression"
 START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
@@ -104,7 +105,7 @@ class DeltaSpark(SparkAdapter):
             case AtTimestamp(micros=micros):
                 reader = reader.option("timestampAsOf", moment(micros))
             case _:
-                return Unsupported(f"a read at {type(at).__name__}")
+                return Unsupported(f"a read at {name_of(at)}")
         return reader.load(self._location)
 
     def _changes(self, read: ReadChanges) -> Any:
@@ -247,7 +248,7 @@ class DeltaSpark(SparkAdapter):
         """A statement of SQL, for what has no other call."""
         words = statement(operation, self._path_name())
         if words is None:
-            return Unsupported(f"there is no statement for {type(operation).__name__}")
+            return Unsupported(f"there is no statement for {name_of(operation)}")
         self._spark.sql(words)
         return None
 

@@ -28,6 +28,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed
 from delta_models.schema import LONG, STRING, struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 SCHEMA = struct(("id", LONG), ("letter", STRING), ("part", STRING))
 FIRST = Compare("=", Column(("id",)), Literal(LONG, 1))
@@ -64,7 +65,7 @@ def main(folder: Path) -> int:
     for each in OPERATIONS:
         outcome = adapter.execute(each, "training")
         if outcome != Committed():
-            print(f"{type(each).__name__} came to {outcome}", file=sys.stderr)  # noqa: T201 - its parent's log
+            print(f"{name_of(each)} came to {outcome}", file=sys.stderr)  # noqa: T201 - its parent's log
             return 1
         for read in (Read(), Read(where=FIRST), Read(AtVersion(0))):
             answer = adapter.read(read)

@@ -37,6 +37,7 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Outcome, Unsupported
 from delta_models.schema import Struct
+from delta_models.wire_names import name_of
 
 
 class PysparkEngine(SparkAdapter):
@@ -80,7 +81,7 @@ class PysparkEngine(SparkAdapter):
                 return read(self._spark, self._location, version=version)
             case AtTimestamp(micros=micros):
                 return read(self._spark, self._location, timestamp=moment(micros))
-        return Unsupported(f"a read at {type(at).__name__}")
+        return Unsupported(f"a read at {name_of(at)}")
 
     def _changes(self, _: ReadChanges) -> Any:
         return Unsupported("change feeds")

@@ -33,6 +33,7 @@ from delta_models.table.changes import is_recorded
 from delta_models.table.fit import converter
 from delta_models.table.world import State
 from delta_models.values import Row, bag, same_key
+from delta_models.wire_names import name_of
 
 ALTERATIONS = (
     ops.AddColumn, ops.DropColumn, ops.RenameColumn, ops.ReorderColumn, ops.WidenColumn, ops.SetNullable,
@@ -139,7 +140,7 @@ class Reference(Pouring, Catalogued):
         table = self.table(snapshot)
         expected = World((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
-            return Rejected(expected.outcome.kind, f"{type(operation).__name__}: {expected.requirement}")
+            return Rejected(expected.outcome.kind, f"{name_of(operation)}: {expected.requirement}")
         if isinstance(operation, ops.Vacuum) and snapshot is not None:
             return self.vacuum(snapshot, operation)
         after = self.numbered(expected.table)
@@ -153,7 +154,7 @@ class Reference(Pouring, Catalogued):
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
         draft.counts = self.counted(operation, table, after, draft)
-        return self.commit(draft, snapshot, type(operation).__name__, tag)
+        return self.commit(draft, snapshot, name_of(operation), tag)
 
     def numbered(self, table: Table) -> Table:
         """The table with values for its identity columns where it has to make them up."""

@@ -34,6 +34,7 @@ from delta_models.outcomes import Outcome, Rejected, Unsupported
 from delta_models.schema import Struct
 from delta_models.table import Table
 from delta_models.values import Row, Rows
+from delta_models.wire_names import name_of
 
 
 class Reading:
@@ -94,7 +95,7 @@ class Reading:
             case ops.Detail(at=at):
                 snapshot = self.snapshot_for(at)
                 return Answer(detail_table(_details(snapshot)), snapshot.version)
-        return Unsupported(f"{type(look).__name__} is told elsewhere")
+        return Unsupported(f"{name_of(look)} is told elsewhere")
 
     @staticmethod
     def provenance(commit: Commit, times: Mapping[int, int]) -> tuple[str, object, Mapping[str, str] | None]:
@@ -120,7 +121,7 @@ class Reading:
                 return self.reader.snapshot(version)
             case ops.AtTimestamp(micros=micros):
                 return self.reader.snapshot(version_at(self.reader, micros))
-        message = f"{type(at).__name__} can't be asked for"
+        message = f"{name_of(at)} can't be asked for"
         raise MissingVersion(message)
 
     def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:

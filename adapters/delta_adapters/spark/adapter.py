@@ -51,6 +51,7 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
 from delta_models.schema import Struct, schema_string
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 COMMIT = re.compile(r"(\d{20})\.json")
 DIED_WITH_ITS_ENGINE = 70
@@ -137,7 +138,7 @@ class SparkAdapter(ABC):
         """Perform one operation."""
         perform = self.PERFORM.get(type(operation))
         if perform is None:
-            return Unsupported(f"the adapter does not know {type(operation).__name__}")
+            return Unsupported(f"the adapter does not know {name_of(operation)}")
         before = self._version()
         try:
             self._mark(tag)
@@ -219,7 +220,7 @@ class SparkAdapter(ABC):
             case AtTimestamp(micros=micros):
                 self._table().restoreToTimestamp(moment(micros))
             case _:
-                return Unsupported(f"restore to {type(restore.at).__name__}")
+                return Unsupported(f"restore to {name_of(restore.at)}")
         return None
 
     def _append(self, append: Append) -> Outcome | None:

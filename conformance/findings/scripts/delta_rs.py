@@ -9,6 +9,7 @@ from delta_adapters.dialects.delta_rs import DeltaRsDialect
 from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.schema import Struct, struct
+from delta_models.wire_names import name_of
 
 NAME = "delta-rs"
 PACKAGES = "deltalake{version} pyarrow"
@@ -57,7 +58,7 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
             retention = "None" if hours is None else str(int(hours))
             told = f"dry_run={dry_run}, enforce_retention_duration={hours is None}, full={not lite}"
             return [f"DeltaTable(path).vacuum({retention}, {told})"]
-    message = f"no call of deltalake is known for {type(operation).__name__}"
+    message = f"no call of deltalake is known for {name_of(operation)}"
     raise NotPrintable(message)
 
 

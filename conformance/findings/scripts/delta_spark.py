@@ -9,6 +9,7 @@ from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.schema import Struct, schema_string, struct
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 NAME = "delta-spark"
 DIALECT = SparkSqlDialect()
@@ -82,7 +83,7 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
         case ops.SetProperties(properties=pairs):
             told = ", ".join(f"'{key}' = '{value}'" for key, value in pairs)
             return [f'spark.sql(f"ALTER TABLE delta.`{{path}}` SET TBLPROPERTIES ({told})")']
-    message = f"no call of delta-spark is known for {type(operation).__name__}"
+    message = f"no call of delta-spark is known for {name_of(operation)}"
     raise NotPrintable(message)
 
 

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from conformance.events import Event, FindingFound
+from conformance.events import Event, FindingFound, name_of
 from conformance.report.terminal.plain import event_lines
 from conformance.report.terminal.progress import Progress
 from conformance.report.text import plural, seconds
@@ -96,7 +96,7 @@ def _styled(event: Event, line: str) -> Text:
         "EngineLost": "yellow",
         "HarnessFault": "bold red",
     }
-    style = styles.get(type(event).__name__, "")
+    style = styles.get(name_of(event), "")
     if isinstance(event, FindingFound):
         style = "red" if event.fresh else "yellow"
     return Text(line, style=style)

@@ -10,6 +10,7 @@ from delta_models.outcomes import Committed, Outcome, Rejected
 from delta_models.schema import Struct
 from delta_models.table import World
 from delta_models.values import Row, bag
+from delta_models.wire_names import text_of
 
 COMMITTED = Committed()
 
@@ -92,7 +93,7 @@ def check_example_on_model(example: Example) -> list[str]:
                 problems += [f"{place}: {words}" for words in _check_read(world, step.operation, step.read)]
                 world = world.after(step.operation)
             elif branch is None:
-                problems.append(f"{place}: the model does not allow {step.outcome}")
+                problems.append(f"{place}: the model does not allow {text_of(step.outcome)}")
                 world = world.after(step.operation)
             else:
                 world = world.after(step.operation, branch)

@@ -14,6 +14,7 @@ from delta_models.operations import Delete, Operation, Optimize, Read, Tail, Vac
 from delta_models.table.state import Table
 from delta_models.table.world import World
 from delta_models.values import Rows, bag
+from delta_models.wire_names import name_of
 
 LOST_UPDATE = "race.no-lost-update"
 DOUBLED_ROWS = "race.no-doubled-rows"
@@ -126,7 +127,7 @@ def anomaly(world: World, done: Sequence[Done], found: Rows) -> Anomaly | None:
 
 def in_words(done: Sequence[Done]) -> str:
     """The names of operations, for people."""
-    return " and ".join(type(each.operation).__name__ for each in done) or "none"
+    return " and ".join(name_of(each.operation) for each in done) or "none"
 
 
 def _changes(states: Sequence[object]) -> list[object]:

@@ -3,8 +3,8 @@
 
 Nothing here holds what an engine makes up: no version numbers, file names or clocks. An earlier table is
 named by a *state*, "after step k" of the history (`AtState`), which each copy maps to its own version from
-its own log before it asks its engine (`AtVersion`, which therefore never stands in a history). `ALPHABET`
-maps the names to the classes.
+its own log before it asks its engine (`AtVersion`, which therefore never stands in a history). Their
+names in files are those of `wire_names`.
 
 Columns are named by their display names. `properties` are pairs, sorted by key. An expression of an
 assignment or an insert names target columns plainly; in a `Merge`, `Column(("source", name))` and
@@ -106,13 +106,11 @@ Operation = (
     | KillAt | FailAt | LoseReplyAt | TearAt | DeadTableAt | DamageFile
 )  # fmt: skip
 
-ALPHABET: dict[str, type[Operation]] = {each.__name__: each for each in Operation.__args__}
 LOOKS = (Read, ReadChanges, History, Detail, Tail)
 STORAGE_FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt)
 FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt, DamageFile)
 
 __all__ = [
-    "ALPHABET",
     "FAULTS",
     "LOOKS",
     "STORAGE_FAULTS",

@@ -35,6 +35,7 @@ from delta_models.table.streams import FollowExpectation, follow, pour
 from delta_models.table.voids import or_unwritable
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
+from delta_models.wire_names import name_of
 
 _ANYWHERE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
     ops.Create: create,
@@ -167,7 +168,7 @@ class World:
                 if not table.exists or not self.table.exists:
                     return LookExpectation(None, ("missing-version", "missing-table"))
             case _:
-                raise NotModelled(type(read.at).__name__)
+                raise NotModelled(name_of(read.at))
         try:
             return LookExpectation(_select(table, read), refusals)
         except KeyError:
@@ -181,7 +182,7 @@ class World:
         if not isinstance(read.first, ops.AtState) or not isinstance(
             read.last, ops.AtState | ops.Latest | None
         ):
-            raise NotModelled(f"changes from {type(read.first).__name__}")
+            raise NotModelled(f"changes from {name_of(read.first)}")
         first = read.first.step
         last = read.last.step if isinstance(read.last, ops.AtState) else self.step - 1
         if first > last or not self.table.exists:
@@ -223,7 +224,7 @@ class World:
                 return or_refused(ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused")
             case ops.Checkpoint() | ops.CleanLog():
                 return unchanged(table, "contents.checkpoint", most=0)
-        raise NotModelled(type(operation).__name__)
+        raise NotModelled(name_of(operation))
 
     def _restore(self, step: int) -> Expectation:
         now, goal = self.table, self.state(step)

@@ -9,8 +9,8 @@ from delta_adapters.deviations import all_deviations
 from delta_adapters.pyspark_engine import PysparkEngine
 from delta_adapters.pyspark_engine.rejections import KINDS, refusal
 from delta_adapters.registry import availability, parse_engine
-from delta_models.operations import ALPHABET
 from delta_models.outcomes import REJECTIONS, Rejected, Unknown
+from delta_models.wire_names import ALPHABET
 from pyspark_delta import exceptions, features
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow.parquet as pq
 import pytest
 
-from delta_models.log import LogError, LogReader
+from delta_models.log import CorruptLog, LogError, LogReader, NoTable, UnsupportedFeature
 from delta_models.log.parquet import arrow_to_rows
 from delta_models.schema import Struct
 from delta_models.values import Row, bag
@@ -24,12 +24,12 @@ UNREADABLE = {
 }
 # Logs that tell no state, each rightly refused; the others of the golden tables load.
 REFUSED = {
-    "data-reader-absolute-paths-escaped-chars": "CorruptLog",  # no metadata
-    "deltalog-invalid-protocol-version": "UnsupportedFeature",
-    "deltalog-state-reconstruction-without-metadata": "CorruptLog",
-    "deltalog-state-reconstruction-without-protocol": "CorruptLog",
-    "no-delta-log-folder": "NoTable",
-    "versions-not-contiguous": "CorruptLog",
+    "data-reader-absolute-paths-escaped-chars": CorruptLog,  # no metadata
+    "deltalog-invalid-protocol-version": UnsupportedFeature,
+    "deltalog-state-reconstruction-without-metadata": CorruptLog,
+    "deltalog-state-reconstruction-without-protocol": CorruptLog,
+    "no-delta-log-folder": NoTable,
+    "versions-not-contiguous": CorruptLog,
 }
 
 
@@ -118,7 +118,7 @@ def test_golden_logs_load_or_are_refused_for_the_right_reason(name):
             try:
                 LogReader(table).snapshot()
             except LogError as error:
-                refused[case.name] = type(error).__name__
+                refused[case.name] = type(error)
     assert refused == REFUSED
 
 
