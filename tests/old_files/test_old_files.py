@@ -1,0 +1,94 @@
+"""What the harness wrote at commit 61b1528 is read today, and says the same.
+
+The recordings are cut to a few lines of each kind, the summary to a few entries of each list; no line was changed.
+`vocabulary.json` and `deviations.json` hold what that commit said of its classes and of its known deviations.
+"""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance import events
+from conformance.findings.folder import load_finding
+from conformance.history import History
+from conformance.report import journal, summary
+from delta_adapters.deviations import TRIGGERS, all_deviations
+from delta_models.wire_names import CLASSES
+from tests.old_files.fingerprints import fingerprints, observation
+
+HERE = Path(__file__).parent
+RECORDINGS = sorted((HERE / "recordings").iterdir())
+FINDINGS = sorted((HERE / "findings").iterdir())
+DEVIATIONS = json.loads((HERE / "deviations.json").read_text())
+VOCABULARY = json.loads((HERE / "vocabulary.json").read_text())
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_a_recording_is_read_and_would_be_written_the_same(path):
+    recording = journal.read(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert recording.complete
+    assert recording.passed_over == 0
+    assert [
+        events.to_json(event) | {"at": line["at"]}
+        for event, line in zip(recording.events, lines, strict=True)
+    ] == lines
+
+
+def test_the_recordings_have_every_event_that_is_recorded():
+    kinds = {json.loads(line)["event"] for path in RECORDINGS for line in path.read_text().splitlines()}
+    assert kinds == {name for name, kind in events.KINDS.items() if not getattr(kind, "transient", False)}
+
+
+@pytest.mark.parametrize("folder", FINDINGS, ids=lambda folder: folder.name)
+def test_a_finding_is_read_and_would_be_written_the_same(folder):
+    finding = load_finding(folder)
+    assert finding.fingerprint == folder.name
+    assert json.dumps(finding.to_json(), indent=2) + "\n" == (folder / "finding.json").read_text()
+    assert json.dumps(finding.history.to_json(), indent=1) + "\n" == (folder / "history.json").read_text()
+
+
+def test_a_summary_serves_as_a_baseline():
+    path = HERE / "summary.json"
+    findings = json.loads(path.read_text())["findings"]
+    assert summary.fingerprints(path) == {finding["fingerprint"] for finding in findings} != set()
+
+
+def test_every_known_deviation_is_still_there():
+    """Who removes an entry, or changes its history, changes the line of it in `deviations.json` as well."""
+    assert DEVIATIONS.keys() <= {deviation.name for deviation in all_deviations()}
+
+
+@pytest.mark.parametrize("deviation", all_deviations(), ids=lambda deviation: deviation.name)
+def test_a_known_deviation_keeps_its_fingerprints(deviation, tmp_path):
+    if deviation.name not in DEVIATIONS:
+        return  # newer than these files
+    then = DEVIATIONS[deviation.name]
+    history = History.from_json(deviation.history)
+    assert list(deviation.fingerprints) == then["fingerprints"]
+    assert deviation.trigger == then["trigger"]
+    assert deviation.trigger is None or deviation.trigger in TRIGGERS
+    assert len(deviation.forms) == then["forms"]
+    assert digest(history.to_json()) == then["history"]
+    assert list(fingerprints(history, observation(tmp_path))) == then["steps"]
+
+
+def digest(form):
+    text = json.dumps(form, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    ("then", "now"), ((VOCABULARY["vocabulary"], CLASSES), (VOCABULARY["events"], events.KINDS))
+)
+def test_no_name_and_no_field_went(then, now):
+    assert then.keys() <= now.keys()
+    gone = {
+        f"{name}.{field}"
+        for name, fields in then.items()
+        for field in set(fields) - {field.name for field in dataclasses.fields(now[name])}
+    }
+    assert gone == set()
