@@ -12,7 +12,7 @@ NOT_BENCHMARKS = {"__init__", "__main__", "bench", "pairs", "results"}
 
 def names() -> list[str]:
     """The benchmarks that there are: modules with a `main`."""
-    return sorted(each.stem for each in HERE.glob("*.py") if each.stem not in NOT_BENCHMARKS)
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NOT_BENCHMARKS)
 
 
 def run(asked: list[str]) -> int:

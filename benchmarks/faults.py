@@ -23,14 +23,14 @@ from pathlib import Path
 
 from benchmarks.pairs import bootstrap
 from benchmarks.results import Result, Row, in_parts
-from conformance.chunks import play_chunk
-from conformance.crashes.game import EachPoint
-from conformance.dealer import Dealer
-from conformance.events import Event, HistoryEnded
-from conformance.hosts import Hosts
-from conformance.keeper import Keeper
-from conformance.plan import Chunk
-from conformance.turnstile.arena import Arena
+from conformance.engine_pool import EnginePool
+from conformance.events.types import Event, HistoryEnded
+from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.findings.recorder import FindingRecorder
+from conformance.planning.plan import Chunk
+from conformance.runner.chunk import play_chunk
+from conformance.suites.context import SuiteContext
+from conformance.suites.crashes.suite import CrashScenarios
 from delta_adapters.registry import parse_engine
 
 ENGINE = "delta-rs"
@@ -55,16 +55,18 @@ class Clock:
         self.told: list[Event] = []
         self.engine = engine
         specs = {each: parse_engine(each) for each in (engine, reader) if each}
-        self.arena = Arena(specs, work, self.told.append)
-        self._hosts = Hosts(list(specs.values()), work / "hosts", self.told.append)
-        self._dealer = Dealer(self._hosts, Keeper(work), self.told.append, self._is_over, self.arena)
+        self.instrumented_engines = InstrumentedEngines(specs, work, self.told.append)
+        self._hosts = EnginePool(list(specs.values()), work / "hosts", self.told.append)
+        self._dealer = SuiteContext(
+            self._hosts, FindingRecorder(work), self.told.append, self._is_over, self.instrumented_engines
+        )
         self._work = work
         self._seconds, self._until = seconds, math.inf
         self._reads = reader is not None
         for place in places:
-            self.arena.player(engine, place)
+            self.instrumented_engines.player(engine, place)
         if reader:
-            self.arena.player(reader)
+            self.instrumented_engines.player(reader)
 
     @property
     def limited(self) -> bool:
@@ -80,7 +82,7 @@ class Clock:
         start = time.monotonic()
         self._until = start + self._seconds
         if self._reads:
-            EachPoint(self._dealer, chunk, self._work / "points", [self.engine]).play_all()
+            CrashScenarios(self._dealer, chunk, self._work / "points", [self.engine]).play_all()
         else:
             play_chunk(self._dealer, chunk, self._work)
         seconds = time.monotonic() - start
@@ -157,7 +159,7 @@ def _clock(engine: str, places: str, seconds: float = math.inf, reader: str | No
         try:
             yield clock
         finally:
-            clock.arena.close()
+            clock.instrumented_engines.close()
 
 
 if __name__ == "__main__":

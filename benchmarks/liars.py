@@ -19,14 +19,14 @@ from typing import NamedTuple
 
 from benchmarks.results import Result, Row
 from delta_adapters.reference import Reference
-from tests.liars.drawn import NAMED, SEEDS, heard
-from tests.races import played as races
-from tests.races.liars import LIARS
+from tests.mutants.drawn import NAMED, SEEDS, heard
+from tests.mutants.race_mutants import LIARS
+from tests.suites.races import played as races
 
 TOLD = 3
 AT_ONCE = 2
 HERE = Path(__file__).resolve().parent.parent
-CODE = ("models", "adapters", "conformance", "tests/liars", "tests/races")
+CODE = ("models", "adapters", "conformance", "tests/mutants", "tests/suites/races")
 ALONE = {each.__name__: each for each in (Reference, *NAMED)}
 
 

@@ -25,18 +25,17 @@ from statistics import median
 
 from benchmarks.pairs import PAIRS, Pairs, measure
 from benchmarks.results import Result, Row
-from conformance import machine
-from conformance.dealer import seat_of
-from conformance.history import Step
-from conformance.hosts import Engine, Hosts
-from conformance.plan import Chunk
-from conformance.player import Desk, play
-from conformance.seats import Lost, Seat
-from conformance.strategies import Shape
-from delta_adapters.contract import Adapter, Look
-from delta_adapters.host import load
+from conformance.engine_pool import Engine, EnginePool
+from conformance.execution.engine_session import EngineSession, HostFailure
+from conformance.execution.table_session import TableSession, play
+from conformance.generation import TableShape, state_machine
+from conformance.histories import Step
+from conformance.planning.plan import Chunk
+from conformance.suites.context import engine_session_of
+from delta_adapters.contract import Adapter, Query
+from delta_adapters.host_client import ReadReply, Reply
+from delta_adapters.host_server import load
 from delta_adapters.registry import availability, parse_engine
-from delta_adapters.supervisor import ReadReply, Reply
 from delta_models.operations import Operation
 
 HISTORIES = 40
@@ -52,9 +51,9 @@ Call = tuple[Operation, str]
 class Drawn:
     """Histories, as a machine draws them."""
 
-    histories: list[tuple[Shape, list[Step]]] = field(default_factory=list)
+    histories: list[tuple[TableShape, list[Step]]] = field(default_factory=list)
 
-    def begin(self, _history: int, shape: Shape) -> None:
+    def begin(self, _history: int, shape: TableShape) -> None:
         """The next one."""
         self.histories.append((shape, []))
 
@@ -71,20 +70,20 @@ class Drawn:
 
 
 @dataclass(slots=True)
-class Listening(Seat):
+class Listening(EngineSession):
     """A seat that writes down what its engine is asked."""
 
     calls: list[Call] = field(default_factory=list)
 
-    def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | Lost]:
+    def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | HostFailure]:
         """Ask for an operation."""
         self.calls.append((operation, tag))
-        return Seat.execute(self, operation, tag)
+        return EngineSession.execute(self, operation, tag)
 
-    def read(self, read: Look) -> Callable[[], ReadReply | Lost]:
+    def read(self, read: Query) -> Callable[[], ReadReply | HostFailure]:
         """Ask for rows."""
         self.calls.append((read, ""))
-        return Seat.read(self, read)
+        return EngineSession.read(self, read)
 
 
 class Harness:
@@ -99,20 +98,22 @@ class Harness:
 
     def play(self, number: int, steps: list[Step]) -> float:
         """One history; returns its seconds, and leaves its calls in `calls` and what they took in the host."""
-        simple = seat_of(self._engine)
-        seat = Listening(simple.engine, simple.host, simple.capabilities, simple.timeout)
-        desk = Desk(self._work / f"h{number}" / "table", [seat], SEED, f"bench-{number}")
+        simple = engine_session_of(self._engine)
+        engine_session = Listening(simple.engine, simple.host, simple.capabilities, simple.timeout)
+        table_session = TableSession(
+            self._work / f"h{number}" / "table", [engine_session], SEED, f"bench-{number}"
+        )
         start = time.perf_counter()
-        list(desk.sit_down())
+        list(table_session.open_all())
         self.steps = 0
         for step in steps:
-            if not desk.plays:
+            if not table_session.plays:
                 break
-            list(play([desk], step))
+            list(play([table_session], step))
             self.steps += 1
         seconds = time.perf_counter() - start
-        self.calls = seat.calls
-        self.engine_seconds = seat.seconds
+        self.calls = engine_session.calls
+        self.engine_seconds = engine_session.seconds
         shutil.rmtree(self._work / f"h{number}")
         return seconds
 
@@ -122,7 +123,7 @@ def bare(adapter: Adapter, folder: Path, calls: list[Call]) -> float:
     start = time.perf_counter()
     adapter.open(str(folder))
     for operation, tag in calls:
-        if isinstance(operation, Look):
+        if isinstance(operation, Query):
             adapter.read(operation)
         else:
             adapter.execute(operation, tag)
@@ -135,11 +136,11 @@ def rate(name: str) -> Row:
     """Checked steps a second, beside the bare calls."""
     bar, aim = BARS[name]
     drawn = Drawn()
-    machine.draw(Chunk("lockstep", "ci", 0, SEED, HISTORIES, STEPS[name]), drawn, shared=False)
+    state_machine.draw(Chunk("lockstep", "ci", 0, SEED, HISTORIES, STEPS[name]), drawn, shared=False)
     spec = parse_engine(name)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder)
-        with Hosts([spec], work / "hosts", lambda _: None) as hosts:
+        with EnginePool([spec], work / "hosts", lambda _: None) as hosts:
             engine = hosts.get(name)
             assert engine is not None, f"{name} does not start"
             harness = Harness(engine, work)

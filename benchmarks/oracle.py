@@ -112,7 +112,7 @@ def _judged(reader: LogReader, before: Snapshot | None) -> Snapshot:
     after = reader.snapshot()
     commit = reader.commit(after.version)
     reader.rows(after)
-    assert not validity.breaches(before, commit)
+    assert not validity.violations(before, commit)
     assert not validity.data_breaches(reader, after, commit)
     assert not validity.folder_breaches(reader, since=max(0, after.version - 1))
     return after
@@ -129,7 +129,7 @@ def commits(folder: Path) -> Path:
         if version == 0:
             actions += [{"protocol": PROTOCOL}, {"metaData": METADATA}]
         actions.append({"add": _add(version)})
-        (log / f"{version:020d}.json").write_text("".join(json.dumps(each) + "\n" for each in actions))
+        (log / f"{version:020d}.json").write_text("".join(json.dumps(action) + "\n" for action in actions))
     return folder
 
 
@@ -153,12 +153,12 @@ def checkpoint(folder: Path) -> Path:
     metadata = pa.array([stored], metadata_type)
     adds = [_add(number) for number in range(ADDS)]
     columns: dict[str, pa.Array] = {
-        "path": pa.array([each["path"] for each in adds]),
-        "partitionValues": pa.array([list(each["partitionValues"].items()) for each in adds], STRINGS),
-        "size": pa.array([each["size"] for each in adds]),
-        "modificationTime": pa.array([each["modificationTime"] for each in adds]),
+        "path": pa.array([file["path"] for file in adds]),
+        "partitionValues": pa.array([list(file["partitionValues"].items()) for file in adds], STRINGS),
+        "size": pa.array([file["size"] for file in adds]),
+        "modificationTime": pa.array([file["modificationTime"] for file in adds]),
         "dataChange": pa.array([True] * ADDS),
-        "stats": pa.array([each["stats"] for each in adds]),
+        "stats": pa.array([file["stats"] for file in adds]),
     }
     add = pa.StructArray.from_arrays(list(columns.values()), list(columns))
     table = pa.table({

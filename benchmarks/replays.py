@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.results import Result, Row, in_parts
-from conformance.findings.replay import FAILS
-from tests.run.elsewhere import CRASH, RACE, kept, replays
+from conformance.triage.replay import FAILS
+from tests.triage.elsewhere import CRASH, RACE, kept, replays
 
 TIMES = 20
 

@@ -83,14 +83,14 @@ class Result:
 
     def write(self, folder: Path) -> Path:
         """Put it into its file."""
-        return self._put(folder, _when(), list(self.notes), [each.to_json() for each in self.rows])
+        return self._put(folder, _when(), list(self.notes), [row.to_json() for row in self.rows])
 
     def _put(
         self, folder: Path, when: Mapping[str, Any], notes: Sequence[str], rows: Sequence[Mapping[str, Any]]
     ) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
-        versions = {each: found for each in PACKAGES if (found := _version(each))}
+        versions = {package: found for package in PACKAGES if (found := _version(package))}
         form = {
             "format": FORMAT,
             "name": self.name,
@@ -114,7 +114,7 @@ class Measured(Result):
         path = folder / f"{self.name}.json"
         before = json.loads(path.read_text()) if path.exists() else {"rows": [], "notes": []}
         when = _when()
-        fresh = {_key(each.to_json()): each.to_json() | when for each in self.rows}
+        fresh = {_key(row.to_json()): row.to_json() | when for row in self.rows}
         old = [{key: before.get(key) for key in when} | each for each in before["rows"]]
         rows = [fresh.pop(_key(each), each) for each in old]
         notes = list(dict.fromkeys([*before["notes"], *self.notes]))

@@ -24,19 +24,19 @@ from pathlib import Path
 
 from benchmarks.faults import ENGINE, RACES, SCHEDULES_BAR, SHARE_BAR, Clock, row
 from benchmarks.results import Result, Row, in_parts
-from conformance.accounts import Account
-from conformance.dealer import Dealer, seat_of
-from conformance.events import Event, Raced
-from conformance.hosts import Hosts
-from conformance.keeper import Keeper
-from conformance.plan import Chunk
-from conformance.races.desk import IN_TURN, SEVERAL, promises
-from conformance.races.game import Races
-from conformance.races.groups import Group
-from conformance.races.pairs import BEFORE, PAIRS, Pair
-from conformance.turnstile.arena import Arena
+from conformance.engine_pool import EnginePool
+from conformance.events.types import Event, RaceOutcome
+from conformance.execution.history_recorder import HistoryRecorder
+from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.findings.recorder import FindingRecorder
+from conformance.planning.plan import Chunk
+from conformance.suites.context import SuiteContext, engine_session_of
+from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
+from conformance.suites.races.session import IN_TURN, SEVERAL, promises
+from conformance.suites.races.suite import RaceScenarios
+from conformance.suites.races.writer_groups import WriterGroup
+from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
-from delta_adapters.supervisor import Host
 from delta_models.operations import Read
 from delta_models.wire_names import name_of
 
@@ -50,16 +50,18 @@ class Bare:
     """What the schedules of a chunk ask of engines, asked without a turnstile and without a judge."""
 
     def __init__(self, engine: str, work: Path) -> None:
-        self.hosts = [Host.start(parse_engine(engine), work / f"bare-{place}").ready() for place in "AB"]
+        self.hosts = [
+            HostClient.start(parse_engine(engine), work / f"bare-{place}").ready() for place in "AB"
+        ]
         self._work = work
         self._made = 0
 
     def close(self) -> None:
         """End the hosts."""
-        for each in self.hosts:
-            each.close()
+        for host in self.hosts:
+            host.close()
 
-    def chunk(self, raced: Sequence[Raced]) -> float:
+    def chunk(self, raced: Sequence[RaceOutcome]) -> float:
         """Seconds that engines take for the table where all pairs begin, and for what each schedule asks of them."""
         folder = self._work / f"bare-{self._made}"
         self._made += 1
@@ -73,7 +75,7 @@ class Bare:
         shutil.rmtree(folder)
         return seconds
 
-    def _schedule(self, table: Path, pair: Pair) -> float:
+    def _schedule(self, table: Path, pair: RaceScenario) -> float:
         seconds = self._open(table)
         for host, operation in zip(self.hosts, (pair.first, pair.second), strict=True):
             asked = host.read(operation) if isinstance(operation, Read) else host.execute(operation)
@@ -82,8 +84,8 @@ class Bare:
 
     def _open(self, table: Path) -> float:
         start = time.monotonic()
-        for each in self.hosts:
-            each.open(str(table))
+        for host in self.hosts:
+            host.open(str(table))
         return time.monotonic() - start
 
 
@@ -93,7 +95,7 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
     rates, shares = [], []
     for _ in range(RUNS):
         counted, seconds, _engine = clock.play(RACES)
-        asked = bare.chunk([each for each in clock.told if isinstance(each, Raced)])
+        asked = bare.chunk([each for each in clock.told if isinstance(each, RaceOutcome)])
         rates.append(60 * counted / seconds)
         shares.append((seconds - asked) / asked)
     return [
@@ -107,33 +109,39 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
     ]
 
 
-def _pair_of(raced: Raced) -> Pair:
+def _pair_of(raced: RaceOutcome) -> RaceScenario:
     """The committed pair that an event tells of."""
     told = (*raced.operations, raced.overlap)
-    return next(each for each in PAIRS if told == (name_of(each.first), name_of(each.second), each.overlap))
+    return next(pair for pair in PAIRS if told == (name_of(pair.first), name_of(pair.second), pair.overlap))
 
 
 def beside(engine: str, work: Path) -> Row:
     """Schedules a minute of delta-rs beside an engine on a JVM that has been at it for a while."""
     told: list[Event] = []
     specs = {each: parse_engine(each) for each in (ENGINE, engine)}
-    arena = Arena(specs, work, told.append)
+    instrumented_engines = InstrumentedEngines(specs, work, told.append)
     try:
-        players = [each for each in map(arena.player, (engine, ENGINE)) if each is not None]
-        group = Group(tuple(players), SEVERAL if promises(seat_of(players[0].engine)) else IN_TURN)
+        players = [each for each in map(instrumented_engines.player, (engine, ENGINE)) if each is not None]
+        group = WriterGroup(
+            tuple(players), SEVERAL if promises(engine_session_of(players[0].engine)) else IN_TURN
+        )
         until = time.monotonic() + WARM_SECONDS
-        hosts = Hosts(list(specs.values()), work / "hosts", told.append)
-        dealer = Dealer(hosts, Keeper(work), told.append, lambda: time.monotonic() > until, arena)
-        game = Races(dealer, BESIDE_RACES, work)
-        account = Account(BESIDE_RACES, 0, dealer.keeper, told.append)
+        hosts = EnginePool(list(specs.values()), work / "hosts", told.append)
+        context = SuiteContext(
+            hosts, FindingRecorder(work), told.append, lambda: time.monotonic() > until, instrumented_engines
+        )
+        game = RaceScenarios(context, BESIDE_RACES, work)
+        history_recorder = HistoryRecorder(BESIDE_RACES, 0, context.finding_recorder, told.append)
         tables = (work / f"{at}" / "table" for at in itertools.count())
         pairs = itertools.cycle(PAIRS)
 
         def play() -> float:
             start = time.monotonic()
-            while not dealer.is_over():
-                account.steps = []
-                game.play_pair(account, group.desk(dealer, next(tables), "bench"), next(pairs), group)
+            while not context.is_over():
+                history_recorder.steps = []
+                game.play_pair(
+                    history_recorder, group.table_session(context, next(tables), "bench"), next(pairs), group
+                )
             return time.monotonic() - start
 
         play()
@@ -141,8 +149,8 @@ def beside(engine: str, work: Path) -> Row:
         until = time.monotonic() + SECONDS
         seconds = play()
     finally:
-        arena.close()
-    counted = sum(each.schedules for each in told if isinstance(each, Raced))
+        instrumented_engines.close()
+    counted = sum(each.schedules for each in told if isinstance(each, RaceOutcome))
     return row(
         f"schedules with {ENGINE} beside {engine}", "a minute", [60 * counted / seconds], BESIDE_BAR,
         more=True, note=f"{counted} in {seconds:.0f} s, after {WARM_SECONDS:.0f} s of the same",
@@ -156,7 +164,7 @@ def _twins() -> list[Row]:
             return alone(clock, bare)
         finally:
             bare.close()
-            clock.arena.close()
+            clock.instrumented_engines.close()
 
 
 def _beside(engine: str) -> list[Row]:

@@ -19,19 +19,19 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.results import Result, Row, in_parts
-from conformance.copies import copy_folder
-from conformance.dealer import seat_of
-from conformance.races.desk import promises
-from conformance.races.pairs import BEFORE, PAIRS
-from conformance.turnstile.arena import Arena, Player
-from conformance.turnstile.schedules import PUBLISH, Gates, Writer, interleave
+from conformance.execution.table_copies import copy_folder
+from conformance.fault_injection.instrumented_engines import InstrumentedEngine, InstrumentedEngines
+from conformance.fault_injection.interleaving import PUBLISH, GateTracker, ScheduledWriter, interleave
+from conformance.suites.context import engine_session_of
+from conformance.suites.races.scenarios import BEFORE, PAIRS
+from conformance.suites.races.session import promises
+from delta_adapters.host_client import HostClient, Reply
 from delta_adapters.registry import parse_engine
-from delta_adapters.supervisor import Host, Reply
 from delta_models.outcomes import Committed
 
 TIMES = 30
 ENGINES = ("delta-rs", "pyspark", "delta-spark")
-PAIR = next(each for each in PAIRS if each.name == "Append and Delete, table")
+PAIR = next(pair for pair in PAIRS if pair.name == "Append and Delete, table")
 WARM = 3
 
 
@@ -39,10 +39,12 @@ class Racers:
     """Two engines and the table from which they begin."""
 
     def __init__(self, names: tuple[str, str], work: Path) -> None:
-        self.arena = Arena({each: parse_engine(each) for each in names}, work, lambda _: None)
+        self.instrumented_engines = InstrumentedEngines(
+            {name: parse_engine(name) for name in names}, work, lambda _: None
+        )
         places = "AB" if names[0] == names[1] else "AA"
-        found = [self.arena.player(*each) for each in zip(names, places, strict=True)]
-        self._players: list[Player] = [each for each in found if each is not None]
+        found = [self.instrumented_engines.player(*each) for each in zip(names, places, strict=True)]
+        self._players: list[InstrumentedEngine] = [each for each in found if each is not None]
         if len(self._players) < len(names):
             raise SystemExit(f"{' and '.join(names)} can't both run here: see ./dev conformance doctor")
         self._work = work
@@ -58,14 +60,18 @@ class Racers:
         """One race on a table of its own: all in which two could differ."""
         table = self._table()
         writers = [
-            Writer(each.actor, partial(self._submit, at), closed=self._closed(each))
-            for at, each in enumerate(self._players)
+            ScheduledWriter(
+                player.instrumented_process, partial(self._submit, at), closed=self._closed(player)
+            )
+            for at, player in enumerate(self._players)
         ]
-        for each in self._players:
-            each.actor.watch(table)
-        told = interleave(self.arena.turnstile, writers, self._schedule, together=True)
-        answers = tuple(str(each.outcome) if isinstance(each, Reply) else str(each) for each in told.answers)
-        return told.timeline, tuple(each.trace for each in told.records), answers, told.failures
+        for player in self._players:
+            player.instrumented_process.watch(table)
+        told = interleave(self.instrumented_engines.turnstile, writers, self._schedule, together=True)
+        answers = tuple(
+            str(answer.outcome) if isinstance(answer, Reply) else str(answer) for answer in told.answers
+        )
+        return told.timeline, tuple(record.trace for record in told.records), answers, told.failures
 
     def _order(self) -> Iterator[int]:
         """Turn by turn, as far as each has gates."""
@@ -75,11 +81,11 @@ class Racers:
 
     def _gates(self, at: int) -> int:
         table, player = self._table(), self._players[at]
-        passed = Gates(closed=self._closed(player))
-        player.actor.watch(table)
-        player.actor.begin(gate=lambda event: passed(event) and False)
+        passed = GateTracker(closed=self._closed(player))
+        player.instrumented_process.watch(table)
+        player.instrumented_process.begin(gate=lambda event: passed(event) and False)
         assert self._submit(at)().outcome == Committed()
-        player.actor.end()
+        player.instrumented_process.end()
         return len(passed.passed)
 
     def _table(self) -> Path:
@@ -92,14 +98,14 @@ class Racers:
     def _submit(self, at: int) -> Callable[[], Reply]:
         return self._host(at).submit((PAIR.first, PAIR.second)[at], f"trace-{at}").result
 
-    def _host(self, at: int) -> Host:
+    def _host(self, at: int) -> HostClient:
         host = self._players[at].engine.host
         assert host is not None
         return host
 
     @staticmethod
-    def _closed(player: Player) -> frozenset[str]:
-        return frozenset() if promises(seat_of(player.engine)) else frozenset({PUBLISH})
+    def _closed(player: InstrumentedEngine) -> frozenset[str]:
+        return frozenset() if promises(engine_session_of(player.engine)) else frozenset({PUBLISH})
 
 
 def _rows(names: tuple[str, str]) -> list[Row]:
@@ -110,7 +116,7 @@ def _rows(names: tuple[str, str]) -> list[Row]:
                 racers.race()
             told = Counter(racers.race() for _ in range(TIMES))
         finally:
-            racers.arena.close()
+            racers.instrumented_engines.close()
     (course, same), *others = told.most_common()
     for each, times in others:
         print(f"  {times} of {TIMES} otherwise: {each}\n  than: {course}")

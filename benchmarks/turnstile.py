@@ -17,11 +17,11 @@ from statistics import median
 
 from benchmarks.pairs import PAIRS, Pairs, bootstrap, measure
 from benchmarks.results import Result, Row
-from conformance.turnstile.actor import Actor
-from conformance.turnstile.building import shim
-from conformance.turnstile.controller import Turnstile
+from conformance.fault_injection.controller import Turnstile
+from conformance.fault_injection.instrumented_process import InstrumentedProcess
+from conformance.fault_injection.shim_build import shim
+from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
-from delta_adapters.supervisor import Host
 from delta_models.operations import Append, Create
 from delta_models.outcomes import Committed
 from delta_models.schema import LONG, struct
@@ -55,7 +55,7 @@ class Appender:
         self, work: Path, name: str, environment: Mapping[str, str] | None = None, engine: str = "delta-rs"
     ) -> None:
         self.table = work / f"{name}-table"
-        self.host = Host.start(parse_engine(engine), work / name, environment=environment)
+        self.host = HostClient.start(parse_engine(engine), work / name, environment=environment)
 
     def set(self) -> None:
         """A table, warm."""
@@ -76,21 +76,21 @@ class Appender:
 
 def appends(work: Path, turnstile: Turnstile) -> list[Row]:
     """An append with the shim idle, and with every event asked about, beside one without the shim."""
-    actors = [turnstile.actor(f"appender-{number}") for number in range(HOSTS)]
-    shimmed = [Appender(work, each.name, each.environment()) for each in actors]
+    instrumented_processes = [turnstile.instrumented_process(f"appender-{number}") for number in range(HOSTS)]
+    shimmed = [Appender(work, process.name, process.environment()) for process in instrumented_processes]
     bare = [Appender(work, f"bare-{number}") for number in range(HOSTS)]
     try:
         for each in (*shimmed, *bare):
             each.set()
-        for actor, each in zip(actors, shimmed, strict=True):
-            actor.check_seen()
-            actor.watch(each.table)
+        for instrumented_process, each in zip(instrumented_processes, shimmed, strict=True):
+            instrumented_process.check_seen()
+            instrumented_process.watch(each.table)
 
         def asked(turn: int) -> float:
-            actor = actors[turn % HOSTS]
-            actor.begin(reads=True)
+            instrumented_process = instrumented_processes[turn % HOSTS]
+            instrumented_process.begin(reads=True)
             seconds = shimmed[turn % HOSTS].append(turn)
-            assert actor.end().happened
+            assert instrumented_process.end().happened
             return seconds
 
         def idle(turn: int) -> float:
@@ -133,18 +133,18 @@ int main(void) {
 def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
     """Calls of an append times the cost of an idle call, as a share of the append."""
     with Turnstile(work / f"counting-{engine}", library=shim("-DTURNSTILE_COUNTS")) as counting:
-        actor = counting.actor("counted")
-        counted = Appender(work, f"counted-{engine}", actor.environment(), engine)
+        instrumented_process = counting.instrumented_process("counted")
+        counted = Appender(work, f"counted-{engine}", instrumented_process.environment(), engine)
         try:
             counted.set()
-            before = actor.calls
+            before = instrumented_process.calls
             seconds = [counted.append(0) for _ in range(PAIRS)]
-            number = (actor.calls - before) / (PAIRS * APPENDS)
+            number = (instrumented_process.calls - before) / (PAIRS * APPENDS)
         finally:
             counted.host.kill()
     (work / "tight.c").write_text(_TIGHT)
     subprocess.run(["cc", "-O2", "-w", "-o", work / "tight", work / "tight.c"], check=True)
-    idle = turnstile.actor(f"tight-{engine}").environment()
+    idle = turnstile.instrumented_process(f"tight-{engine}").environment()
 
     def tight(environment: Mapping[str, str]) -> float:
         command = [str(work / "tight")]
@@ -184,22 +184,22 @@ def _row(work: str, pairs: Pairs) -> Row:
 
 def calls(work: Path, turnstile: Turnstile) -> list[Row]:
     """One call: the shim idle, asking of another folder, asking of this one; beside one without the shim."""
-    actor = turnstile.actor("caller")
+    instrumented_process = turnstile.instrumented_process("caller")
     table = work / "calls"
     table.mkdir()
-    actor.watch(table)
+    instrumented_process.watch(table)
 
     def bare(_: int) -> float:
         return _child(work / "x", {})
 
     def idle(_: int) -> float:
-        return _child(work / "x", actor.environment())
+        return _child(work / "x", instrumented_process.environment())
 
     def elsewhere(_: int) -> float:
-        return _counted(actor, work / "x", 0)
+        return _counted(instrumented_process, work / "x", 0)
 
     def asked(_: int) -> float:
-        return _counted(actor, table / "x", HELD)
+        return _counted(instrumented_process, table / "x", HELD)
 
     rows = []
     few: list[tuple[str, Callable[[int], float], int]] = [
@@ -233,29 +233,29 @@ def _child(path: Path, environment: Mapping[str, str], count: int = CALLS) -> fl
     return float(told.stdout)
 
 
-def _counted(actor: Actor, path: Path, events: int) -> float:
-    actor.begin()
-    taken = _child(path, actor.environment(), events or CALLS)
-    assert len(actor.end().happened) == events
+def _counted(instrumented_process: InstrumentedProcess, path: Path, events: int) -> float:
+    instrumented_process.begin()
+    taken = _child(path, instrumented_process.environment(), events or CALLS)
+    assert len(instrumented_process.end().happened) == events
     return taken
 
 
 def held(work: Path, turnstile: Turnstile) -> Row:
     """A call that is parked, and released as soon as it is seen."""
-    actor = turnstile.actor("held")
+    instrumented_process = turnstile.instrumented_process("held")
     table = work / "held"
     table.mkdir()
-    actor.watch(table)
-    actor.begin(gate=lambda _: True)
+    instrumented_process.watch(table)
+    instrumented_process.begin(gate=lambda _: True)
     with subprocess.Popen(
         [sys.executable, "-S", "-c", _CHILD, str(table / "x"), str(HELD)],
-        env={**os.environ, **actor.environment()}, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, **instrumented_process.environment()}, stdout=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         for _ in range(HELD):
-            assert actor.await_parked(30)
-            actor.release()
+            assert instrumented_process.await_parked(30)
+            instrumented_process.release()
         taken = float(child.communicate()[0])
-    assert len(actor.end().happened) == HELD
+    assert len(instrumented_process.end().happened) == HELD
     return Row(
         work="open for writing and close, held and released at once",
         measure="microseconds",
@@ -272,7 +272,7 @@ def main() -> Result:
         work = Path(folder)
         with Turnstile(work / "turnstile") as turnstile:
             rows = [
-                *(share(work, turnstile, each) for each in IDLE_BARS),
+                *(share(work, turnstile, idle_bar) for idle_bar in IDLE_BARS),
                 *appends(work, turnstile),
                 *calls(work, turnstile),
                 held(work, turnstile),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark_delta.frames import read, write
+from pyspark_delta.dataframe_api import read, write
 from pyspark_delta.session import configure_spark_with_delta_pip
 from pyspark_delta.table import DeltaTable
 from pyspark_delta.version import __version__

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import DataType, LongType, StructField, StructType
 
-from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.merge import merge
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause
 from pyspark_delta.commands.optimize import optimize
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.commands.table_definition import Definition, How, define
 from pyspark_delta.commands.zorder import zorder
 from pyspark_delta.exceptions import InvalidArgument, UnsupportedTableFeature
@@ -214,12 +214,12 @@ class DeltaTableBuilder:
 
     def addColumns(self, cols: StructType | Sequence[StructField]) -> DeltaTableBuilder:
         """More columns, as Spark describes them."""
-        for each in cols.fields if isinstance(cols, StructType) else cols:
-            if not isinstance(each, StructField):
+        for field in cols.fields if isinstance(cols, StructType) else cols:
+            if not isinstance(field, StructField):
                 raise TypeError(
-                    f"cols must be a StructType or a list of StructFields, with no {type(each).__name__}"
+                    f"cols must be a StructType or a list of StructFields, with no {type(field).__name__}"
                 )
-            self._fields.append(each)
+            self._fields.append(field)
         return self
 
     def partitionedBy(self, *cols: str | Sequence[str]) -> DeltaTableBuilder:

@@ -23,7 +23,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.actions import Action, Add, CommitInfo, DomainMetadata, Metadata, Protocol, Remove, Txn
 from pyspark_delta.predicates import Predicate
-from pyspark_delta.skipping import Pruner
+from pyspark_delta.skipping.exact import Pruner
 
 __all__ = ["Intent", "Isolation", "Winner", "check"]
 

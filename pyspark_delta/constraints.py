@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from pyspark_delta import lengths, sql_text
+from pyspark_delta import char_varchar, sql_text
 from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
 from pyspark_delta.schema import path_text
 
@@ -182,11 +182,11 @@ def _constraints(configuration: Mapping[str, str], schema: StructType) -> Iterat
 def _lengths(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
     for field in schema.fields:
         place = (*prefix, field.name)
-        kind = lengths.declared(field)
+        kind = char_varchar.declared(field)
         if isinstance(field.dataType, StructType) and kind is field.dataType:
             yield from _lengths(field.dataType, place)
         elif kind is not None:
             yield Check(
-                f"not coalesce({lengths.too_long(sql_text.path(place), kind)}, false)",
+                f"not coalesce({char_varchar.too_long(sql_text.path(place), kind)}, false)",
                 f"{path_text(place)} is {kind.simpleString()}, and the row has a longer text there;",
             )

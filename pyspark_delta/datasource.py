@@ -39,9 +39,7 @@ from pyspark.sql.types import StructField, StructType
 from pyspark_delta import deletion_vectors, statistics
 from pyspark_delta import schema as schemas
 from pyspark_delta.constraints import checks_of
-from pyspark_delta.enforcement import as_nullable, differences, same_type
 from pyspark_delta.exceptions import InvalidArgument, SchemaMismatch
-from pyspark_delta.layout import without_internals
 from pyspark_delta.log.actions import Action, Add
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
@@ -54,6 +52,8 @@ from pyspark_delta.partition_values import (
     parse_column,
     serialize,
 )
+from pyspark_delta.physical_layout import without_internals
+from pyspark_delta.schema_enforcement import as_nullable, differences, same_type
 from pyspark_delta.storage import Registered, register_again, registered, storage_of
 
 __all__ = ["PysparkDeltaSource", "register"]

@@ -19,9 +19,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as everyone calls it
 
 from pyspark_delta import deletion_vectors, file_index
 from pyspark_delta.file_index import DeletedRows
-from pyspark_delta.layout import FILE, ROW, Layout
-from pyspark_delta.log.files import Files
+from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.physical_layout import FILE, ROW, Layout
 
 __all__ = ["MOST_BITS", "without"]
 

@@ -194,8 +194,10 @@ class _Translation:
         column, *operands = (self._operand(child) for child in node.children)
         if not isinstance(column, _Column):
             return None
-        values = [self._fitted(column, each) if isinstance(each, _Value) else None for each in operands]
-        whole = tuple(each.value for each in values if each is not None)
+        values = [
+            self._fitted(column, operand) if isinstance(operand, _Value) else None for operand in operands
+        ]
+        whole = tuple(value.value for value in values if value is not None)
         return In(column.path, whole) if len(whole) == len(values) else None
 
     def one_of_set(self, node: _Node) -> Predicate | None:

@@ -101,7 +101,7 @@ def serialize(value: Any, data_type: DataType) -> str | None:
 
 def zone_for(spark: Any, columns: Iterable[DataType]) -> str:
     """The zone of times that are written without one: the session's, as delta-spark reads them."""
-    if spark is None or not any(isinstance(each, TimestampType) for each in columns):
+    if spark is None or not any(isinstance(column, TimestampType) for column in columns):
         return "UTC"
     return str(spark.conf.get("spark.sql.session.timeZone"))
 

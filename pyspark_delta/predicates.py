@@ -118,7 +118,7 @@ def all_of(parts: Iterable[Predicate]) -> Predicate:
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
     """The parts of which all must be true."""
     if isinstance(predicate, And):
-        return tuple(each for part in predicate.parts for each in conjuncts(part))
+        return tuple(conjunct for part in predicate.parts for conjunct in conjuncts(part))
     return (predicate,)
 
 

@@ -135,5 +135,5 @@ def _check(name: str, properties: Mapping[str, str]) -> None:
 
 
 def _refuse_other(name: str, value: str, choices: Iterable[str]) -> None:
-    if value.strip().lower() not in {each.lower() for each in choices}:
+    if value.strip().lower() not in {choice.lower() for choice in choices}:
         raise InvalidArgument(f"the property {name} is {value!r}", f"It can be {', '.join(choices)}.")

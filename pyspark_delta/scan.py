@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_delta import absence, deleted_rows, sql_text
-from pyspark_delta.layout import FILE, ROW, Layout
-from pyspark_delta.log.files import Files
+from pyspark_delta import deleted_rows, missing_files, sql_text
+from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.physical_layout import FILE, ROW, Layout
 
 __all__ = ["FILE", "ROW", "scan"]
 
@@ -30,8 +30,8 @@ def scan(
     With positions, `__file` is the ordinal of a row's file among `files` and `__row` the index of the row in it.
     """
     files = snapshot.files() if files is None else files
-    absence.require_files(snapshot, files)
-    absence.told_later(snapshot)
+    missing_files.require_files(snapshot, files)
+    missing_files.told_later(snapshot)
     layout = Layout.of(snapshot)
     if files.has_deletion_vectors():
         frame = _without_deleted(spark, snapshot, files, layout, with_position=with_position)

@@ -34,7 +34,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyspark_delta import spread
+from pyspark_delta import parallel
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.schema import leaves
 from pyspark_delta.storage import storage_of
@@ -83,7 +83,7 @@ def of_files(
     paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
 ) -> list[FileStatistics]:
     """Statistics of files, in their order."""
-    return spread.over(spark, paths, partial(of_file, columns=columns))
+    return parallel.over(spark, paths, partial(of_file, columns=columns))
 
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:

@@ -14,7 +14,6 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from pyspark_delta.absence import absence_told
 from pyspark_delta.builders import (
     DeltaMergeBuilder,
     DeltaOptimizeBuilder,
@@ -39,6 +38,7 @@ from pyspark_delta.commands import (
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.store import table_path
+from pyspark_delta.missing_files import absence_told
 from pyspark_delta.scan import scan
 from pyspark_delta.storage import refusals_named
 

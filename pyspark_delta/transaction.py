@@ -34,7 +34,7 @@ from pyspark_delta.log.actions import (
 )
 from pyspark_delta.log.checkpoint_writer import write_checkpoint
 from pyspark_delta.log.checksum import write_checksum
-from pyspark_delta.log.clean_up import clean_up
+from pyspark_delta.log.log_cleanup import clean_up
 from pyspark_delta.log.names import LOG, commit_name
 from pyspark_delta.log.state import lines
 from pyspark_delta.log.store import FileExists, is_out_of_space

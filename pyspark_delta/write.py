@@ -29,11 +29,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyspark_delta import jobs, sql_text, statistics
 from pyspark_delta import schema as schemas
+from pyspark_delta import spark_jobs, sql_text, statistics
+from pyspark_delta.char_varchar import fitted
 from pyspark_delta.constraints import Check, checked, checks_of, violation
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
-from pyspark_delta.lengths import fitted
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import HIVE_NULL, absolute_path, encode_path, hive_path, internal
@@ -202,7 +202,7 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
         writer = writer.partitionBy(*keys.values())
     target = storage_of(staging).for_spark(staging)
     with _configured(spark, plan.schema):
-        jobs.run(spark, lambda: writer.save(target))
+        spark_jobs.run(spark, lambda: writer.save(target))
 
 
 def _key(field: StructField, called: str) -> str:

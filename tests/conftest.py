@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-pytest_plugins = ("pytester", "tests.skips")
+pytest_plugins = ("pytester", "tests.skips", "tests.command_runs")
 
 # No deadline, no complaint of slow draws: a busy machine is no defect. The same examples each time: a test that fails
 # for one commit and passes for the next without a reason helps nobody, and to explore is what campaigns are for.

@@ -92,7 +92,7 @@ class TestIndependence:
         models = PACKAGES["delta_models"]
         files = (models / name).glob("*.py") if (models / name).is_dir() else [models / f"{name}.py"]
         ours = [each for file in files for each in imports_of(file) if "delta_models" in each]
-        assert {each.split(".")[1] for each in ours} <= set(VOCABULARY)
+        assert {our.split(".")[1] for our in ours} <= set(VOCABULARY)
 
 
 class TestHouse:

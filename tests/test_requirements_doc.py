@@ -18,9 +18,9 @@ def test_the_table_of_requirements_is_up_to_date():
 
 
 def test_what_only_delta_spark_does_is_no_must_and_no_should():
-    theirs = [each for each in CATALOGUE if each.section.startswith("delta-spark")]
+    theirs = [requirement for requirement in CATALOGUE if requirement.section.startswith("delta-spark")]
     assert theirs
-    assert {each.strength for each in theirs} <= {"reference", "lenient"}
+    assert {their.strength for their in theirs} <= {"reference", "lenient"}
 
 
 def test_it_has_a_line_for_every_requirement():

@@ -23,20 +23,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the stage, which lives in the tests
 
+from conformance.engine_pool import call_timeout  # noqa: E402
+from conformance.execution.engine_session import EngineSession  # noqa: E402
+from conformance.execution.table_session import StepResult, TableSession  # noqa: E402
+from conformance.execution.table_session import play as play_step  # noqa: E402
 from conformance.findings import Finding, key_of  # noqa: E402
-from conformance.findings.causes import known_deviation  # noqa: E402
+from conformance.findings.known_deviations import known_deviation  # noqa: E402
 from conformance.findings.scripts import scripts_for  # noqa: E402
-from conformance.history import History  # noqa: E402
-from conformance.hosts import call_timeout  # noqa: E402
-from conformance.player import Desk, Judged  # noqa: E402
-from conformance.player import play as play_step  # noqa: E402
-from conformance.seats import Seat  # noqa: E402
+from conformance.histories import History  # noqa: E402
 from delta_adapters.delta_rs import DeltaRs  # noqa: E402
 from delta_adapters.delta_spark import jars  # noqa: E402
 from delta_adapters.deviations import Deviation, all_deviations  # noqa: E402
+from delta_adapters.host_client import HostClient  # noqa: E402
 from delta_adapters.registry import parse_engine  # noqa: E402
-from delta_adapters.supervisor import Host  # noqa: E402
-from tests.liars.stage import play  # noqa: E402
+from tests.mutants.stage import play  # noqa: E402
 
 RS, SPARK = "delta-rs", "delta-spark"
 SCRIPTS = {RS: "script_delta_rs.py", SPARK: "script_delta_spark.py"}
@@ -74,12 +74,12 @@ for path in sys.argv[1:]:
 def main(names: list[str]) -> int:
     """Run the scripts, and write what they say."""
     asked = [
-        each
-        for each in all_deviations()
-        if each.engine in SCRIPTS and (not names or {each.name, each.engine} & set(names))
+        deviation
+        for deviation in all_deviations()
+        if deviation.engine in SCRIPTS and (not names or {deviation.name, deviation.engine} & set(names))
     ]
     scripts = {each.name: each for each in asked}
-    texts = {name: script_of(each) for name, each in scripts.items()}
+    texts = {name: script_of(script) for name, script in scripts.items()}
     on_spark = {name: text for name, (_, text) in texts.items() if text and scripts[name].engine == SPARK}
     told = dict(zip(on_spark, run_in_turn(list(on_spark.values())), strict=True)) if on_spark else {}
     rows = _rows_before()
@@ -92,7 +92,7 @@ def main(names: list[str]) -> int:
         origin = "by hand" if by_hand else "of the history"
         rows[entry.name] = f"| `{entry.name}` | `{entry.requirement}` | {origin} | {said} | {last} |"
         print(rows[entry.name])
-    kept = [rows[each.name] for each in all_deviations() if each.name in rows]
+    kept = [rows[deviation.name] for deviation in all_deviations() if deviation.name in rows]
     REPORT.write_text(HEAD + "\n".join(kept) + "\n", encoding="utf-8")
     return int(missing > 0)
 
@@ -169,37 +169,40 @@ def _said(code: int, out: str, wrong: str) -> tuple[int, str]:
 def findings(entry: Deviation, history: History) -> Iterator[Finding]:
     """What the harness finds in the smallest history; what the entry is named for comes first."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
-        table, operations = Path(folder) / "table", [each.operation for each in history.steps]
+        table, operations = Path(folder) / "table", [step.operation for step in history.steps]
         played = (
-            play(DeltaRs(), table, operations).judged if entry.engine == RS else _on_spark(table, history)
+            play(DeltaRs(), table, operations).result if entry.engine == RS else _on_spark(table, history)
         )
-    seen = [(judged.seen, breach) for judged in played for breach in judged.breaches]
-    for each, breach in sorted(seen, key=lambda pair: pair[1].requirement != entry.requirement):
-        key = key_of(each, breach)
+    seen = [(judged.seen, violation) for judged in played for violation in judged.violations]
+    for each, violation in sorted(seen, key=lambda pair: pair[1].requirement != entry.requirement):
+        key = key_of(each, violation)
         if known_deviation(key, history=history) == entry.name:
             yield Finding(
-                key, "must", each.engine, "writer", each.step, "", breach.detail, history, breach.where,
-                known=True, look=breach.read,
+                key, "must", each.engine, "writer", each.step, "", violation.detail, history, violation.where,
+                known=True, look=violation.read,
             )  # fmt: skip
 
 
-def _on_spark(table: Path, history: History) -> list[Judged]:
+def _on_spark(table: Path, history: History) -> list[StepResult]:
     """A history on delta-spark, in a host that all entries share."""
     host = _spark()
-    desk = Desk(
-        table, [Seat(str(host.identity), host, host.capabilities, call_timeout(heavy=True))], 1, "confirm"
+    desk = TableSession(
+        table,
+        [EngineSession(str(host.identity), host, host.capabilities, call_timeout(heavy=True))],
+        1,
+        "confirm",
     )
-    judged = list(desk.sit_down())
+    judged = list(desk.open_all())
     for step in history.steps:
         judged += [each for _, each in play_step([desk], step)]
     return judged
 
 
 @cache
-def _spark() -> Host:
+def _spark() -> HostClient:
     folder = tempfile.mkdtemp(prefix="confirm-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    host = Host.start(parse_engine(SPARK), Path(folder))
+    host = HostClient.start(parse_engine(SPARK), Path(folder))
     atexit.register(host.kill)
     return host.ready()
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.events import Raced, from_json, name_of
-from conformance.report.conflicts import CELLS, HEAD, conflicts
+from conformance.events.types import RaceOutcome, from_json, name_of
+from conformance.reporting.conflict_matrix import CELLS, HEAD, conflicts
 
 REPORT = Path(__file__).resolve().parent.parent / "reports" / "conflicts.md"
 TEXT = f"""# Two writers at once, observed
@@ -24,20 +24,20 @@ the same table of what it has played itself. {CELLS}
 """
 
 
-def raced(runs: Iterable[Path]) -> Iterator[Raced]:
+def raced(runs: Iterable[Path]) -> Iterator[RaceOutcome]:
     """What the recordings tell of races."""
     for run in runs:
         for line in (run if run.is_file() else run / "events.jsonl").read_text("utf-8").splitlines():
             form = json.loads(line)
-            if form.get("event") == name_of(Raced):
+            if form.get("event") == name_of(RaceOutcome):
                 event = from_json(form)
-                assert isinstance(event, Raced)  # noqa: S101 - its kind was asked for
+                assert isinstance(event, RaceOutcome)  # noqa: S101 - its kind was asked for
                 yield event
 
 
-def document(events: Iterable[Raced]) -> str:
+def document(events: Iterable[RaceOutcome]) -> str:
     """The report."""
-    return TEXT + "".join(f"| {' | '.join(each.cells)} |\n" for each in conflicts(events))
+    return TEXT + "".join(f"| {' | '.join(conflict.cells)} |\n" for conflict in conflicts(events))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,8 @@ def ruling_of(answer: Answer, rulings: Iterable[Ruling]) -> Ruling | None:
     """What is said of a failure."""
     engine = answer["engine"].partition("@")[0]
     return next(
-        (each for each in rulings if each["engine"] == engine and answer["case"] in each["cases"]), None
+        (ruling for ruling in rulings if ruling["engine"] == engine and answer["case"] in ruling["cases"]),
+        None,
     )
 
 
@@ -54,14 +55,14 @@ def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answ
     counts = Counter((each["engine"], each["corpus"], each["kind"], each["result"]) for each in found)
     lines = [HEAD, "| engine | corpus | kind | passed | failed | out of scope |", "|---|---|---|---|---|---|"]
     lines += [
-        "| " + " | ".join((*row, *(str(counts[*row, each]) for each in RESULTS))) + " |"
+        "| " + " | ".join((*row, *(str(counts[*row, result]) for result in RESULTS))) + " |"
         for row in sorted({key[:3] for key in counts})
     ]
     lines += ["", _asked(found)]
     failures = [each for each in found if each["result"] == "failed"]
     lines += ["", "## Failures", *_failures(failures, rulings)]
     lines += ["", "## Out of scope", "", *_reasons(found)]
-    return "\n".join(lines) + "\n", [each for each in failures if ruling_of(each, rulings) is None]
+    return "\n".join(lines) + "\n", [failure for failure in failures if ruling_of(failure, rulings) is None]
 
 
 def idle(found: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
@@ -70,7 +71,7 @@ def idle(found: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
     failed = {
         (each["engine"].partition("@")[0], each["case"]) for each in found if each["result"] == "failed"
     }
-    ruled = [(each["engine"], case) for each in rulings for case in each["cases"]]
+    ruled = [(ruling["engine"], case) for ruling in rulings for case in ruling["cases"]]
     return [(engine, case) for engine, case in ruled if engine in engines and (engine, case) not in failed]
 
 
@@ -99,9 +100,9 @@ def _reasons(found: list[Answer]) -> Iterator[str]:
 
 def _failures(failures: list[Answer], rulings: list[Ruling]) -> Iterator[str]:
     by_ruling: dict[int, list[Answer]] = defaultdict(list)
-    for each in failures:
-        ruling = ruling_of(each, rulings)
-        by_ruling[rulings.index(ruling) if ruling else len(rulings)].append(each)
+    for failure in failures:
+        ruling = ruling_of(failure, rulings)
+        by_ruling[rulings.index(ruling) if ruling else len(rulings)].append(failure)
     for at, ruling in enumerate(rulings):
         told = by_ruling.get(at, [])
         if told:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for the liars, which live in the tests
 
 from delta_models.requirements import CATALOGUE, Requirement  # noqa: E402
-from tests.liars.registry import trippers  # noqa: E402
+from tests.mutants.registry import trippers  # noqa: E402
 
 TARGET = ROOT / "docs" / "requirements.md"
 HEAD = """# The requirements
@@ -29,7 +29,7 @@ what delta-spark 4.4.0 does where the protocol is silent; *lenient* is free, and
 
 The last column says with which lie each rule is proved to be heard: an engine that is honest but for this, a log that
 is damaged in this one place, or the traces of a step that breaks the rule. Beside each stands the honest twin that is
-not heard (`tests/liars`, `tests/models/log`).
+not heard (`tests/mutants`, `tests/models/log`).
 """
 TITLES = {
     "outcome": "What an operation reports",
@@ -54,8 +54,8 @@ TITLES = {
 
 def document() -> str:
     """The text of the whole file."""
-    kinds = sorted({_kind(each) for each in CATALOGUE}, key=_place)
-    observable = sum(each.unobservable is None for each in CATALOGUE)
+    kinds = sorted({_kind(requirement) for requirement in CATALOGUE}, key=_place)
+    observable = sum(requirement.unobservable is None for requirement in CATALOGUE)
     counted = f"\n{len(CATALOGUE)} rules, {observable} of them observable.\n"
     return HEAD + counted + "".join("\n" + "\n".join(_section(kind)) + "\n" for kind in kinds)
 
@@ -65,11 +65,12 @@ def _section(kind: str) -> Iterator[str]:
     yield ""
     yield "| id | rule | source | class | side | check | tripped by |"
     yield "|---|---|---|---|---|---|---|"
-    for each in CATALOGUE:
-        if _kind(each) == kind:
+    for requirement in CATALOGUE:
+        if _kind(requirement) == kind:
             cells = (
-                f"`{each.id}`", each.sentence, each.section, each.strength, each.role, ", ".join(each.checks),
-                _proof(each),
+                f"`{requirement.id}`", requirement.sentence, requirement.section,
+                requirement.strength, requirement.role, ", ".join(requirement.checks),
+                _proof(requirement),
             )  # fmt: skip
             yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

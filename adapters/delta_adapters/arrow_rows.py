@@ -38,13 +38,13 @@ def to_arrow(rows: Rows) -> pa.Table:
     columns: list[Sequence[Value]] = (
         list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(rows.schema)
     )
-    arrays = [_array(each.type, column) for each, column in zip(rows.schema, columns, strict=True)]
+    arrays = [_array(field.type, column) for field, column in zip(rows.schema, columns, strict=True)]
     return pa.Table.from_arrays(arrays, schema=arrow_schema(rows.schema))
 
 
 def arrow_schema(schema: Struct) -> pa.Schema:
     """The Arrow schema of a table's schema."""
-    return pa.schema([pa.field(each.name, arrow_type(each.type), each.nullable) for each in schema])
+    return pa.schema([pa.field(field.name, arrow_type(field.type), field.nullable) for field in schema])
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
@@ -59,7 +59,9 @@ def arrow_type(data_type: DataType) -> pa.DataType:
         case Map(key=key, value=value, value_contains_null=value_contains_null):
             return pa.map_(arrow_type(key), pa.field("value", arrow_type(value), value_contains_null))
         case Struct(fields=fields):
-            return pa.struct([pa.field(each.name, arrow_type(each.type), each.nullable) for each in fields])
+            return pa.struct(
+                [pa.field(field.name, arrow_type(field.type), field.nullable) for field in fields]
+            )
     raise TypeError(f"Arrow has no type for Delta's {data_type}")
 
 
@@ -85,8 +87,8 @@ def _array(data_type: DataType, column: Sequence[Value]) -> pa.Array:
             return pa.array([None if each is None else _decimal(each) for each in column], target)
         case Struct(fields=fields):
             parts = [
-                _array(each.type, [None if row is None else row[index] for row in column])
-                for index, each in enumerate(fields)
+                _array(field.type, [None if row is None else row[index] for row in column])
+                for index, field in enumerate(fields)
             ]
             return pa.StructArray.from_arrays(parts, fields=list(target), mask=_mask(column))
         case Array(element=element):

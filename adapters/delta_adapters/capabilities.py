@@ -33,17 +33,17 @@ from delta_models.operations import (
     Operation,
     Optimize,
     Overwrite,
-    Pour,
     Read,
     ReadChanges,
+    ReadStream,
     Replace,
     Restore,
     SetNullable,
     SetProperties,
-    Tail,
     Update,
     Vacuum,
     When,
+    WriteStream,
     ZOrder,
 )
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct, width_of
@@ -125,7 +125,7 @@ class Capabilities:
                 return self.covers_table(
                     operation.rows.schema, operation.partition_by, dict(operation.properties)
                 )
-            case Append() | Overwrite() | Pour():
+            case Append() | Overwrite() | WriteStream():
                 return self.covers_types(operation.rows.schema)
             case Merge(source=source):
                 return self.covers_types(source.schema)
@@ -140,17 +140,17 @@ class Capabilities:
 
     def covers_types(self, schema: Struct, partition_by: tuple[str, ...] = ()) -> str | None:
         """None if columns of these types, partitioned so, are claimed; otherwise the reason why not."""
-        for each in schema:
-            partition = each.name in partition_by
+        for field in schema:
+            partition = field.name in partition_by
             claimed = self.partition_types if partition else self.data_types
-            names = {*_type_names(each.type), *(("char",) if width_of(each) is not None else ())}
+            names = {*_type_names(field.type), *(("char",) if width_of(field) is not None else ())}
             missing = sorted(names - claimed)
             if missing:
                 return (
                     f"does not claim {'partition ' if partition else ''}columns of type {', '.join(missing)}"
                 )
-            if not self.nested and _nested(each.type):
-                return f"does not claim nested types such as {each.type}"
+            if not self.nested and _nested(field.type):
+                return f"does not claim nested types such as {field.type}"
         return None
 
     def covers_table(
@@ -160,7 +160,7 @@ class Capabilities:
         for key in sorted(properties or {}):
             if key.startswith("delta.") and key not in self.properties and ANY not in self.properties:
                 return f"does not claim the table property {key}"
-        if any(IDENTITY in each.metadata_json for each in schema) and IDENTITIES not in self.write_features:
+        if any(IDENTITY in field.metadata_json for field in schema) and IDENTITIES not in self.write_features:
             return "does not claim to write identityColumns"
         return self.covers_types(schema, partition_by)
 
@@ -178,7 +178,7 @@ def options_of(operation: Operation) -> frozenset[str]:
 
 def functions_of(operation: Operation) -> frozenset[str]:
     """The functions in an operation's expressions."""
-    return frozenset(name for each in _expressions(operation) for name in _calls(each))
+    return frozenset(name for expression in _expressions(operation) for name in _calls(expression))
 
 
 def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one branch a kind of operation
@@ -186,10 +186,10 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
         case Append() | Overwrite():
             yield from _write_options(operation)
         case Merge():
-            yield from (f"{each.when}.{each.action}" for each in operation.clauses)
-            yield from ("conditions" for each in operation.clauses if each.condition is not None)
-            yield from ("several-clauses" for when in {each.when for each in operation.clauses}
-                        if sum(each.when == when for each in operation.clauses) > 1)  # fmt: skip
+            yield from (f"{clause.when}.{clause.action}" for clause in operation.clauses)
+            yield from ("conditions" for clause in operation.clauses if clause.condition is not None)
+            yield from ("several-clauses" for when in {clause.when for clause in operation.clauses}
+                        if sum(clause.when == when for clause in operation.clauses) > 1)  # fmt: skip
             if operation.schema_evolution:
                 yield "schema-evolution"
         case Create():
@@ -210,7 +210,7 @@ def _options(operation: Operation) -> Iterator[str]:  # noqa: PLR0912 - one bran
             yield from _when(operation.first)
         case Detail():
             yield from _when(operation.at)
-        case Tail(follows=follows):
+        case ReadStream(follows=follows):
             yield follows
         case Optimize() | ZOrder():
             yield from _flags(operation, "where")
@@ -245,9 +245,9 @@ def _when(at: When) -> Iterator[str]:
 
 
 def _flags(operation: Operation, *names: str) -> Iterator[str]:
-    for each in names:
-        if getattr(operation, each) not in (None, False, ()):
-            yield each.replace("_", "-")
+    for name in names:
+        if getattr(operation, name) not in (None, False, ()):
+            yield name.replace("_", "-")
 
 
 def _expressions(operation: Operation) -> Iterator[Expression]:
@@ -259,8 +259,8 @@ def _expressions(operation: Operation) -> Iterator[Expression]:
         case Merge(on=on, clauses=clauses):
             found = (
                 on,
-                *(each.condition for each in clauses),
-                *(v for each in clauses for _, v in each.assignments),
+                *(clause.condition for clause in clauses),
+                *(v for clause in clauses for _, v in clause.assignments),
             )
         case _:
             found = ()
@@ -284,8 +284,8 @@ def _calls(expression: Expression) -> Iterator[str]:
             parts = (operand, low, high)
         case _:
             parts = ()
-    for each in parts:
-        yield from _calls(each)
+    for part in parts:
+        yield from _calls(part)
 
 
 def _type_names(data_type: DataType) -> Iterator[str]:
@@ -303,8 +303,8 @@ def _type_names(data_type: DataType) -> Iterator[str]:
             yield from _type_names(value)
         case Struct(fields=fields):
             yield "struct"
-            for each in fields:
-                yield from _type_names(each.type)
+            for field in fields:
+                yield from _type_names(field.type)
 
 
 def _nested(data_type: DataType) -> bool:

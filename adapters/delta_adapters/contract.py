@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from delta_models.operations import Detail, History, Operation, Read, ReadChanges, Tail
+from delta_models.operations import Detail, History, Operation, Read, ReadChanges, ReadStream
 from delta_models.outcomes import Outcome
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 CONTRACT_VERSION = 1
-Look = Read | ReadChanges | History | Detail | Tail
+Query = Read | ReadChanges | History | Detail | ReadStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +123,13 @@ class Adapter(Protocol):
         table changed. An exception that leaves this method is a bug of the adapter.
         """
 
-    def read(self, read: Look) -> Answer | Outcome:
+    def read(self, read: Query) -> Answer | Outcome:
         """The rows of a read, or why there are none (`Rejected`, `Unsupported`).
 
         Looks of other kinds come only to an adapter that claims them. The answer to `ReadChanges` has the table's
         columns, `_change_type`, `_commit_version` and, if the engine says so, `_commit_timestamp`; that to `History`
-        is made by `history_table`, that to `Detail` by `detail_table`. The answer to `Tail` is all that the reader of
+        is made by `history_table`, that to `Detail` by `detail_table`. The answer to `ReadStream`
+        is all that the reader of
         this name has got, in the table's columns and, where it follows changes, `_change_type`; how far it has come it
         keeps in the table's folder (see `streams`), so that it goes on after a restart.
         """

@@ -102,7 +102,7 @@ def host_archive(spec: EngineSpec) -> Path:
 def _needed(adapter: str) -> dict[str, Path]:
     """Every file of ours that the host and this adapter import, directly or not, and the data beside them."""
     files: dict[str, Path] = {}
-    waiting = ["delta_adapters.host", adapter]
+    waiting = ["delta_adapters.host_server", adapter]
     while waiting:
         module = waiting.pop()
         path = _ROOTS[module.partition(".")[0]].joinpath(*module.split(".")[1:])
@@ -124,23 +124,23 @@ def _imports(path: Path) -> Iterator[str]:
     """The modules of ours that a file imports; names that turn out to be no modules do no harm."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
-            names = [each.name for each in node.names]
+            names = [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+            names = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
         else:
             continue
-        yield from (each for each in names if each.partition(".")[0] in _ROOTS)
+        yield from (name for name in names if name.partition(".")[0] in _ROOTS)
 
 
 def _own_path(spec: EngineSpec) -> str:
     """What a host of this interpreter needs on its path beyond what is installed: this package where it only stands on
     `sys.path`, and for an adapter that is not ours whatever the harness itself can import."""
-    roots = [str(each.parent) for each in _ROOTS.values()]
+    roots = [str(root.parent) for root in _ROOTS.values()]
     paths = [os.environ.get("PYTHONPATH", ""), *roots]
     if spec.name not in KNOWN or spec.adapter != KNOWN[spec.name].adapter:
         paths += [each for each in sys.path if each and not each.endswith((".zip", "lib-dynload"))]
         paths.append(str(Path.cwd()))
-    return os.pathsep.join(dict.fromkeys(each for each in paths if each))
+    return os.pathsep.join(dict.fromkeys(path for path in paths if path))
 
 
 def _ready(folder: Path, requirements: list[str]) -> bool:

@@ -46,7 +46,7 @@ class Availability:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEngine:
     """An engine that the project itself has an adapter for.
 
     `package` is the distribution whose version counts; `others` are needed beside it; `elsewhere` are the requirements
@@ -65,18 +65,18 @@ class Known:
     by_default: bool = True
 
 
-KNOWN: Mapping[str, Known] = {
-    "reference": Known("delta_adapters.reference:Reference", "delta-conformance", "", counts=False),
-    "delta-rs": Known(
+KNOWN: Mapping[str, KnownEngine] = {
+    "reference": KnownEngine("delta_adapters.reference:Reference", "delta-conformance", "", counts=False),
+    "delta-rs": KnownEngine(
         "delta_adapters.delta_rs:DeltaRs",
         "deltalake",
         "delta-rs",
         elsewhere=("deltalake=={version}", "pyarrow>=16"),
     ),
-    "delta-spark": Known(
+    "delta-spark": KnownEngine(
         "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
     ),
-    "pyspark": Known(
+    "pyspark": KnownEngine(
         "delta_adapters.pyspark_engine:PysparkEngine",
         "delta-conformance",
         "pyspark",
@@ -147,7 +147,7 @@ def availability(engine: str | EngineSpec) -> Availability:
     if known is None:
         return AVAILABLE
     if spec.version is None:
-        missing = [each for each in (known.package, *known.others) if not _installed(each)]
+        missing = [other for other in (known.package, *known.others) if not _installed(other)]
         if missing:
             verb = "are" if len(missing) > 1 else "is"
             return Availability(
@@ -192,7 +192,10 @@ def relocated(spec: EngineSpec, adapter: str) -> EngineSpec:
 
 
 def _entry_points() -> dict[str, str]:
-    return {each.name: each.value for each in importlib.metadata.entry_points(group=ENTRY_POINTS)}
+    return {
+        entry_point.name: entry_point.value
+        for entry_point in importlib.metadata.entry_points(group=ENTRY_POINTS)
+    }
 
 
 def _installed(package: str) -> bool:

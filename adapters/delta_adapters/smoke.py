@@ -15,9 +15,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from delta_adapters.environments import EnvironmentProblem
-from delta_adapters.losses import HostError
+from delta_adapters.host_client import HostClient, ReadReply
+from delta_adapters.host_errors import HostError
 from delta_adapters.registry import EngineSpec, UnknownEngine, availability, parse_engine
-from delta_adapters.supervisor import Host, ReadReply
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, AtVersion, Create, Delete, Operation, Read
 from delta_models.outcomes import Committed, Rejected
@@ -28,14 +28,14 @@ SCHEMA = struct(("id", LONG), ("letter", STRING))
 FIRST = Rows(SCHEMA, ((1, "a"), (2, None)))
 SECOND = Rows(SCHEMA, ((3, "c"),))
 UNFIT = Rows(struct(("id", LONG), ("number", LONG), ("more", STRING)), ((4, 4, "d"),))
-Step = tuple[str, Callable[[Host], str | None]]
+Step = tuple[str, Callable[[HostClient], str | None]]
 
 
 class SmokeFailure(Exception):
     """A step of the smoke test went otherwise than it does with any working engine."""
 
 
-def smoke(host: Host, folder: Path) -> None:
+def smoke(host: HostClient, folder: Path) -> None:
     """Drive the host through the steps on a table at `folder`; raises SmokeFailure, or the host's own HostError."""
     host.open(str(folder))
     for name, step in STEPS:
@@ -46,21 +46,21 @@ def smoke(host: Host, folder: Path) -> None:
 
 def smoke_engine(spec: EngineSpec, work: Path) -> str:
     """Start a host, drive it through the steps, and stop it; the engine's identity."""
-    with Host.start(spec, work / "host") as host:
+    with HostClient.start(spec, work / "host") as host:
         smoke(host, work / "table")
         return str(host.identity)
 
 
-def _commits(operation: Operation) -> Callable[[Host], str | None]:
-    def step(host: Host) -> str | None:
+def _commits(operation: Operation) -> Callable[[HostClient], str | None]:
+    def step(host: HostClient) -> str | None:
         outcome = host.execute(operation, "smoke").outcome
         return None if outcome == Committed() else f"{operation} should be committed, and came to {outcome}"
 
     return step
 
 
-def _rejects(operation: Operation, kind: str) -> Callable[[Host], str | None]:
-    def step(host: Host) -> str | None:
+def _rejects(operation: Operation, kind: str) -> Callable[[HostClient], str | None]:
+    def step(host: HostClient) -> str | None:
         outcome = host.execute(operation, "smoke").outcome
         if isinstance(outcome, Rejected) and outcome.kind == kind:
             return None
@@ -69,10 +69,10 @@ def _rejects(operation: Operation, kind: str) -> Callable[[Host], str | None]:
     return step
 
 
-def _reads(read: Read, *expected: Rows) -> Callable[[Host], str | None]:
+def _reads(read: Read, *expected: Rows) -> Callable[[HostClient], str | None]:
     wanted = sorted(row for rows in expected for row in rows.rows)
 
-    def step(host: Host) -> str | None:
+    def step(host: HostClient) -> str | None:
         found = _rows(host.read(read))
         return None if found == wanted else f"{read} should find {wanted}, and found {found}"
 

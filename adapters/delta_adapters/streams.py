@@ -26,7 +26,7 @@ def arrivals_of(table: str | Path, stream: str) -> Path:
     return Path(table).resolve().parent / f"{stream}-arrivals"
 
 
-class Received:
+class StreamBatch:
     """The batches that a reader has got, a file each. One that comes again takes its own place."""
 
     def __init__(self, progress: Path) -> None:
@@ -45,7 +45,7 @@ class Received:
     @property
     def newest(self) -> int | None:
         """The highest number so far."""
-        return max((int(each.stem) for each in self._folder.glob(f"*{ENDING}")), default=None)
+        return max((int(path.stem) for path in self._folder.glob(f"*{ENDING}")), default=None)
 
     def all(self) -> pa.Table:
         """All batches as one table. Raises FileNotFoundError if there is none."""

@@ -79,17 +79,17 @@ class Channel:
         self, header: dict[str, Any], parts: Sequence[bytes | memoryview] = (), deadline: float | None = None
     ) -> None:
         """Write one frame."""
-        views = [memoryview(each) for each in parts]
+        views = [memoryview(part) for part in parts]
         if views:
-            header = {**header, "parts": [len(each) for each in views]}
+            header = {**header, "parts": [len(view) for view in views]}
         text = json.dumps(header, separators=(",", ":")).encode("utf-8", "surrogatepass")
         body = sum(map(len, views))
         if len(text) + body <= _CHUNK:
             self._write(memoryview(b"".join((_PREFIX.pack(MAGIC, len(text), body), text, *views))), deadline)
             return
         self._write(memoryview(_PREFIX.pack(MAGIC, len(text), body) + text), deadline)
-        for each in views:
-            self._write(each, deadline)
+        for view in views:
+            self._write(view, deadline)
 
     def receive(self, deadline: float | None = None) -> Frame:
         """Read one frame."""
@@ -150,12 +150,12 @@ def _split(header: Any, body: memoryview) -> tuple[memoryview, ...]:
     lengths = header.get("parts", [])
     if (
         not isinstance(lengths, list)
-        or not all(isinstance(each, int) for each in lengths)
+        or not all(isinstance(length, int) for length in lengths)
         or sum(lengths) != len(body)
     ):
         raise Garbage(f"the parts {lengths!r} do not add up to a body of {len(body)} bytes")
     parts, start = [], 0
-    for each in lengths:
-        parts.append(body[start : start + each])
-        start += each
+    for length in lengths:
+        parts.append(body[start : start + length])
+        start += length
     return tuple(parts)

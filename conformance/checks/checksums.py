@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.observation import Observation
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation
 
 JUDGES = judged_by("checksums")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the commits of a step that nothing disturbed: a writer that is cut may have no time for it."""
-    if not seen.wrote or seen.trouble is not None or seen.race is not None or seen.log_error is not None:
+    if (
+        not observation.wrote
+        or observation.fault_context is not None
+        or observation.race is not None
+        or observation.log_error is not None
+    ):
         return
-    listing = seen.reader.listing()
+    listing = observation.reader.listing()
     known = listing.checksums
-    for commit in seen.commits:
+    for commit in observation.commits:
         if any(version not in known for version in listing.commits if version < commit.version):
             return  # one is enough, of those who write none
         wrong = None if commit.version in known else f"there is none of version {commit.version}"
-        ledger.judge("checksum.each-commit", wrong, commit.name)
+        recorder.judge("checksum.each-commit", wrong, commit.name)
 
 
-CHECK = Check("checksums", JUDGES, look)
+CHECK = Check("checksums", JUDGES, check)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.checks import truth
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.text import difference, differing_columns
-from conformance.checks.untouched import DEFINITION
-from conformance.observation import Observation
-from delta_models.casts import NotAssignable, Overflow
+from conformance.checks import log_oracle
+from conformance.checks.file_preservation import DEFINITION
+from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation
+from delta_models.casts.assignment import NotAssignable, Overflow
 from delta_models.expressions import NotEvaluable, holds
 from delta_models.operations import (
     Checkpoint,
@@ -33,7 +33,7 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Committed
 from delta_models.schema import Struct
-from delta_models.table.fit import converter
+from delta_models.table.row_conversion import converter
 from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
@@ -41,25 +41,33 @@ JUDGES = judged_by("metamorphic")
 UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge what can be compared in this step."""
-    for each in seen.looks:
-        if each.kind == "filter" and isinstance(each.operation, Read) and each.answer is not None:
-            _filter(seen, each.operation, each.answer, ledger)
-    if seen.log_error is not None:
+    for read_observation in observation.looks:
+        if (
+            read_observation.kind == "filter"
+            and isinstance(read_observation.operation, Read)
+            and read_observation.answer is not None
+        ):
+            _filter(observation, read_observation.operation, read_observation.answer, recorder)
+    if observation.log_error is not None:
         return
-    if seen.wrote and isinstance(seen.operation, Delete) and isinstance(seen.outcome, Committed):
-        _delete(seen, seen.operation, ledger)
-    if isinstance(seen.operation, UPKEEP):
-        _keeps_answer(seen, "metamorphic.upkeep-keeps-answer", ledger)
-    if isinstance(seen.operation, DEFINITION):
-        _keeps_columns(seen, ledger)
-    if isinstance(seen.operation, SetZone):
-        _keeps_answer(seen, "metamorphic.zone-keeps-answer", ledger)
+    if (
+        observation.wrote
+        and isinstance(observation.operation, Delete)
+        and isinstance(observation.outcome, Committed)
+    ):
+        _delete(observation, observation.operation, recorder)
+    if isinstance(observation.operation, UPKEEP):
+        _keeps_answer(observation, "metamorphic.upkeep-keeps-answer", recorder)
+    if isinstance(observation.operation, DEFINITION):
+        _keeps_columns(observation, recorder)
+    if isinstance(observation.operation, SetZone):
+        _keeps_answer(observation, "metamorphic.zone-keeps-answer", recorder)
 
 
-def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None:
-    for other in seen.looks:
+def _filter(observation: Observation, read: Read, answer: Rows, recorder: CheckRecorder) -> None:
+    for other in observation.looks:
         unfiltered = isinstance(other.operation, Read) and other.operation.where is None
         whole = unfiltered and isinstance(other.operation, Read) and other.operation.columns is None
         if (
@@ -69,28 +77,28 @@ def _filter(seen: Observation, read: Read, answer: Rows, ledger: Ledger) -> None
             or other.operation.at != read.at
         ):
             continue
-        if truth.nan_matters([read.where], other.answer) or truth.beyond_core(
+        if log_oracle.nan_matters([read.where], other.answer) or log_oracle.beyond_core(
             read.where, other.answer.schema
         ):
             return
         try:
-            picked = truth.pick(read, other.answer)
-        except truth.NotKnown:
+            picked = log_oracle.pick(read, other.answer)
+        except log_oracle.NotKnown:
             return
         wrong = difference(picked, answer)
         columns = differing_columns(picked, answer) if wrong else ()
-        ledger.judge("metamorphic.filter-picks", wrong, text_of(read.where), columns, read)
+        recorder.judge("metamorphic.filter-picks", wrong, text_of(read.where), columns, read)
         return
 
 
-def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
+def _delete(observation: Observation, operation: Delete, recorder: CheckRecorder) -> None:
     try:
-        before, after = truth.rows_before(seen), truth.rows_after(seen)
-    except truth.NotKnown:
+        before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
+    except log_oracle.NotKnown:
         return
-    if before.schema != after.schema or truth.nan_matters([operation.where], before):
+    if before.schema != after.schema or log_oracle.nan_matters([operation.where], before):
         return
-    if truth.beyond_core(operation.where, before.schema):
+    if log_oracle.beyond_core(operation.where, before.schema):
         return
     try:
         picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))
@@ -100,31 +108,31 @@ def _delete(seen: Observation, operation: Delete, ledger: Ledger) -> None:
     by_key = {same_key(before.schema, row): row for row in before.rows}
     taken = Rows(before.schema, tuple(by_key[key] for key in gone.elements()))
     wrong = difference(Rows(before.schema, picked), taken)
-    ledger.judge("metamorphic.delete-takes-what-filter-picks", wrong, text_of(operation.where))
+    recorder.judge("metamorphic.delete-takes-what-filter-picks", wrong, text_of(operation.where))
 
 
-def _keeps_answer(seen: Observation, rule: str, ledger: Ledger) -> None:
+def _keeps_answer(observation: Observation, rule: str, recorder: CheckRecorder) -> None:
     """The log's rows are the same before and after, or another check says so: then the answer must be as well."""
     try:
-        before, after = truth.rows_before(seen), truth.rows_after(seen)
-    except truth.NotKnown:
+        before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
+    except log_oracle.NotKnown:
         return
     if difference(before, after) is not None:
         return
-    for each in seen.looks:
-        if each.kind in {"latest", "reopen"} and each.answer is not None:
-            wrong = difference(before, each.answer)
-            where = f"{each.kind} read after {name_of(seen.operation)}"
-            ledger.judge(rule, wrong, where)
+    for read_observation in observation.looks:
+        if read_observation.kind in {"latest", "reopen"} and read_observation.answer is not None:
+            wrong = difference(before, read_observation.answer)
+            where = f"{read_observation.kind} read after {name_of(observation.operation)}"
+            recorder.judge(rule, wrong, where)
 
 
-def _keeps_columns(seen: Observation, ledger: Ledger) -> None:
+def _keeps_columns(observation: Observation, recorder: CheckRecorder) -> None:
     """What is in the columns that both schemas have, whatever they are called and however wide they have become."""
     try:
-        before, after = truth.rows_before(seen), truth.rows_after(seen)
-    except truth.NotKnown:
+        before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
+    except log_oracle.NotKnown:
         return
-    old, new = _shared(before.schema, after.schema, seen.operation)
+    old, new = _shared(before.schema, after.schema, observation.operation)
     schema = _part(after.schema, new)
     try:
         convert = converter(_part(before.schema, old, after.schema, new), schema)
@@ -133,13 +141,13 @@ def _keeps_columns(seen: Observation, ledger: Ledger) -> None:
         return  # types that none of these operations may give a column: told by the rules of the log
     if difference(expected, _columns(after, new)) is not None:
         return  # the log's rows are others: the writer's matter
-    for each in seen.looks:
-        if each.kind not in {"latest", "reopen"} or each.answer is None:
+    for read_observation in observation.looks:
+        if read_observation.kind not in {"latest", "reopen"} or read_observation.answer is None:
             continue
-        if each.answer.schema.names == after.schema.names:
-            wrong = difference(expected, _columns(each.answer, new))
-            where = f"{each.kind} read after {name_of(seen.operation)}"
-            ledger.judge("metamorphic.definition-keeps-answer", wrong, where)
+        if read_observation.answer.schema.names == after.schema.names:
+            wrong = difference(expected, _columns(read_observation.answer, new))
+            where = f"{read_observation.kind} read after {name_of(observation.operation)}"
+            recorder.judge("metamorphic.definition-keeps-answer", wrong, where)
 
 
 def _shared(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:
@@ -147,8 +155,8 @@ def _shared(before: Struct, after: Struct, operation: Operation) -> tuple[list[i
     renamed = {}
     if isinstance(operation, RenameColumn) and len(operation.path) == 1:
         renamed[operation.path[0].casefold()] = operation.name.casefold()
-    places = {each.casefold(): at for at, each in enumerate(after.names)}
-    names = [renamed.get(each.casefold(), each.casefold()) for each in before.names]
+    places = {candidate.casefold(): at for at, candidate in enumerate(after.names)}
+    names = [renamed.get(candidate.casefold(), candidate.casefold()) for candidate in before.names]
     pairs = [(at, places[name]) for at, name in enumerate(names) if name in places]
     return [old for old, _ in pairs], [new for _, new in pairs]
 
@@ -160,7 +168,7 @@ def _part(
     fields = [schema.fields[at] for at in places]
     if named is not None and by is not None:
         names = [named.fields[at].name for at in by]
-        fields = [replace(each, name=name) for each, name in zip(fields, names, strict=True)]
+        fields = [replace(field, name=name) for field, name in zip(fields, names, strict=True)]
     return Struct(tuple(fields))
 
 
@@ -168,4 +176,4 @@ def _columns(rows: Rows, places: list[int]) -> Rows:
     return Rows(_part(rows.schema, places), tuple(tuple(row[at] for at in places) for row in rows.rows))
 
 
-CHECK = Check("metamorphic", JUDGES, look)
+CHECK = Check("metamorphic", JUDGES, check)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from conformance.checks import truth
-from conformance.checks.contents import picks_beyond_core
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.log import chain
-from conformance.observation import Observation
+from conformance.checks import log_oracle
+from conformance.checks.log_validity import chain
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.checks.table_contents import picks_beyond_core
+from conformance.observations.observation import Observation
 from delta_models.expressions import compiled
 from delta_models.log import Commit, LogError, Snapshot
 from delta_models.operations import (
@@ -47,11 +47,16 @@ REMOVED = ("numremovedfiles", "numfilesremoved", "numtargetfilesremoved", "numre
 COPIED = ("numcopiedrows", "numtargetrowscopied")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the counts of the one commit that a step added."""
-    if not seen.wrote or seen.log_error is not None or seen.branch is None or ledger.breaches:
+    if (
+        not observation.wrote
+        or observation.log_error is not None
+        or observation.branch is None
+        or recorder.violations
+    ):
         return  # what a wrong commit says of itself is told by what is wrong with it
-    steps = list(chain(seen))
+    steps = list(chain(observation))
     if len(steps) != 1:
         return
     _, commit, after = steps[0]
@@ -59,14 +64,14 @@ def look(seen: Observation, ledger: Ledger) -> None:
     if after is None or not said:
         return
     try:
-        facts = dict(_facts(seen, after, commit))
-    except (LogError, truth.NotKnown):
+        facts = dict(_facts(observation, after, commit))
+    except (LogError, log_oracle.NotKnown):
         return
     for requirement, values in facts.items():
         for name, fact in values.items():
             if name in said:
                 wrong = None if said[name] == fact else f"{name} is said to be {said[name]}, it is {fact}"
-                ledger.judge(requirement, wrong, commit.name)
+                recorder.judge(requirement, wrong, commit.name)
 
 
 def metrics_of(commit: Commit) -> dict[str, int]:
@@ -90,9 +95,9 @@ def _number(value: Any) -> int | None:
     return int(value) if isinstance(value, str) and value.isdecimal() else None
 
 
-def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple[str, dict[str, int]]]:
+def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple[str, dict[str, int]]]:
     """What each count must be, by the rule that it belongs to."""
-    operation = seen.operation
+    operation = observation.operation
     if isinstance(operation, Overwrite) and (operation.where is not None or operation.dynamic):
         return  # engines count the rows that such a write keeps, deletes and records in different ways
     if not isinstance(
@@ -109,24 +114,24 @@ def _facts(seen: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple
         yield "metrics.files", came | dict.fromkeys(REMOVED, gone)
     if isinstance(operation, Optimize | ZOrder | Restore):
         return
-    rows = sum(len(seen.reader.file_rows(after, add)) for add in fresh)
+    rows = sum(len(observation.reader.file_rows(after, add)) for add in fresh)
     if isinstance(operation, Append | CreateAs | Overwrite):
         yield "metrics.rows-written", dict.fromkeys(WRITTEN, rows)
         return
-    if picks_beyond_core(seen):
+    if picks_beyond_core(observation):
         return
     new = 0
     match operation:
         case Delete():
-            gone_rows = len(truth.rows_before(seen)) - len(truth.rows_after(seen))
+            gone_rows = len(log_oracle.rows_before(observation)) - len(log_oracle.rows_after(observation))
             yield "metrics.rows-deleted", {"numdeletedrows": gone_rows}
         case Update(where=where):
-            before = truth.rows_before(seen)
+            before = log_oracle.rows_before(observation)
             picks = compiled(where, before.schema) if where is not None else None
             new = sum(picks is None or picks(row) is True for row in before.rows)
             yield "metrics.rows-updated", {"numupdatedrows": new}
         case Merge():
-            found = counts(_table(truth.rows_before(seen), seen), operation)
+            found = counts(_table(log_oracle.rows_before(observation), observation), operation)
             if found is None:
                 return
             new = found.inserted + found.updated
@@ -145,14 +150,16 @@ def _more_files_than_rows(operation: Operation) -> bool:
 
 def _moved(commit: Commit) -> tuple[list[Any], int, bool]:
     """The files that are new, how many went, and whether one stays with another deletion vector."""
-    added, removed = {each.path for each in commit.adds}, {each.path for each in commit.removes}
-    fresh = [each for each in commit.adds if each.path not in removed]
+    added, removed = {add.path for add in commit.adds}, {remove.path for remove in commit.removes}
+    fresh = [add for add in commit.adds if add.path not in removed]
     return fresh, len(removed - added), bool(added & removed)
 
 
-def _table(rows: Rows, seen: Observation) -> Table:
-    properties = tuple(sorted(seen.before.properties.items())) if seen.before is not None else ()
+def _table(rows: Rows, observation: Observation) -> Table:
+    properties = (
+        tuple(sorted(observation.before.properties.items())) if observation.before is not None else ()
+    )
     return Table(exists=True, schema=rows.schema, rows=rows.rows, properties=properties)
 
 
-CHECK = Check("metrics", JUDGES, look)
+CHECK = Check("metrics", JUDGES, check)

@@ -2,87 +2,107 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.text import difference
-from conformance.observation import Observation
-from delta_models.operations import FAULTS, LOOKS
+from conformance.checks.formatting import difference
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation
+from delta_models.operations import FAULTS, QUERIES
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
-from delta_models.table import Branch
+from delta_models.table import AllowedOutcome
 from delta_models.wire_names import name_of
 
 JUDGES = judged_by("outcomes")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the outcome of the step; looks and faults have none of their own."""
-    if not seen.wrote or isinstance(seen.operation, (*LOOKS, *FAULTS)):
+    if not observation.wrote or isinstance(observation.operation, (*QUERIES, *FAULTS)):
         return
-    supported = ledger.judge(
+    supported = recorder.judge(
         "outcome.supported",
-        f"{_name(seen)} is claimed, but answered: {seen.outcome.reason}"
-        if isinstance(seen.outcome, Unsupported)
+        f"{_name(observation)} is claimed, but answered: {observation.outcome.reason}"
+        if isinstance(observation.outcome, Unsupported)
         else None,
     )
     if not supported:
         return
-    if isinstance(seen.outcome, Rejected):
-        unclassified = seen.outcome.kind == "unclassified"
-        ledger.judge("outcome.classified", f"{_name(seen)}: {seen.outcome.message}" if unclassified else None)
-        _refusal_changed_nothing(seen, ledger)
-    told = not isinstance(seen.outcome, Unknown)
-    if told or not ledger.has("log.", "dv."):
-        ledger.judge("outcome.told", None if told else f"{_name(seen)}: {describe(seen.outcome)}")
+    if isinstance(observation.outcome, Rejected):
+        unclassified = observation.outcome.kind == "unclassified"
+        recorder.judge(
+            "outcome.classified",
+            f"{_name(observation)}: {observation.outcome.message}" if unclassified else None,
+        )
+        _refusal_changed_nothing(observation, recorder)
+    told = not isinstance(observation.outcome, Unknown)
+    if told or not recorder.has("log.", "dv."):
+        recorder.judge(
+            "outcome.told", None if told else f"{_name(observation)}: {describe(observation.outcome)}"
+        )
     if told:
-        _allowed(seen, ledger)
+        _allowed(observation, recorder)
 
 
-def _allowed(seen: Observation, ledger: Ledger) -> None:
-    allowed = [each for each in seen.expectation.branches if same_outcome(each.outcome, seen.outcome)]
-    if not allowed and _only_the_kind_is_open(seen):
+def _allowed(observation: Observation, recorder: CheckRecorder) -> None:
+    allowed = [
+        branch
+        for branch in observation.expectation.branches
+        if same_outcome(branch.outcome, observation.outcome)
+    ]
+    if not allowed and _only_the_kind_is_open(observation):
         return
     if not allowed:
-        possible = " or ".join(sorted({describe(each.outcome) for each in seen.expectation.branches}))
-        broken = _refusal_rule(seen.expectation.ordinary) or "outcome.allowed"
-        ledger.judge(broken, f"{_name(seen)} must end in {possible}, but {describe(seen.outcome)}")
+        possible = " or ".join(
+            sorted({describe(branch.outcome) for branch in observation.expectation.branches})
+        )
+        broken = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
+        recorder.judge(
+            broken, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
+        )
         return
-    ledger.judge("outcome.allowed", None)
+    recorder.judge("outcome.allowed", None)
     rule = _refusal_rule(allowed[0])
     if rule is not None:
-        ledger.judge(rule, None)
-    _softer_rules(seen, ledger)
-    if seen.log_error is not None:
+        recorder.judge(rule, None)
+    _softer_rules(observation, recorder)
+    if observation.log_error is not None:
         return
-    count = len(seen.commits)
+    count = len(observation.commits)
     if any(low <= count <= high for low, high in (each.commits for each in allowed)):
-        ledger.judge("outcome.commits", None)
+        recorder.judge("outcome.commits", None)
         return
     ranges = " or ".join(sorted({_range(*each.commits) for each in allowed}))
-    ledger.judge(
+    recorder.judge(
         "outcome.commits",
-        f"{_name(seen)} ({describe(seen.outcome)}) adds {ranges} versions, but added {count}",
+        f"{_name(observation)} ({describe(observation.outcome)}) adds {ranges} versions, but added {count}",
     )
 
 
-def _refusal_rule(branch: Branch) -> str | None:
+def _refusal_rule(branch: AllowedOutcome) -> str | None:
     """The rule by which an operation must be refused; what it does when it succeeds is judged by `contents`."""
     return branch.requirement if isinstance(branch.outcome, Rejected) else None
 
 
-def _softer_rules(seen: Observation, ledger: Ledger) -> None:
+def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
     """Rules of class should or reference that a legal end may still break."""
-    broken = seen.branch.breaks if seen.branch is not None else None
-    for rule in sorted({each.breaks for each in seen.expectation.branches if each.breaks is not None}):
-        ledger.judge(rule, f"{_name(seen)} ended so: {describe(seen.outcome)}" if rule == broken else None)
+    broken = observation.branch.breaks if observation.branch is not None else None
+    for rule in sorted(
+        {branch.breaks for branch in observation.expectation.branches if branch.breaks is not None}
+    ):
+        recorder.judge(
+            rule,
+            f"{_name(observation)} ended so: {describe(observation.outcome)}" if rule == broken else None,
+        )
 
 
-def _only_the_kind_is_open(seen: Observation) -> bool:
-    unclassified = isinstance(seen.outcome, Rejected) and seen.outcome.kind == "unclassified"
-    return unclassified and any(isinstance(each.outcome, Rejected) for each in seen.expectation.branches)
+def _only_the_kind_is_open(observation: Observation) -> bool:
+    unclassified = isinstance(observation.outcome, Rejected) and observation.outcome.kind == "unclassified"
+    return unclassified and any(
+        isinstance(branch.outcome, Rejected) for branch in observation.expectation.branches
+    )
 
 
-def _refusal_changed_nothing(seen: Observation, ledger: Ledger) -> None:
-    before, after = seen.before, seen.after
-    if seen.log_error is not None:
+def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
+    before, after = observation.before, observation.after
+    if observation.log_error is not None:
         return
     if before is None or after is None:
         appeared = before is None and after is not None
@@ -94,7 +114,7 @@ def _refusal_changed_nothing(seen: Observation, ledger: Ledger) -> None:
             if vanished
             else None
         )
-        ledger.judge("outcome.refused-changes-nothing", wrong)
+        recorder.judge("outcome.refused-changes-nothing", wrong)
         return
     changed = [
         name
@@ -111,9 +131,9 @@ def _refusal_changed_nothing(seen: Observation, ledger: Ledger) -> None:
     elif before.version == after.version or set(before.live) == set(after.live):
         wrong = None
     else:
-        wrong = difference(seen.reader.rows(before), seen.reader.rows(after))
-    ledger.judge(
-        "outcome.refused-changes-nothing", f"{_name(seen)} was refused, yet {wrong}" if wrong else None
+        wrong = difference(observation.reader.rows(before), observation.reader.rows(after))
+    recorder.judge(
+        "outcome.refused-changes-nothing", f"{_name(observation)} was refused, yet {wrong}" if wrong else None
     )
 
 
@@ -139,12 +159,12 @@ def describe(outcome: Outcome) -> str:
             return f"unknown: {reason}"
 
 
-def _name(seen: Observation) -> str:
-    return name_of(seen.operation)
+def _name(observation: Observation) -> str:
+    return name_of(observation.operation)
 
 
 def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-CHECK = Check("outcomes", JUDGES, look)
+CHECK = Check("outcomes", JUDGES, check)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.log import chain
-from conformance.observation import Observation
+from conformance.checks.log_validity import chain
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog, Snapshot
 from delta_models.log.actions import Metadata, Protocol
 from delta_models.operations import DropFeature, EnableFeature
@@ -55,11 +55,11 @@ class _Change:
     where: str
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge each commit of the step that sets the protocol."""
-    if not seen.wrote:
+    if not observation.wrote:
         return
-    for before, commit, after in chain(seen):
+    for before, commit, after in chain(observation):
         if commit.protocol is None or after is None:
             continue
         try:
@@ -67,10 +67,10 @@ def look(seen: Observation, ledger: Ledger) -> None:
         except CorruptLog:
             continue
         change = _Change(before, commit.protocol, supported(commit.protocol), active, commit.name)
-        if not isinstance(seen.operation, DropFeature):
-            _stays(change, ledger)
+        if not isinstance(observation.operation, DropFeature):
+            _stays(change, recorder)
         if commit.protocol.min_writer >= FEATURE_WRITER:
-            _needed(seen, change, ledger)
+            _needed(observation, change, recorder)
 
 
 def supported(protocol: Protocol) -> set[str]:
@@ -80,39 +80,41 @@ def supported(protocol: Protocol) -> set[str]:
     return {name for version, names in LEGACY if version <= protocol.min_writer for name in names}
 
 
-def _stays(change: _Change, ledger: Ledger) -> None:
+def _stays(change: _Change, recorder: CheckRecorder) -> None:
     if change.before is None:
         return
     old, version = supported(change.before.protocol), change.before.protocol.min_writer
     if version >= FEATURE_WRITER:
         gone = sorted(old - change.named)
         wrong = f"no longer supported: {', '.join(gone)}" if gone else None
-        ledger.judge("protocol.features-stay", wrong, change.where)
+        recorder.judge("protocol.features-stay", wrong, change.where)
     elif change.protocol.min_writer >= FEATURE_WRITER:
         gone = sorted((old & change.active) - change.named)
         wrong = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
-        ledger.judge("protocol.upgrade-keeps-what-is-used", wrong, change.where)
+        recorder.judge("protocol.upgrade-keeps-what-is-used", wrong, change.where)
 
 
-def _needed(seen: Observation, change: _Change, ledger: Ledger) -> None:
-    allowed = change.active | {"appendOnly", "invariants"} | set(BY_DROPPING) | set(seen.model.features)
+def _needed(observation: Observation, change: _Change, recorder: CheckRecorder) -> None:
+    allowed = (
+        change.active | {"appendOnly", "invariants"} | set(BY_DROPPING) | set(observation.model.features)
+    )
     if change.before is not None:
         allowed |= supported(change.before.protocol)
-    allowed |= {key.removeprefix("delta.feature.") for key, _ in seen.model.properties}
+    allowed |= {key.removeprefix("delta.feature.") for key, _ in observation.model.properties}
     allowed |= set(
-        _by_properties(seen.model.properties)
+        _by_properties(observation.model.properties)
     )  # which the last of several commits may be the first to set
-    if isinstance(seen.operation, EnableFeature):
-        allowed.add(seen.operation.feature)
-    if seen.model.cluster_by:
+    if isinstance(observation.operation, EnableFeature):
+        allowed.add(observation.operation.feature)
+    if observation.model.cluster_by:
         allowed.add("clustering")
-    if seen.model.defaults:
+    if observation.model.defaults:
         allowed.add("allowColumnDefaults")
     for feature in sorted(allowed):
         allowed |= set(BRINGS.get(feature, ()))
     extra = sorted(each for each in change.named if each.removesuffix("-preview") not in allowed)
     wrong = f"nothing of the table needs {', '.join(extra)}" if extra else None
-    ledger.judge("protocol.features-needed", wrong, change.where)
+    recorder.judge("protocol.features-needed", wrong, change.where)
 
 
 def _active(metadata: Metadata) -> Iterator[str]:
@@ -136,9 +138,9 @@ def _by_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _of_the_type(data_type: DataType) -> Iterator[str]:
     match data_type:
         case Struct(fields=fields):
-            for each in fields:
-                metadata = each.metadata_json
-                if not each.nullable or "delta.invariants" in metadata:
+            for field in fields:
+                metadata = field.metadata_json
+                if not field.nullable or "delta.invariants" in metadata:
                     yield "invariants"
                 for key, feature in (
                     ("delta.generationExpression", "generatedColumns"),
@@ -148,7 +150,7 @@ def _of_the_type(data_type: DataType) -> Iterator[str]:
                 ):
                     if key in metadata:
                         yield feature
-                yield from _of_the_type(each.type)
+                yield from _of_the_type(field.type)
         case Array(element=element):
             yield from _of_the_type(element)
         case Map(key=key, value=value):
@@ -160,4 +162,4 @@ def _of_the_type(data_type: DataType) -> Iterator[str]:
             yield "variantType"
 
 
-CHECK = Check("protocol", JUDGES, look)
+CHECK = Check("protocol", JUDGES, check)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.checks.ledger import Check, Ledger, judged_by
 from conformance.checks.outcomes import describe
-from conformance.observation import Observation, Race
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation, RaceObservation
 from delta_models.concurrency import (
     ANOMALIES,
     CANNOT,
@@ -14,7 +14,7 @@ from delta_models.concurrency import (
     REWRITES,
     SERIALIZABLE,
     Anomaly,
-    Done,
+    CompletedOperation,
     anomaly,
     documented,
     explained,
@@ -24,7 +24,7 @@ from delta_models.concurrency import (
     isolation_of,
 )
 from delta_models.log import LogError, paths
-from delta_models.operations import Append, Read, SetProperties, Tail, Vacuum
+from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
@@ -32,88 +32,93 @@ from delta_models.wire_names import name_of
 JUDGES = judged_by("races")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge what several writers have done at once."""
-    race = seen.race
-    if race is None or not seen.wrote:
+    race = observation.race
+    if race is None or not observation.wrote:
         return
-    _conflicts(race, ledger)
-    if seen.after is None or seen.log_error is not None:
+    _conflicts(race, recorder)
+    if observation.after is None or observation.log_error is not None:
         return  # told by the rules of the log
     writers = [
-        (Done(operation, owner), outcome)
+        (CompletedOperation(operation, owner), outcome)
         for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
-        if not isinstance(operation, Read | Tail)
+        if not isinstance(operation, Read | ReadStream)
     ]
     if any(isinstance(outcome, Unknown) for _, outcome in writers):
         return
     done = [each for each, outcome in writers if not isinstance(outcome, Rejected)]
-    if not ledger.judge("race.all-acknowledged", _unacknowledged(seen, race, writers)):
+    if not recorder.judge("race.all-acknowledged", _unacknowledged(observation, race, writers)):
         return
-    if any(isinstance(each, Vacuum) for each in race.operations):
-        missing = _missing(seen)
-        if not ledger.judge(
+    if any(isinstance(candidate, Vacuum) for candidate in race.operations):
+        missing = _missing(observation)
+        if not recorder.judge(
             "race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None
         ):
             return
     try:
-        versions = [seen.reader.rows(seen.reader.snapshot(each.version)) for each in seen.commits]
-        rows = seen.reader.rows(seen.after)
+        versions = [
+            observation.reader.rows(observation.reader.snapshot(commit.version))
+            for commit in observation.commits
+        ]
+        rows = observation.reader.rows(observation.after)
     except LogError:
         return  # told by the rules of the log
     refused = [each for each, outcome in writers if isinstance(outcome, Rejected)]
-    found = anomaly(race.world, done, rows)
+    found = anomaly(race.model_history, done, rows)
     if refused:
-        left = found is not None and anomaly(race.world, [*done, *refused], rows) is None
-        if not ledger.judge(
+        left = found is not None and anomaly(race.model_history, [*done, *refused], rows) is None
+        if not recorder.judge(
             "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
         ):
             return
-    undone = _properties_undone(seen, race, done, rows) if found is None else None
+    undone = _properties_undone(observation, race, done, rows) if found is None else None
     if undone is not None:
         found = Anomaly(LOST_UPDATE, undone)
     for name in ANOMALIES:
-        ledger.judge(name, found.detail if found is not None and found.requirement == name else None)
+        recorder.judge(name, found.detail if found is not None and found.requirement == name else None)
     if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
-        start = Rows(race.world.table.schema, tuple(race.world.table.rows))
-        serial = is_serial(race.world, done, [start, *versions])
+        start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
+        serial = is_serial(race.model_history, done, [start, *versions])
         wrong = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
-        ledger.judge("race.serializable", None if serial else wrong)
-    _readers(race, ledger)
+        recorder.judge("race.serializable", None if serial else wrong)
+    _readers(race, recorder)
 
 
-def _conflicts(race: Race, ledger: Ledger) -> None:
-    level = isolation_of(race.world.table)
+def _conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
+    level = isolation_of(race.model_history.table)
     if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
         refused = [
             f"{name_of(operation)} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected)
         ]
-        ledger.judge("race.conflicts-as-documented", "; ".join(refused) or None)
-    _appends(race, ledger)
+        recorder.judge("race.conflicts-as-documented", "; ".join(refused) or None)
+    _appends(race, recorder)
 
 
-def _appends(race: Race, ledger: Ledger) -> None:
+def _appends(race: RaceObservation, recorder: CheckRecorder) -> None:
     """An append beside others that change rows, and nothing that it depends on."""
-    if any(isinstance(each, SetProperties) for each in race.operations):
+    if any(isinstance(candidate, SetProperties) for candidate in race.operations):
         return
     for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True):
         others = [
-            each
-            for each, other in zip(race.operations, race.owners, strict=True)
-            if other != owner and isinstance(each, REWRITES)
+            candidate
+            for candidate, other in zip(race.operations, race.owners, strict=True)
+            if other != owner and isinstance(candidate, REWRITES)
         ]
         if isinstance(operation, Append) and others:
             names = " and ".join(name_of(each) for each in others)
             refused = isinstance(outcome, Rejected)
-            ledger.judge(
+            recorder.judge(
                 "race.appends-read-nothing",
                 f"Append beside {names} was {describe(outcome)}" if refused else None,
             )
 
 
-def _unacknowledged(seen: Observation, race: Race, writers: Sequence[tuple[Done, Outcome]]) -> str | None:
+def _unacknowledged(
+    observation: Observation, race: RaceObservation, writers: Sequence[tuple[CompletedOperation, Outcome]]
+) -> str | None:
     """Whether there are fewer commits than were told of: each operation that needs one makes at least one.
 
     Which do may hang on those before them, so only appends count where there are more than two.
@@ -122,25 +127,27 @@ def _unacknowledged(seen: Observation, race: Race, writers: Sequence[tuple[Done,
         each
         for each, outcome in writers
         if isinstance(outcome, Committed)
-        and race.world.expect(each.operation).ordinary.commits[0] > 0
+        and race.model_history.expect(each.operation).ordinary.commits[0] > 0
         and (len(writers) == 2 or isinstance(each.operation, Append))
     ]
-    if len(seen.commits) >= len(told):
+    if len(observation.commits) >= len(told):
         return None
-    return f"{in_words(told)} were told to have committed, and there are {len(seen.commits)} commits"
+    return f"{in_words(told)} were told to have committed, and there are {len(observation.commits)} commits"
 
 
-def _missing(seen: Observation) -> list[str]:
-    live = seen.after.live.values() if seen.after is not None else ()
-    return sorted(each.path for each in live if not paths.resolve(seen.folder, each.path).exists())
+def _missing(observation: Observation) -> list[str]:
+    live = observation.after.live.values() if observation.after is not None else ()
+    return sorted(each.path for each in live if not paths.resolve(observation.folder, each.path).exists())
 
 
-def _properties_undone(seen: Observation, race: Race, done: Sequence[Done], rows: Rows) -> str | None:
+def _properties_undone(
+    observation: Observation, race: RaceObservation, done: Sequence[CompletedOperation], rows: Rows
+) -> str | None:
     """A property that was set, and is not there, in whatever order the writers came."""
-    if seen.after is None or not any(isinstance(each.operation, SetProperties) for each in done):
+    if observation.after is None or not any(isinstance(each.operation, SetProperties) for each in done):
         return None
-    configured = seen.after.metadata.configuration
-    end = explained(race.world, done, rows, configured)
+    configured = observation.after.metadata.configuration
+    end = explained(race.model_history, done, rows, configured)
     if end is None or has_properties(end, configured):
         return None
     return (
@@ -148,18 +155,18 @@ def _properties_undone(seen: Observation, race: Race, done: Sequence[Done], rows
     )
 
 
-def _readers(race: Race, ledger: Ledger) -> None:
+def _readers(race: RaceObservation, recorder: CheckRecorder) -> None:
     for place, rows in race.seen.items():
         before = [
-            Done(operation, race.owners[at])
+            CompletedOperation(operation, race.owners[at])
             for at, operation in enumerate(race.operations)
             if at in race.published[place] and not isinstance(race.outcomes[at], Rejected | NoChange)
         ]
-        known = anomaly(race.world, before, rows) is None
+        known = anomaly(race.model_history, before, rows) is None
         wrong = (
             f"{len(rows)} rows were read when {in_words(before)} had been committed, which are no such state"
         )
-        ledger.judge("race.no-dirty-read", None if known else wrong)
+        recorder.judge("race.no-dirty-read", None if known else wrong)
 
 
-CHECK = Check("races", JUDGES, look)
+CHECK = Check("races", JUDGES, check)

@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
-from conformance.checks import truth
-from conformance.checks.ledger import Check, Ledger, judged_by
+from conformance.checks import log_oracle
+from conformance.checks.formatting import difference, differing_columns
 from conformance.checks.outcomes import describe
-from conformance.checks.text import difference, differing_columns
-from conformance.observation import Look, Observation
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.observations.observation import Observation, ReadObservation
 from delta_models.log import MissingFile
-from delta_models.operations import LOOKS, AtState, AtTime, AtVersion, Latest, Read, Reopen
+from delta_models.operations import QUERIES, AtState, AtTime, AtVersion, Latest, Read, Reopen
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
 JUDGES = judged_by("reads")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge each read of the step."""
-    if seen.log_error is not None:
+    if observation.log_error is not None:
         return
-    for each in seen.looks:
-        if isinstance(each.operation, Read) and not each.again:
-            _judge(seen, each, each.operation, ledger)
-    if isinstance(seen.operation, (*LOOKS, Reopen)) and seen.looks:
-        newest, known = seen.reader.latest_version(), seen.after.version if seen.after else None
+    for read_observation in observation.looks:
+        if isinstance(read_observation.operation, Read) and not read_observation.again:
+            _judge(observation, read_observation, read_observation.operation, recorder)
+    if isinstance(observation.operation, (*QUERIES, Reopen)) and observation.looks:
+        newest, known = (
+            observation.reader.latest_version(),
+            observation.after.version if observation.after else None,
+        )
         wrong = None if newest == known else f"the newest version was {known} before and is {newest} after it"
-        ledger.judge("contents.look-changes-nothing", wrong)
+        recorder.judge("contents.look-changes-nothing", wrong)
 
 
-def _judge(seen: Observation, each: Look, read: Read, ledger: Ledger) -> None:
-    where = f"{each.kind} read after step {seen.step}"
+def _judge(observation: Observation, each: ReadObservation, read: Read, recorder: CheckRecorder) -> None:
+    where = f"{each.kind} read after step {observation.step}"
     if each.malformed is not None:
-        ledger.judge("read.columns", each.malformed, where, read=read)
+        recorder.judge("read.columns", each.malformed, where, read=read)
         return
     if each.refused is not None:
-        if each.expected is not None and _can_be_answered(seen, each, read):
-            ledger.judge("read.succeeds", describe(each.refused), where, read=read)
-        elif _nothing_to_read(seen, read):
-            ledger.judge("read.refuses-what-is-not-there", None)
+        if each.expected is not None and _can_be_answered(observation, each, read):
+            recorder.judge("read.succeeds", describe(each.refused), where, read=read)
+        elif _nothing_to_read(observation, read):
+            recorder.judge("read.refuses-what-is-not-there", None)
         return
     if each.answer is None:
         return
-    if _nothing_to_read(seen, read):
-        ledger.judge("read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where, read=read)
+    if _nothing_to_read(observation, read):
+        recorder.judge(
+            "read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where, read=read
+        )
         return
     try:
-        right = truth.answer_to(seen, each)
-    except truth.NotKnown:
+        right = log_oracle.answer_to(observation, each)
+    except log_oracle.NotKnown:
         return
-    ledger.judge("read.succeeds", None)
-    if ledger.judge("read.columns", _columns(right, each.answer), where, read=read):
+    recorder.judge("read.succeeds", None)
+    if recorder.judge("read.columns", _columns(right, each.answer), where, read=read):
         wrong = difference(right, each.answer)
         columns = differing_columns(right, each.answer) if wrong else ()
         rule = BY_KIND.get(each.kind, "read.latest")
-        if truth.nan_matters([read.where], truth.asked_of(seen, each)):
+        if log_oracle.nan_matters([read.where], log_oracle.asked_of(observation, each)):
             rule = "read.nan-order"
-        elif truth.beyond_core(read.where, truth.asked_of(seen, each).schema):
+        elif log_oracle.beyond_core(read.where, log_oracle.asked_of(observation, each).schema):
             rule = "read.beyond-core"
-        ledger.judge(rule, wrong, where, columns, read)
-    _version(seen, each, read, ledger, where)
+        recorder.judge(rule, wrong, where, columns, read)
+    _version(observation, each, read, recorder, where)
 
 
-def _can_be_answered(seen: Observation, each: Look, read: Read) -> bool:
+def _can_be_answered(observation: Observation, each: ReadObservation, read: Read) -> bool:
     """Whether we can read it ourselves: if not, the writer is to blame, and another check says so."""
     try:
-        truth.require_files(seen, truth.snapshot_for(seen, read))
-        truth.answer_to(seen, each)
-    except (truth.NotKnown, MissingFile):
+        log_oracle.require_files(observation, log_oracle.snapshot_for(observation, read))
+        log_oracle.answer_to(observation, each)
+    except (log_oracle.NotKnown, MissingFile):
         return False
     return True
 
 
-def _nothing_to_read(seen: Observation, read: Read) -> bool:
-    return seen.after is None and isinstance(read.at, Latest)
+def _nothing_to_read(observation: Observation, read: Read) -> bool:
+    return observation.after is None and isinstance(read.at, Latest)
 
 
 def _columns(right: Rows, answer: Rows) -> str | None:
@@ -83,24 +88,26 @@ def _columns(right: Rows, answer: Rows) -> str | None:
     return f"columns {_listed(got)} instead of {_listed(wanted)}"
 
 
-def _version(seen: Observation, each: Look, read: Read, ledger: Ledger, where: str) -> None:
-    if each.version is None or seen.after is None:
+def _version(
+    observation: Observation, each: ReadObservation, read: Read, recorder: CheckRecorder, where: str
+) -> None:
+    if each.version is None or observation.after is None:
         return
     match read.at:
-        case AtState(step=step) | AtTime(step=step) if step in seen.versions:
-            wanted = seen.versions[step]
+        case AtState(step=step) | AtTime(step=step) if step in observation.versions:
+            wanted = observation.versions[step]
         case AtVersion(version=version):
             wanted = version
         case Latest():
-            wanted = seen.after.version
+            wanted = observation.after.version
         case _:
             return
     wrong = None if wanted == each.version else f"answered from version {each.version} instead of {wanted}"
-    ledger.judge("read.version", wrong, where)
+    recorder.judge("read.version", wrong, where)
 
 
 def _listed(columns: list[tuple[str, str]]) -> str:
     return ", ".join(f"{name} {of}" for name, of in columns) or "none"
 
 
-CHECK = Check("reads", JUDGES, look)
+CHECK = Check("reads", JUDGES, check)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from conformance.checks.ledger import Check, Ledger, judged_by
-from conformance.checks.log import chain, data_breaches
+from conformance.checks.log_validity import chain, data_breaches
+from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.checks.weights import file_weights, nan_weights
-from conformance.observation import Observation
+from conformance.observations.observation import Observation
 
 JUDGES = judged_by("statistics")
 
 
-def look(seen: Observation, ledger: Ledger) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the files that the step added."""
-    if not seen.wrote:
+    if not observation.wrote:
         return
-    for _, commit, after in chain(seen):
+    for _, commit, after in chain(observation):
         if after is not None:
-            ledger.count(file_weights(after, commit, prefixes=("stats.",)))
-            ledger.count(nan_weights(seen.reader, after, commit))
-    ledger.add(each for each in data_breaches(seen, ledger) if each.requirement.startswith("stats."))
+            recorder.count(file_weights(after, commit, prefixes=("stats.",)))
+            recorder.count(nan_weights(observation.reader, after, commit))
+    recorder.add(
+        data_breach
+        for data_breach in data_breaches(observation, recorder)
+        if data_breach.requirement.startswith("stats.")
+    )
 
 
-CHECK = Check("statistics", JUDGES, look)
+CHECK = Check("statistics", JUDGES, check)

@@ -7,22 +7,32 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from delta_models.log import Add, Commit, CorruptLog, Listing, LogError, LogReader, Metadata, Snapshot, clock
-from delta_models.log.columns import log_name, mapping_mode
-from delta_models.log.names import CheckpointName
+from delta_models.log import (
+    Add,
+    Commit,
+    CorruptLog,
+    Listing,
+    LogError,
+    LogReader,
+    Metadata,
+    Snapshot,
+    commit_timestamps,
+)
+from delta_models.log.column_mapping import log_name, mapping_mode
+from delta_models.log.file_names import CheckpointName
 from delta_models.log.row_ids import ENABLED, is_tracked
-from delta_models.log.validity import parsed
+from delta_models.log.validity import checkpoint_struct_columns
 from delta_models.log.validity.checkpoints import asked_forms
-from delta_models.log.validity.data import is_filled
+from delta_models.log.validity.column_history import lost_changes, new_columns
+from delta_models.log.validity.data_files import is_filled
 from delta_models.log.validity.features import CLUSTERING, MANAGED
-from delta_models.log.validity.iceberg import NESTED_IDS, active
+from delta_models.log.validity.iceberg_compat import NESTED_IDS, active
 from delta_models.log.validity.layout import new_files
-from delta_models.log.validity.lineage import lost_changes, new_columns
 from delta_models.log.validity.metadata import drops_widening, rules_asked
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.row_ids import is_update
 from delta_models.log.validity.statistics import bounds_variants
-from delta_models.log.validity.texts import holds_texts
+from delta_models.log.validity.utf8 import holds_texts
 from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Primitive
 
 _EVERY_COMMIT = (
@@ -94,20 +104,22 @@ def commit_weights(before: Snapshot | None, commit: Commit) -> Weights:
     found["log.data-file-not-hidden"] = len(commit.adds)
     found["log.remove-has-timestamp"] = len(commit.removes)
     known = before.live if before is not None else {}
-    live = [each for each in commit.removes if each.key in known]
+    live = [remove for remove in commit.removes if remove.key in known]
     found["log.remove-size"] = sum(each.size is not None for each in live)
     found["log.remove-partition-values"] = sum(bool(each.partition_values) for each in live)
     found["log.remove-names-live-file"] = len(commit.removes)
     found["log.no-add-and-remove-of-one-file"] = bool(commit.adds and commit.removes)
-    found["log.remove-carries-vector"] = sum(each.deletion_vector is not None for each in commit.removes)
-    found["log.remove-extended-metadata"] = sum(bool(each.extended_file_metadata) for each in commit.removes)
+    found["log.remove-carries-vector"] = sum(remove.deletion_vector is not None for remove in commit.removes)
+    found["log.remove-extended-metadata"] = sum(
+        bool(remove.extended_file_metadata) for remove in commit.removes
+    )
     for rule in _EVERY_CHANGE_FILE:
         found[rule] = len(commit.cdcs)
     for rule in ("cdc.change-types", "cdc.equals-difference"):
         found[rule] = bool(commit.cdcs)
-    found["log.removed-domain-keeps-configuration"] = sum(each.removed for each in commit.domains)
+    found["log.removed-domain-keeps-configuration"] = sum(domain.removed for domain in commit.domains)
     found["log.data-files-not-overwritten"] = len(commit.adds) if before is not None else 0
-    vectors = [each for each in commit.adds if each.deletion_vector is not None]
+    vectors = [add for add in commit.adds if add.deletion_vector is not None]
     found["log.add-replaces-live-file"] = len(vectors)
     for rule in _EVERY_VECTOR:
         found[rule] = len(vectors)
@@ -134,7 +146,7 @@ def _metadata_rules(metadata: Metadata) -> list[str]:
     if "delta.typeChanges" in metadata.schema_string:
         found.append("schema.type-changes-need-feature")
     try:
-        types = {each.type for each in metadata.schema}
+        types = {field.type for field in metadata.schema}
     except CorruptLog:
         return found
     if types & {TIMESTAMP_NTZ, VARIANT}:
@@ -155,9 +167,9 @@ def _column_rules(before: Snapshot | None, metadata: Metadata) -> Weights:
     except CorruptLog:
         return Counter()
     found["schema.column-ids-not-reused"] = found["schema.physical-names-not-reused"] = fresh
-    if is_on(metadata, clock.ENABLED):
-        was_on = is_on(before.metadata, clock.ENABLED)
-        since = before.metadata.configuration.get(clock.ENABLEMENT_VERSION) is not None
+    if is_on(metadata, commit_timestamps.ENABLED):
+        was_on = is_on(before.metadata, commit_timestamps.ENABLED)
+        since = before.metadata.configuration.get(commit_timestamps.ENABLEMENT_VERSION) is not None
         found["log.in-commit-timestamp-after-files"] = not was_on
         found["log.in-commit-timestamp-enablement-stays"] = was_on and since
     return found
@@ -177,9 +189,9 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
         found.update(("log.in-commit-timestamp-needs-feature", "log.in-commit-timestamp-first"))
         found["log.in-commit-timestamp-present"] = 1
         found["log.in-commit-timestamp-increases"] = before is not None
-        if before is not None and not is_on(before.metadata, clock.ENABLED):
+        if before is not None and not is_on(before.metadata, commit_timestamps.ENABLED):
             found["log.in-commit-timestamp-enablement"] = 1
-    if CLUSTERING in {each.name for each in commit.domains if not each.removed} and before is not None:
+    if CLUSTERING in {domain.name for domain in commit.domains if not domain.removed} and before is not None:
         found["stats.new-clustering-columns"] = len(before.live)
     if "rowTracking" in (protocol.writer_features or ()):
         for rule in ("log.row-tracking-fields", "log.row-ids-fresh", "log.row-id-high-water-mark"):
@@ -203,11 +215,11 @@ def _state_rules(before: Snapshot | None, commit: Commit) -> Weights:
 def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> Weights:
     """What the files that a commit adds give to judge."""
     found: Weights = Counter()
-    if any(holds_texts(each.type) for each in after.schema):
+    if any(holds_texts(field.type) for field in after.schema):
         found["log.texts-are-utf8"] = len(commit.adds)
-    if any(not each.nullable for each in after.schema):
+    if any(not field.nullable for field in after.schema):
         found["schema.not-null-holds"] = len(commit.adds)
-    if any(is_filled(each.type) for each in after.schema):
+    if any(is_filled(field.type) for field in after.schema):
         found["schema.nested-not-null-holds"] = len(commit.adds)
     for add in commit.adds:
         found.update(("log.added-file-exists", "log.added-file-size", "log.added-file-readable"))
@@ -218,7 +230,7 @@ def file_weights(after: Snapshot, commit: Commit, prefixes: tuple[str, ...]) -> 
         if mapping_mode(after) != "none" and add.stats is not None:
             found["stats.physical-names"] += 1
         found.update(_stats_rules(add))
-        if any(each.type == VARIANT for each in after.schema):
+        if any(field.type == VARIANT for field in after.schema):
             found.update(_variant_rules(after, add))
     return Counter({rule: count for rule, count in found.items() if rule.startswith(prefixes)})
 
@@ -229,12 +241,12 @@ def layout_weights(before: Snapshot | None, after: Snapshot, commit: Commit) -> 
     found: Weights = Counter({"log.added-file-columns-known": count, "log.data-pages": count})
     if mapping_mode(after) != "none":
         found["schema.files-have-field-ids"] = count
-    if any(each.type == VARIANT for each in after.schema):
+    if any(field.type == VARIANT for field in after.schema):
         found["log.variant-unshredded"] = count
-    if any(each.type in {TIMESTAMP, TIMESTAMP_NTZ} for each in after.schema):
+    if any(field.type in {TIMESTAMP, TIMESTAMP_NTZ} for field in after.schema):
         found["log.timestamps-adjusted"] = count
     if "V2" in active(after.protocol, after.metadata):
-        nested = sum(NESTED_IDS in each.metadata_json for each in after.schema)
+        nested = sum(NESTED_IDS in field.metadata_json for field in after.schema)
         found["iceberg.nested-ids-in-files"] = count * nested
     if after.partition_by and "V1" in active(after.protocol, after.metadata):
         found["iceberg.partition-columns-last"] = count
@@ -285,7 +297,7 @@ def _variant_rules(after: Snapshot, add: Add) -> Weights:
         stats = add.statistics or {}
     except ValueError:
         return found
-    variants = [log_name(after, each.name) for each in after.schema if each.type == VARIANT]
+    variants = [log_name(after, field.name) for field in after.schema if field.type == VARIANT]
     parts = [stats.get(name) for name in ("nullCount", "minValues", "maxValues")]
     nulls, low, high = (part if isinstance(part, dict) else {} for part in parts)
     found["stats.variant-null-count"] = sum(name in nulls for name in variants)
@@ -311,7 +323,7 @@ def _cut_rules(high: Mapping[str, Any]) -> list[str]:
 def nan_weights(reader: LogReader, after: Snapshot, commit: Commit) -> Weights:
     """How many files say a maximum of a column in which there is a NaN."""
     floating = [
-        at for at, each in enumerate(after.schema) if each.type in {Primitive("float"), Primitive("double")}
+        at for at, field in enumerate(after.schema) if field.type in {Primitive("float"), Primitive("double")}
     ]
     if not floating:
         return Counter()
@@ -381,16 +393,18 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
     found = list(_EVERY_CHECKPOINT)
     try:
         checkpoint = reader.checkpoint(name)
-        if any(each is None or each.version < name.version for each in reader.starts(name.version)):
+        if any(start is None or start.version < name.version for start in reader.starts(name.version)):
             found += ["checkpoint.equals-replay", "checkpoint.keeps-tombstones", "checkpoint.keeps-stats"]
             found += ["checkpoint.keeps-tags", "checkpoint.keeps-clustering-provider"]
             found += ["checkpoint.keeps-removal-times"] * bool(checkpoint.removes)
     except LogError:
         return found
-    for form, rule in parsed.RULES.items():
+    for form, rule in checkpoint_struct_columns.RULES.items():
         found += [rule] * sum(part.has(form) for part in checkpoint.adds)
-    if any(_has_variants(each) for each in checkpoint.metadatas):
-        found += [parsed.VARIANT_BOUNDS] * sum(part.has(parsed.STATS) for part in checkpoint.adds)
+    if any(_has_variants(metadata) for metadata in checkpoint.metadatas):
+        found += [checkpoint_struct_columns.VARIANT_BOUNDS] * sum(
+            part.has(checkpoint_struct_columns.STATS) for part in checkpoint.adds
+        )
     if checkpoint.domains:
         found.append("checkpoint.no-removed-domains")
     if checkpoint.removes:
@@ -404,7 +418,7 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
         found.append("checkpoint.sidecars-hold-file-actions")
     if len(checkpoint.protocols) == 1 and len(checkpoint.metadatas) == 1:
         found += asked_forms(checkpoint.protocols[0], checkpoint.metadatas[0])
-    found += ["checkpoint.data-pages"] * sum(each.endswith(".parquet") for each in name.files)
+    found += ["checkpoint.data-pages"] * sum(file.endswith(".parquet") for file in name.files)
     if name.kind == "parts":
         found.append("checkpoint.no-parts-with-v2")
     return found
@@ -412,6 +426,6 @@ def _checkpoint_rules(reader: LogReader, name: CheckpointName) -> list[str]:
 
 def _has_variants(metadata: Metadata) -> bool:
     try:
-        return any(each.type == VARIANT for each in metadata.schema)
+        return any(field.type == VARIANT for field in metadata.schema)
     except CorruptLog:
         return False  # reported with the commit that set it

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.cli.entry import main
+from conformance.cli.dispatch import main
 
 __all__ = ["main"]

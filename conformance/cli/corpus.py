@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from conformance.cli.errors import UsageError
-from conformance.report.folders import new_run_folder, point_latest
-from conformance.report.text import here, one_line, plural, seconds
-from conformance.report.writing import CannotWrite
+from conformance.reporting.atomic_write import CannotWrite
+from conformance.reporting.run_folder import new_run_folder, point_latest
+from conformance.reporting.text import here, one_line, plural, seconds
 
 if TYPE_CHECKING:
-    from conformance.corpus.running import Answerer, Line, Tally
+    from conformance.corpus.runner import Answerer, CaseCounts, CaseLine
     from delta_adapters.registry import EngineSpec
 
 DEFAULT_OUT = Path("conformance-results")
@@ -37,7 +37,7 @@ acceptance workloads, the golden tables of the kernel and of the connectors.
                             that. Default: conformance-results
 
 The folder holds cases.jsonl, one line a spec, a version or a table. A case that is wrong in
-itself is named in conformance/corpus/named.toml, and is out of scope.
+itself is named in conformance/corpus/exclusions.toml, and is out of scope.
 
 Exit: 0 nothing failed, 1 a case failed, 2 there are no tables or the harness is at fault,
 3 an engine that was asked for can't run here, 130 stopped by Ctrl-C.
@@ -54,12 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Find the cases, ask, write, and say how it went."""
-    from conformance.corpus import cases, running  # noqa: PLC0415 - loads pyarrow; --help shall not wait for it
+    from conformance.corpus import cases, runner  # noqa: PLC0415 - loads pyarrow; --help shall not wait for it
 
     specs = _engines(arguments.engines)
     try:
         questions = cases.find(arguments.paths)
-        asked = running.asked_in(_files(arguments.after))
+        asked = runner.asked_in(_files(arguments.after))
         folder = new_run_folder(arguments.out)
         point_latest(folder)
     except cases.NoCases as error:
@@ -70,13 +70,13 @@ def execute(arguments: argparse.Namespace) -> int:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="delta-corpus-")))
         answerers, missing = _answerers(specs, work, stack)
         open_ones = sum(
-            (each.name, one.corpus, one.case, one.spec) not in asked
-            for each in answerers
+            (answerer.name, one.corpus, one.case, one.spec) not in asked
+            for answerer in answerers
             for one in questions
         )
-        show = stack.enter_context(Shown(open_ones))
-        tally = running.run(questions, answerers, folder, show.tell, asked)
-    sys.stdout.write("\n".join(_closing(tally, missing, folder / running.FILE)) + "\n")
+        show = stack.enter_context(CorpusProgress(open_ones))
+        tally = runner.run(questions, answerers, folder, show.tell, asked)
+    sys.stdout.write("\n".join(_closing(tally, missing, folder / runner.FILE)) + "\n")
     if tally.failures:
         return 1
     return 3 if missing else 0
@@ -101,7 +101,7 @@ def _engines(names: list[str]) -> list[EngineSpec]:
 
 
 def _answerers(specs: list[EngineSpec], work: Path, stack: ExitStack) -> tuple[list[Answerer], list[str]]:
-    from conformance.corpus.engines import HostReader, NotAvailable  # noqa: PLC0415 - loads pyarrow
+    from conformance.corpus.engine_reader import HostReader, NotAvailable  # noqa: PLC0415 - loads pyarrow
     from conformance.corpus.oracle import NAME, Oracle  # noqa: PLC0415 - the same
 
     found: list[Answerer] = []
@@ -120,7 +120,7 @@ def _answerers(specs: list[EngineSpec], work: Path, stack: ExitStack) -> tuple[l
     return found, missing
 
 
-class Shown:
+class CorpusProgress:
     """How far the run is: a bar on a terminal, a line every few seconds elsewhere."""
 
     def __init__(self, total: int) -> None:
@@ -138,7 +138,7 @@ class Shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def tell(self, line: Line) -> None:
+    def tell(self, line: CaseLine) -> None:
         """One more question is answered."""
         self._done += 1
         self._failed += line.verdict.result == "failed"
@@ -155,7 +155,7 @@ class Shown:
             sys.stdout.flush()
 
 
-def _closing(tally: Tally, missing: list[str], file: Path) -> Iterator[str]:
+def _closing(tally: CaseCounts, missing: list[str], file: Path) -> Iterator[str]:
     results = ("passed", "failed", "out of scope")
     yield ""
     rows = sorted({key[:3] for key in tally.counts})
@@ -163,11 +163,11 @@ def _closing(tally: Tally, missing: list[str], file: Path) -> Iterator[str]:
     heads = ("engine", "corpus", "kind")
     yield "  ".join([*(head.ljust(width) for head, width in zip(heads, widths, strict=True)), *results])
     for row in rows:
-        counts = [str(tally.counts[(*row, each)]).rjust(len(each)) for each in results]
+        counts = [str(tally.counts[(*row, result)]).rjust(len(result)) for result in results]
         yield "  ".join([*(part.ljust(width) for part, width in zip(row, widths, strict=True)), *counts])
     totals = [
-        str(sum(count for key, count in tally.counts.items() if key[3] == each)).rjust(len(each))
-        for each in results
+        str(sum(count for key, count in tally.counts.items() if key[3] == result)).rjust(len(result))
+        for result in results
     ]
     yield "  ".join(["total".ljust(widths[0]), " " * widths[1], " " * widths[2], *totals])
     if tally.failures:

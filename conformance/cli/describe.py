@@ -38,7 +38,7 @@ def describe(adapter: str) -> dict[str, Any]:
 
 def _tell(adapter: str) -> None:
     from delta_adapters.capabilities import Capabilities  # noqa: PLC0415 - only in the process that describes
-    from delta_adapters.host import load  # noqa: PLC0415 - the same
+    from delta_adapters.host_server import load  # noqa: PLC0415 - the same
 
     out = os.dup(1)
     os.dup2(2, 1)  # whatever the engine prints while it is loaded is no part of the answer

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from conformance.cli.arguments import one_of
+from conformance.cli.argument_types import one_of
 from conformance.cli.run import DEFAULT_OUT
-from conformance.report.text import one_line
+from conformance.reporting.text import one_line
 from delta_adapters.environments import cache_folder
 from delta_adapters.registry import KNOWN, availability, engine_names, java_availability, parse_engine
 
@@ -37,7 +37,7 @@ OLDEST_PYTHON = (3, 11)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """One thing looked at: whether it is there, what was seen, and what to type if it is not."""
 
     name: str
@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return max((EXITS[each.state] for each in found), key=(0, 3, 2).index)
 
 
-def examine(*, smoke: bool = False) -> Iterator[Finding]:
+def examine(*, smoke: bool = False) -> Iterator[Diagnosis]:
     """Everything that a run needs, looked at one after the other."""
     yield _python()
     yield _java()
@@ -83,7 +83,7 @@ def examine(*, smoke: bool = False) -> Iterator[Finding]:
                 yield _smoke(name)
 
 
-def lines_of(finding: Finding) -> Iterator[str]:
+def lines_of(finding: Diagnosis) -> Iterator[str]:
     """A finding in a line, or two with its cure."""
     mark = {OK: "ok", NOTE: "note", MISSING: "MISSING", IMPOSSIBLE: "FAILS"}[finding.state]
     yield f"{mark:<8} {finding.name:<18} {finding.seen}"
@@ -91,54 +91,56 @@ def lines_of(finding: Finding) -> Iterator[str]:
         yield f"{'':<8} {'':<18} {finding.cure}"
 
 
-def _python() -> Finding:
+def _python() -> Diagnosis:
     version = platform.python_version()
     if sys.version_info[:2] >= OLDEST_PYTHON:
-        return Finding("Python", OK, version)
-    return Finding("Python", IMPOSSIBLE, f"{version}; 3.11 or newer is needed", "./dev run finds a newer one")
+        return Diagnosis("Python", OK, version)
+    return Diagnosis(
+        "Python", IMPOSSIBLE, f"{version}; 3.11 or newer is needed", "./dev run finds a newer one"
+    )
 
 
-def _java() -> Finding:
+def _java() -> Diagnosis:
     found = java_availability()
     if found:
-        return Finding("Java", OK, os.environ.get("JAVA_HOME") or shutil.which("java") or "found")
-    return Finding("Java", MISSING, f"{one_line(found.why)}. Engines on Spark can't run", found.cure)
+        return Diagnosis("Java", OK, os.environ.get("JAVA_HOME") or shutil.which("java") or "found")
+    return Diagnosis("Java", MISSING, f"{one_line(found.why)}. Engines on Spark can't run", found.cure)
 
 
-def _compiler() -> Finding:
+def _compiler() -> Diagnosis:
     program = shutil.which("cc")
     if program:
-        return Finding("C compiler", OK, program)
-    return Finding(
+        return Diagnosis("C compiler", OK, program)
+    return Diagnosis(
         "C compiler", NOTE, "no cc on the PATH; tests of crashes and races will need one",
         "Debian, Ubuntu: sudo apt install gcc libc6-dev; Fedora: sudo dnf install gcc; macOS: xcode-select --install",
     )  # fmt: skip
 
 
-def _engine(name: str) -> Finding:
+def _engine(name: str) -> Diagnosis:
     found = availability(name)
     if found:
-        return Finding(name, OK, "can run here")
-    return Finding(name, MISSING if name in KNOWN else NOTE, one_line(found.why), found.cure)
+        return Diagnosis(name, OK, "can run here")
+    return Diagnosis(name, MISSING if name in KNOWN else NOTE, one_line(found.why), found.cure)
 
 
-def _jars() -> Iterator[Finding]:
+def _jars() -> Iterator[Diagnosis]:
     if not availability("delta-spark"):
         return
     from delta_adapters.delta_spark.jars import cache_root, cached  # noqa: PLC0415 - asks for pyspark's version
 
     jars = cached()
     if jars:
-        yield Finding("delta-spark's JARs", OK, f"{len(jars)} files in {jars[0].parent}")
+        yield Diagnosis("delta-spark's JARs", OK, f"{len(jars)} files in {jars[0].parent}")
     else:
-        yield Finding(
+        yield Diagnosis(
             "delta-spark's JARs",
             NOTE,
             f"not fetched yet; the first run fetches about 90 MB into {cache_root()}",
         )
 
 
-def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Finding:
+def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Diagnosis:
     """Whether a folder, or what is there of the way to it, can be written and has room."""
     there = folder.absolute()
     while not there.exists() and there != there.parent:
@@ -148,19 +150,19 @@ def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Finding:
             file.write(b"x")
         free = shutil.disk_usage(there).free / GIGABYTE
     except OSError as error:
-        return Finding(name, IMPOSSIBLE, f"{folder} can't be written: {error.strerror}", cure)
+        return Diagnosis(name, IMPOSSIBLE, f"{folder} can't be written: {error.strerror}", cure)
     if free < gigabytes:
-        return Finding(name, IMPOSSIBLE, f"{folder}: {free:.1f} GB free, {gigabytes} GB are needed", cure)
-    return Finding(name, OK, f"{folder}, {free:.0f} GB free")
+        return Diagnosis(name, IMPOSSIBLE, f"{folder}: {free:.1f} GB free, {gigabytes} GB are needed", cure)
+    return Diagnosis(name, OK, f"{folder}, {free:.0f} GB free")
 
 
-def _smoke(name: str) -> Finding:
+def _smoke(name: str) -> Diagnosis:
     from delta_adapters.environments import EnvironmentProblem  # noqa: PLC0415 - only when asked for
-    from delta_adapters.losses import HostError  # noqa: PLC0415 - the same
+    from delta_adapters.host_errors import HostError  # noqa: PLC0415 - the same
     from delta_adapters.smoke import SmokeFailure, smoke_engine  # noqa: PLC0415 - the same
 
     with tempfile.TemporaryDirectory(prefix="conformance-doctor-") as work:
         try:
-            return Finding(f"{name}, started", OK, f"{smoke_engine(parse_engine(name), Path(work))} works")
+            return Diagnosis(f"{name}, started", OK, f"{smoke_engine(parse_engine(name), Path(work))} works")
         except (SmokeFailure, HostError, EnvironmentProblem) as error:
-            return Finding(f"{name}, started", MISSING, one_line(str(error)))
+            return Diagnosis(f"{name}, started", MISSING, one_line(str(error)))

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.cli.arguments import one_of
+from conformance.cli.argument_types import one_of
 from conformance.cli.describe import NotDescribed, describe
-from conformance.report.text import one_line
+from conformance.reporting.text import one_line
 from delta_adapters.registry import Availability, availability, engine_names, installed_version, parse_engine
 
 HELP = """\
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EngineListing:
     """One engine, as far as it can be told without starting it."""
 
     name: str
@@ -67,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def entry_of(name: str) -> Entry:
+def entry_of(name: str) -> EngineListing:
     """What can be told of an engine."""
     spec = parse_engine(name)
     available = availability(spec)
@@ -77,11 +77,11 @@ def entry_of(name: str) -> Entry:
     except NotDescribed as error:
         if available:
             available = Availability(available=False, why=str(error), cure="conformance doctor")
-        return Entry(name, version, available)
-    return Entry(name, told["identity"]["version"], available, told["identity"], told["capabilities"])
+        return EngineListing(name, version, available)
+    return EngineListing(name, told["identity"]["version"], available, told["identity"], told["capabilities"])
 
 
-def lines_of(entry: Entry) -> Iterator[str]:
+def lines_of(entry: EngineListing) -> Iterator[str]:
     """An engine in a few lines."""
     label = f"{entry.name}@{entry.version}" if entry.version else entry.name
     if entry.available:

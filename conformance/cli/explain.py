@@ -11,7 +11,7 @@ from pathlib import Path
 
 from conformance.cli.errors import UsageError, unknown
 from conformance.cli.run import DEFAULT_OUT
-from conformance.report.text import harmless, plural, replay_command
+from conformance.reporting.text import harmless, plural, replay_command
 from delta_adapters.deviations import TRIGGERS, Deviation, all_deviations
 from delta_models.requirements import BY_ID, CATALOGUE
 from delta_models.requirements.base import Requirement
@@ -53,7 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def _explain(what: str) -> Iterator[str]:
     if what in BY_ID:
         return requirement_lines(BY_ID[what])
-    area = [each for each in CATALOGUE if each.id.startswith(f"{what.rstrip('.')}.")]
+    area = [requirement for requirement in CATALOGUE if requirement.id.startswith(f"{what.rstrip('.')}.")]
     if area:
         return (f"{each.id:<44} {each.strength:<10} {each.sentence}" for each in area)
     if Path(what).is_dir():
@@ -80,7 +80,7 @@ def requirement_lines(requirement: Requirement) -> Iterator[str]:
         yield f"  observable  no, because {requirement.unobservable}"
     elif requirement.checks:
         yield f"  checked by  {', '.join(requirement.checks)}"
-    known = [each for each in all_deviations() if each.requirement == requirement.id]
+    known = [deviation for deviation in all_deviations() if deviation.requirement == requirement.id]
     for each in known:
         yield ""
         yield from deviation_lines(each)
@@ -100,7 +100,7 @@ def deviation_lines(deviation: Deviation) -> Iterator[str]:
 def finding_lines(folder: Path) -> Iterator[str]:
     """A finding that a run has kept."""
     from conformance.findings import FindingError, load_finding  # noqa: PLC0415 - only for findings
-    from conformance.findings.story import history_lines  # noqa: PLC0415 - the same
+    from conformance.findings.text import history_lines  # noqa: PLC0415 - the same
 
     try:
         finding = load_finding(folder)
@@ -124,7 +124,7 @@ def finding_lines(folder: Path) -> Iterator[str]:
 def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
     kept = sorted(DEFAULT_OUT.glob(f"*/findings/{fingerprint}"), key=lambda path: path.parts)
     kept = [each for each in kept if not each.parent.parent.is_symlink()] or kept
-    known = [each for each in all_deviations() if fingerprint in each.fingerprints]
+    known = [deviation for deviation in all_deviations() if fingerprint in deviation.fingerprints]
     if not kept and not known:
         raise UsageError(
             f"no finding {fingerprint} in {DEFAULT_OUT}, and no known deviation of that fingerprint",
@@ -142,8 +142,8 @@ def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
 
 
 def _unknown_requirement(what: str) -> UsageError:
-    areas = sorted({each.id.partition(".")[0] for each in CATALOGUE})
-    near = [each.id for each in CATALOGUE if what.lower() in each.id]
+    areas = sorted({requirement.id.partition(".")[0] for requirement in CATALOGUE})
+    near = [requirement.id for requirement in CATALOGUE if what.lower() in requirement.id]
     if near:
         return UsageError(f"unknown requirement {what!r}", f"Did you mean {' or '.join(near[:4])}?")
     error = unknown("requirement", what, BY_ID)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from conformance.cli.errors import UsageError
-from conformance.report.text import harmless
+from conformance.reporting.text import harmless
 
 HELP = """\
 Usage: conformance replay FINDING...
@@ -29,12 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Replay each; the worst counts."""
     from conformance.findings import NotAFinding  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
-    from conformance.findings.replay import COULD_NOT_RUN, FAILS, FIXED, replay  # noqa: PLC0415 - the same
+    from conformance.triage.replay import COULD_NOT_RUN, FAILS, FIXED, replay  # noqa: PLC0415 - the same
 
     worst = FIXED
-    for each in arguments.findings:
+    for finding in arguments.findings:
         try:
-            result = replay(each)
+            result = replay(finding)
         except NotAFinding as error:
             raise UsageError(
                 str(error), "The last lines of a run, and its report, name the folders."

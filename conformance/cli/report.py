@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from conformance.cli.errors import UsageError
-from conformance.report.journal import NAME, JournalError, NoRecording, Recording, read
-from conformance.report.results import Results
-from conformance.report.terminal.closing import closing_lines
-from conformance.report.text import here
-from conformance.report.writing import CannotWrite
+from conformance.reporting.atomic_write import CannotWrite
+from conformance.reporting.event_log import NAME, JournalError, NoRecording, Recording, read
+from conformance.reporting.results import Results
+from conformance.reporting.terminal.final_summary import closing_lines
+from conformance.reporting.text import here
 
 HELP = """\
 Usage: conformance report DIR... [--html F] [--markdown F] [--junit F] [--summary F]
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Read, merge, write."""
-    from conformance.report.formats import FORMATS  # noqa: PLC0415 - loads the model; --help shall not wait for it
+    from conformance.reporting.formats import FORMATS  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
     results = _results([_recording(each) for each in arguments.folders])
     asked = {name: path for name in FORMS if (path := getattr(arguments, name)) is not None}
@@ -71,7 +71,7 @@ def _recording(folder: Path) -> Recording:
 
 
 def _results(recordings: list[Recording]) -> Results:
-    from conformance.report.merging import UnlikeRuns, merge  # noqa: PLC0415 - loads the catalogue
+    from conformance.reporting.merge import UnlikeRuns, merge  # noqa: PLC0415 - loads the catalogue
 
     try:
         return merge(recordings)

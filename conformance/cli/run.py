@@ -10,19 +10,19 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.arguments import duration, one_of, positive, seed
+from conformance.cli.argument_types import duration, one_of, positive, seed
 from conformance.cli.errors import UsageError
-from conformance.cli.listening import FORMATS, listen
-from conformance.cli.stopping import stoppable, undisturbed
-from conformance.events import HarnessFault, Interrupted
+from conformance.cli.output_format import FORMATS, listen
+from conformance.cli.signals import stoppable, undisturbed
+from conformance.events.types import HarnessFault, Interrupted
 from conformance.options import PROFILES, STORAGES, SUITES, RunOptions
-from conformance.report import summary
-from conformance.report.folders import new_run_folder
-from conformance.report.terminal.closing import closing_lines
-from conformance.report.writing import CannotWrite
+from conformance.reporting import summary_json
+from conformance.reporting.atomic_write import CannotWrite
+from conformance.reporting.run_folder import new_run_folder
+from conformance.reporting.terminal.final_summary import closing_lines
 
 if TYPE_CHECKING:
-    from conformance.report.recorder import Recorder
+    from conformance.reporting.recorder import Recorder
 
 DEFAULT_OUT = Path("conformance-results")
 MOST_JOBS = 4  # each may hold a JVM
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, report, and return the exit code of the verdict."""
-    from conformance.report.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
+    from conformance.reporting.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
     options = options_of(arguments)
     try:
@@ -110,13 +110,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def options_of(arguments: argparse.Namespace) -> RunOptions:
     """The options, all checked, and the run's folder made."""
-    from conformance.plan import PlanError, load_profile, make_plan  # noqa: PLC0415 - --help needs no plan
+    from conformance.planning.plan import PlanError, load_profile, make_plan  # noqa: PLC0415 - --help needs no plan
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:
         raise UsageError("--budget and --examples are two ways to say how much", "Give one of them.")
     try:
-        engines = tuple(dict.fromkeys(str(parse_engine(each)) for each in arguments.engines))
+        engines = tuple(dict.fromkeys(str(parse_engine(engine)) for engine in arguments.engines))
     except UnknownEngine as error:
         raise UsageError(str(error), "See: conformance engines") from error
     try:
@@ -126,8 +126,8 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
     except PlanError as error:
         raise UsageError(str(error)) from error
     try:
-        known = summary.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
-    except summary.SummaryError as error:
+        known = summary_json.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
+    except summary_json.SummaryError as error:
         raise UsageError(str(error)) from error
     try:
         folder = new_run_folder(arguments.out)
@@ -153,7 +153,7 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
 
 def play(options: RunOptions, recorder: Recorder) -> None:
     """The campaign, with whatever ends it turned into an event, so that the record has a proper end."""
-    from conformance.campaign import run_campaign  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
+    from conformance.runner.coordinator import run_campaign  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
 
     try:
         with stoppable(recorder.bus.interrupt, deaf_afterwards=True):

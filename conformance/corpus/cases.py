@@ -58,8 +58,8 @@ def find(paths: Iterable[Path]) -> list[Question]:
                 f"no corpus at {path}: {what}", "Give a folder above the tables; unpack an archive first."
             )
         before = len(found)
-        for each in _questions(path):
-            found.setdefault((each.table.resolve(), f"{each.corpus}/{each.spec}"), each)
+        for question in _questions(path):
+            found.setdefault((question.table.resolve(), f"{question.corpus}/{question.spec}"), question)
         if len(found) == before and not any(_questions(path)):
             raise NoCases(
                 f"no reference tables under {path}",
@@ -94,9 +94,9 @@ def _folders(folder: Path, plain: list[Path]) -> Iterator[Path]:
     ):
         yield folder
         return
-    for each in sorted(folder.iterdir()):
-        if each.is_dir() and not each.is_symlink():
-            yield from _folders(each, plain)
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            yield from _folders(path, plain)
 
 
 def _dat(folder: Path) -> Iterator[Question]:

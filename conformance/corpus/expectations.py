@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.corpus.verdict import Verdict, failed, passed
+from conformance.corpus.result import CaseResult, failed, passed
 from delta_models.log.parquet import read_data_file
 from delta_models.schema import Struct
 from delta_models.values import Row, Rows, bag
@@ -18,7 +18,7 @@ def files(folder: Path | None) -> list[Path]:
     """The Parquet files below a folder, without hidden ones and those of temporary folders."""
     if folder is None or not folder.is_dir():
         return []
-    inside = (each for each in folder.rglob("*.parquet") if each.is_file())
+    inside = (path for path in folder.rglob("*.parquet") if path.is_file())
     return sorted(
         each for each in inside if not any(part[0] in "._" for part in each.relative_to(folder).parts)
     )
@@ -38,7 +38,7 @@ def expected_rows(paths: Sequence[Path], schema: Struct) -> list[Row]:
     return rows
 
 
-def compare(answer: Rows, paths: Sequence[Path], count: int | None = None) -> Verdict:
+def compare(answer: Rows, paths: Sequence[Path], count: int | None = None) -> CaseResult:
     """Whether an answer holds exactly the expected rows; without files only their number is known."""
     if count is not None and len(answer) != count:
         return failed(f"{len(answer)} rows, expected {count}")
@@ -51,7 +51,7 @@ def compare(answer: Rows, paths: Sequence[Path], count: int | None = None) -> Ve
     return compare_rows(answer, rows)
 
 
-def compare_rows(answer: Rows, rows: Sequence[Row]) -> Verdict:
+def compare_rows(answer: Rows, rows: Sequence[Row]) -> CaseResult:
     """Whether two bags of rows are the same."""
     mine, theirs = bag(answer.schema, answer.rows), bag(answer.schema, rows)
     if mine == theirs:

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable
 
 from conformance.corpus.cases import Question
 from conformance.corpus.expectations import compare, files
-from conformance.corpus.raw import RawLog
-from conformance.corpus.refusals import state_problems
-from conformance.corpus.verdict import Verdict, failed, passed
+from conformance.corpus.naive_log_reader import RawLog
+from conformance.corpus.rejection_reasons import state_problems
+from conformance.corpus.result import CaseResult, failed, passed
 from delta_models.log import LogError, LogReader, MissingFile, Snapshot, validity
 from delta_models.schema import Struct
 from delta_models.values import Row, row_keyer
@@ -17,7 +17,7 @@ from delta_models.values import Row, row_keyer
 _NO_EXPECTATION = "nothing is expected"
 
 
-class Balance:
+class RowBalance:
     """A bag of rows whose counts may be negative."""
 
     def __init__(self, schema: Struct) -> None:
@@ -30,8 +30,8 @@ class Balance:
 
     def extend(self, rows: Iterable[Row], count: int) -> None:
         """Many rows, each so many times."""
-        for each in rows:
-            self.add(each, count)
+        for row in rows:
+            self.add(row, count)
 
     @property
     def even(self) -> bool:
@@ -39,7 +39,7 @@ class Balance:
         return not any(self._counts.values())
 
 
-def judge(reader: LogReader, question: Question) -> Verdict:
+def judge(reader: LogReader, question: Question) -> CaseResult:
     """The verdict on a table."""
     expected = files(question.rows)
     try:
@@ -64,9 +64,9 @@ def judge(reader: LogReader, question: Question) -> Verdict:
     return failed(wrong) if wrong else passed(f"{_NO_EXPECTATION}: the log is right, and its counts of rows")
 
 
-def _refusal(question: Question, reasons: list[str], error: LogError) -> Verdict:
+def _refusal(question: Question, reasons: list[str], error: LogError) -> CaseResult:
     raw = RawLog.of(question.table)
-    confirmed = next((each for each in reasons if raw.confirms(each)), None)
+    confirmed = next((reason for reason in reasons if raw.confirms(reason)), None)
     if confirmed is None:
         return failed(f"refused, and a second look does not show why: {error}")
     return passed(f"refused for {confirmed}: {error}")
@@ -92,7 +92,7 @@ def _log(reader: LogReader, question: Question, state: Snapshot) -> str:
 def _damaged_checkpoint(reader: LogReader, question: Question) -> str:
     """The rule that a checkpoint breaks, as a second look confirms; the oracle goes around it, as readers may."""
     raw = RawLog.of(question.table)
-    broken = (each.requirement for each in validity.folder_breaches(reader, "reference"))
+    broken = (folder_breach.requirement for folder_breach in validity.folder_breaches(reader, "reference"))
     return next((each for each in broken if each.startswith("checkpoint.") and raw.confirms(each)), "")
 
 
@@ -101,7 +101,7 @@ def _plain(key: tuple[str, str | None]) -> tuple[str, str | None]:
     return (f"/{path[5:].lstrip('/')}" if path.startswith("file:") else path), vector
 
 
-def _without_rows(question: Question, state: Snapshot, error: LogError) -> Verdict:
+def _without_rows(question: Question, state: Snapshot, error: LogError) -> CaseResult:
     raw = RawLog.of(question.table)
     if not state.metadata.schema_string:
         return passed(f"{_NO_EXPECTATION}: the log is right; it names no schema, so that there are no rows")

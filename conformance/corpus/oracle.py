@@ -7,15 +7,15 @@ from datetime import UTC, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from conformance.corpus import feeds, golden, hidden, states
+from conformance.corpus import change_feeds, expected_states, golden, metadata_column
 from conformance.corpus.cases import ACCEPTANCE, Question
+from conformance.corpus.error_codes import accepted, agrees, code_of
+from conformance.corpus.exclusions import named
 from conformance.corpus.expectations import compare, files
-from conformance.corpus.named import named
-from conformance.corpus.reasons import accepted, agrees, code_of
-from conformance.corpus.refusals import of_rows, state_problems
-from conformance.corpus.verdict import Verdict, failed, out_of_scope, passed
+from conformance.corpus.rejection_reasons import of_rows, state_problems
+from conformance.corpus.result import CaseResult, failed, out_of_scope, passed
 from conformance.error_names import error_name
-from delta_models.conversions import Unreadable, read_timestamp
+from delta_models.casts.explicit import Unreadable, read_timestamp
 from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
 from delta_models.log import LogError, LogReader, NoTable, Snapshot
@@ -27,7 +27,7 @@ NAME = "reference"
 SESSION = ZoneInfo("America/Los_Angeles")  # of those who captured the acceptance workloads
 
 
-class Refused(Exception):
+class OracleRefusal(Exception):
     """The oracle refuses; `reasons` are all that it can name."""
 
     def __init__(self, reasons: list[str], detail: str) -> None:
@@ -49,7 +49,7 @@ class Oracle:
     def __init__(self) -> None:
         self._reader: LogReader | None = None
 
-    def judge(self, question: Question) -> Verdict:
+    def judge(self, question: Question) -> CaseResult:
         """The verdict on the oracle's own answer."""
         if question.problem:
             return failed(question.problem)
@@ -60,12 +60,12 @@ class Oracle:
         error = question.form.get("error")
         try:
             verdict = answer(reader, question)
-        except Refused as refusal:
+        except OracleRefusal as refusal:
             return _refused(refusal, error)
         except LogError as refusal:
-            return _refused(Refused([error_name(refusal)], str(refusal)), error)
+            return _refused(OracleRefusal([error_name(refusal)], str(refusal)), error)
         except (SqlError, NotEvaluable, EvaluationError) as refusal:
-            return _refused(Refused([error_name(refusal)], str(refusal)), error)
+            return _refused(OracleRefusal([error_name(refusal)], str(refusal)), error)
         return _had_to_fail(reader, question, error) if isinstance(error, dict) else verdict
 
     def _of(self, question: Question) -> LogReader:
@@ -75,7 +75,7 @@ class Oracle:
         return self._reader
 
 
-def _refused(refusal: Refused, error: object) -> Verdict:
+def _refused(refusal: OracleRefusal, error: object) -> CaseResult:
     if not isinstance(error, dict):
         return failed(f"refused: {refusal}")
     code = code_of(error)
@@ -87,11 +87,11 @@ def _refused(refusal: Refused, error: object) -> Verdict:
     return failed(f"refused for {what}, while {code} means {means}")
 
 
-def _had_to_fail(reader: LogReader, question: Question, error: Mapping[str, Any]) -> Verdict:
+def _had_to_fail(reader: LogReader, question: Question, error: Mapping[str, Any]) -> CaseResult:
     """It was answered, but a reader as strict as delta-spark may have had to refuse it."""
     reasons = state_problems(reader, version_asked(reader, question.form))
     if reasons:
-        return _refused(Refused(reasons, ", ".join(reasons)), error)
+        return _refused(OracleRefusal(reasons, ", ".join(reasons)), error)
     return failed(f"answered, expected {error.get('errorCode')}: nothing is wrong with it")
 
 
@@ -103,42 +103,42 @@ def version_asked(reader: LogReader, form: Mapping[str, Any]) -> int | None:
     try:
         micros = read_timestamp(str(form["timestamp"]), reader.zone)
     except Unreadable as error:
-        raise Refused(["no-timestamp"], str(error)) from error
+        raise OracleRefusal(["no-timestamp"], str(error)) from error
     try:
         return reader.version_at(micros, beyond=False)
     except LogError as error:
         first = min(reader.commit_times().values(), default=0)
         reason = "time-before-first" if micros < first * 1000 else "time-after-last"
-        raise Refused([reason, error_name(error)], str(error)) from error
+        raise OracleRefusal([reason, error_name(error)], str(error)) from error
 
 
 def _state(reader: LogReader, version: int | None) -> Snapshot:
     try:
         return reader.snapshot(version)
     except LogError as error:
-        raise Refused(state_problems(reader, version), str(error)) from error
+        raise OracleRefusal(state_problems(reader, version), str(error)) from error
 
 
 def _rows(reader: LogReader, state: Snapshot) -> Rows:
     try:
         return reader.rows(state)
     except LogError as error:
-        raise Refused(of_rows(reader, state, error), str(error)) from error
+        raise OracleRefusal(of_rows(reader, state, error), str(error)) from error
 
 
 # Reads
 
 
-def _read(reader: LogReader, question: Question) -> Verdict:
+def _read(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
     state = _state(reader, version_asked(reader, form))
     expected = form.get("expected") or {}
     predicate = form.get("predicate")
     if predicate is None:
         rows = _rows(reader, state)
-    elif hidden.NAME in str(predicate):
-        parse_predicate(str(predicate), hidden.schema_with(state), reader.zone)
-        rows = filtered(hidden.rows_with(reader, state), str(predicate), reader.zone)
+    elif metadata_column.NAME in str(predicate):
+        parse_predicate(str(predicate), metadata_column.schema_with(state), reader.zone)
+        rows = filtered(metadata_column.rows_with(reader, state), str(predicate), reader.zone)
         rows = projected(rows, list(state.schema.names))
     else:
         parse_predicate(
@@ -165,36 +165,38 @@ def projected(rows: Rows, columns: list[str] | None) -> Rows:
     try:
         positions = [rows.schema.index(name) for name in columns]
     except KeyError as error:
-        raise Refused(["NoSuchColumn"], str(error.args[0])) from error
-    schema = Struct(tuple(rows.schema.fields[each] for each in positions))
-    return Rows(schema, tuple(tuple(row[each] for each in positions) for row in rows.rows))
+        raise OracleRefusal(["NoSuchColumn"], str(error.args[0])) from error
+    schema = Struct(tuple(rows.schema.fields[position] for position in positions))
+    return Rows(schema, tuple(tuple(row[position] for position in positions) for row in rows.rows))
 
 
 # States
 
 
-def _snapshot(reader: LogReader, question: Question) -> Verdict:
+def _snapshot(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
     version = version_asked(reader, form)
     expected = form.get("expected")
     try:
         protocol, metadata = reader.describe(version)
     except NoTable:
-        if states.is_no_table(form):
+        if expected_states.is_no_table(form):
             return passed("there is no table: the state before the first commit")
         raise
     except LogError as error:
-        raise Refused(state_problems(reader, version), str(error)) from error
+        raise OracleRefusal(state_problems(reader, version), str(error)) from error
     if not isinstance(expected, dict):
         return out_of_scope("the spec says nothing of the state that it expects")
     asked = expected.get("version")
     if asked is not None and asked != (reader.latest_version() if version is None else version):
         return failed(f"version {version}, expected {asked}")
-    wrong = states.compare(states.known(protocol, metadata), states.wanted(expected)).wrong
+    wrong = expected_states.compare(
+        expected_states.known(protocol, metadata), expected_states.wanted(expected)
+    ).wrong
     return failed("; ".join(wrong)) if wrong else passed()
 
 
-def _transaction(reader: LogReader, question: Question) -> Verdict:
+def _transaction(reader: LogReader, question: Question) -> CaseResult:
     expected = question.form.get("expected") or {}
     state = _state(reader, version_asked(reader, question.form))
     found = state.transactions.get(str(expected.get("appId")))
@@ -209,7 +211,7 @@ def _transaction(reader: LogReader, question: Question) -> Verdict:
     return passed()
 
 
-def _domain(reader: LogReader, question: Question) -> Verdict:
+def _domain(reader: LogReader, question: Question) -> CaseResult:
     expected = question.form.get("expected") or {}
     state = _state(reader, version_asked(reader, question.form))
     found = state.domains.get(str(expected.get("domain")))
@@ -226,16 +228,20 @@ def _domain(reader: LogReader, question: Question) -> Verdict:
 # Change feeds
 
 
-def _change_feed(reader: LogReader, question: Question) -> Verdict:
+def _change_feed(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
     first, last = feed_range(reader, form)
     if last is not None and first > last:
-        raise Refused(["backward-range"], f"from version {first} to {last}")
+        raise OracleRefusal(["backward-range"], f"from version {first} to {last}")
     latest = _state(reader, None).version
     if first > latest:
-        raise Refused(["MissingVersion", "backward-range"], f"from version {first}, the newest is {latest}")
+        raise OracleRefusal(
+            ["MissingVersion", "backward-range"], f"from version {first}, the newest is {latest}"
+        )
     last = None if last is None else min(last, latest)
-    return feeds.judged(reader, question, feeds.without_times(reader.changes(first, last)), first, last)
+    return change_feeds.result(
+        reader, question, change_feeds.without_times(reader.changes(first, last)), first, last
+    )
 
 
 def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | None]:
@@ -261,12 +267,12 @@ def dat_facts(form: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def _version(reader: LogReader, question: Question) -> Verdict:
+def _version(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
     state = _state(reader, None if question.spec == "latest" else form.get("version"))
     asked = dat_facts(form)
-    found = {**states.known(state.protocol, state.metadata), "version": state.version}
-    wrong = states.compare(found, asked).wrong
+    found = {**expected_states.known(state.protocol, state.metadata), "version": state.version}
+    wrong = expected_states.compare(found, asked).wrong
     if wrong:
         return failed("; ".join(wrong))
     expected = files(question.rows)
@@ -275,7 +281,7 @@ def _version(reader: LogReader, question: Question) -> Verdict:
     return compare(_rows(reader, state), expected)
 
 
-_ANSWERS: dict[str, Callable[[LogReader, Question], Verdict]] = {
+_ANSWERS: dict[str, Callable[[LogReader, Question], CaseResult]] = {
     "read": _read,
     "snapshot": _snapshot,
     "snapshotConstruction": _snapshot,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.findings.causes import known_deviation
-from conformance.findings.fingerprint import Key, key_of
-from conformance.findings.folder import (
+from conformance.findings.fingerprint import FindingKey, key_of
+from conformance.findings.folder_writer import keep_finding
+from conformance.findings.known_deviations import known_deviation
+from conformance.findings.storage import (
     BrokenPart,
     Collision,
     Finding,
@@ -17,14 +18,13 @@ from conformance.findings.folder import (
     load_finding,
     write_finding,
 )
-from conformance.findings.keep import keep_finding
 
 __all__ = [
     "BrokenPart",
     "Collision",
     "Finding",
     "FindingError",
-    "Key",
+    "FindingKey",
     "MissingPart",
     "NotAFinding",
     "NotWritten",

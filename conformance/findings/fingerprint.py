@@ -12,12 +12,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conformance.observation import Observation
+from conformance.observations.observation import Observation
 from delta_adapters import capabilities
 from delta_models.expressions import columns_of
 from delta_models.operations import Append, Merge, Operation, Overwrite, Update
 from delta_models.outcomes import Outcome, Rejected
-from delta_models.requirements import Breach
+from delta_models.requirements import Violation
 from delta_models.schema import Struct
 from delta_models.wire_names import name_of
 
@@ -25,7 +25,7 @@ DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class FindingKey:
     """All that tells one finding from another."""
 
     requirement: str
@@ -55,23 +55,25 @@ class Key:
         }
 
 
-def key_of(seen: Observation, breach: Breach) -> Key:
+def key_of(observation: Observation, violation: Violation) -> FindingKey:
     """The key of a breach seen in a step. Where an answer was wrong, the operation is the read that was answered."""
-    snapshot = seen.after or seen.before
-    schema = seen.model.schema if seen.model.exists else snapshot.schema if snapshot else Struct()
-    partition_by = tuple(seen.model.partition_by) if seen.model.exists else ()
-    operation: Operation = breach.read if breach.read is not None else seen.operation
-    named = set(breach.columns) or columns_named(operation)
+    snapshot = observation.after or observation.before
+    schema = (
+        observation.model.schema if observation.model.exists else snapshot.schema if snapshot else Struct()
+    )
+    partition_by = tuple(observation.model.partition_by) if observation.model.exists else ()
+    operation: Operation = violation.read if violation.read is not None else observation.operation
+    named = set(violation.columns) or columns_named(operation)
     if not named and isinstance(operation, Append | Overwrite):
         named = set(partition_by)  # of whole rows only the columns that place them say something
-    return Key(
-        requirement=breach.requirement,
-        engine=engine_name(seen.engine),
+    return FindingKey(
+        requirement=violation.requirement,
+        engine=engine_name(observation.engine),
         operation=name_of(operation),
-        options=tuple(sorted((*options_of(operation), *_fault_options(seen)))),
-        features=features_of(seen),
+        options=tuple(sorted((*options_of(operation), *_fault_options(observation)))),
+        features=features_of(observation),
         types=types_of(named, schema, partition_by),
-        outcome=outcome_class(seen.outcome) if breach.read is None else _answer_class(breach),
+        outcome=outcome_class(observation.outcome) if violation.read is None else _answer_class(violation),
     )
 
 
@@ -87,8 +89,8 @@ def outcome_class(outcome: Outcome | None) -> str:
     return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else name_of(outcome)
 
 
-def _answer_class(breach: Breach) -> str:
-    return "refused" if breach.requirement == "read.succeeds" else "answered"
+def _answer_class(violation: Violation) -> str:
+    return "refused" if violation.requirement == "read.succeeds" else "answered"
 
 
 def options_of(operation: Operation) -> tuple[str, ...]:
@@ -104,13 +106,13 @@ def options_of(operation: Operation) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _fault_options(seen: Observation) -> list[str]:
+def _fault_options(observation: Observation) -> list[str]:
     """What the storage did, or who wrote at once; which of several alike events was hit says nothing."""
-    if seen.race is not None:
-        return [f"at-once={name_of(each)}" for each in seen.race.operations] + [
-            f"overlap={seen.race.overlap}"
+    if observation.race is not None:
+        return [f"at-once={name_of(operation)}" for operation in observation.race.operations] + [
+            f"overlap={observation.race.overlap}"
         ]
-    fault = seen.trouble.fault if seen.trouble is not None else None
+    fault = observation.fault_context.fault if observation.fault_context is not None else None
     return [] if fault is None else [f"fault={name_of(fault)}", *options_of(fault)]
 
 
@@ -121,29 +123,31 @@ def columns_named(operation: Operation) -> set[str]:
         found |= {each.path[-1] for each in columns_of(getattr(operation, name, None))}
     clauses = operation.clauses if isinstance(operation, Merge) else ()
     assignments = (
-        [operation.assignments] if isinstance(operation, Update) else [each.assignments for each in clauses]
+        [operation.assignments]
+        if isinstance(operation, Update)
+        else [clause.assignments for clause in clauses]
     )
-    for column, value in (pair for each in assignments for pair in each):
+    for column, value in (pair for assignment in assignments for pair in assignment):
         found |= {column, *(part.path[-1] for part in columns_of(value))}
-    for each in clauses:
-        found |= {part.path[-1] for part in columns_of(each.condition)}
+    for clause in clauses:
+        found |= {part.path[-1] for part in columns_of(clause.condition)}
     return found
 
 
 def types_of(columns: Iterable[str], schema: Struct, partition_by: tuple[str, ...]) -> tuple[str, ...]:
     """The types of columns, each once; those that partition the table are told apart."""
-    known = {each.name.casefold(): each for each in schema}
+    known = {field.name.casefold(): field for field in schema}
     partitioning = {each.casefold() for each in partition_by}
     found = set()
-    for name in {each.casefold() for each in columns} & set(known):
+    for name in {column.casefold() for column in columns} & set(known):
         text = _coarse(str(known[name].type))
         found.add(f"{text} partition" if name in partitioning else text)
     return tuple(sorted(found))
 
 
-def features_of(seen: Observation) -> tuple[str, ...]:
+def features_of(observation: Observation) -> tuple[str, ...]:
     """The protocol's table features by name, as they stood before the step (after it, where it made the table)."""
-    snapshot = seen.before or seen.after
+    snapshot = observation.before or observation.after
     if snapshot is None:
         return ()
     protocol = snapshot.protocol

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.findings.folder import Finding
-from conformance.findings.story import history_lines
+from conformance.findings.storage import Finding
+from conformance.findings.text import history_lines
 from delta_models.requirements import BY_ID
 
 

@@ -64,10 +64,10 @@ def encode(value: Any) -> Json:
             return [encode(each) for each in value]
     if (name := NAMES.get(type(value))) is not None:
         form: dict[str, Json] = {"is": name}
-        for each in dataclasses.fields(value):
-            part = getattr(value, each.name)
-            if each.default is dataclasses.MISSING or part != each.default:
-                form[each.name] = encode(part)
+        for field in dataclasses.fields(value):
+            part = getattr(value, field.name)
+            if field.default is dataclasses.MISSING or part != field.default:
+                form[field.name] = encode(part)
         return form
     message = f"{type(value).__name__} is not part of the vocabulary"
     raise CodecError(message)

@@ -163,15 +163,15 @@ def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Call
             inner = compiled(operand, schema, zone)
             return lambda row: inner(row) is not None
         case In(operand=operand, options=options):
-            return compiled(Or(tuple(Compare("=", operand, each) for each in options)), schema, zone)
+            return compiled(Or(tuple(Compare("=", operand, option) for option in options)), schema, zone)
         case Between(operand=operand, low=low, high=high):
             return compiled(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema, zone)
         case And(operands=operands):
-            parts = tuple(compiled(each, schema, zone) for each in operands)
-            return lambda row: all_of(each(row) for each in parts)
+            parts = tuple(compiled(argument, schema, zone) for argument in operands)
+            return lambda row: all_of(part(row) for part in parts)
         case Or(operands=operands):
-            parts = tuple(compiled(each, schema, zone) for each in operands)
-            return lambda row: any_of(each(row) for each in parts)
+            parts = tuple(compiled(argument, schema, zone) for argument in operands)
+            return lambda row: any_of(part(row) for part in parts)
         case Not(operand=operand):
             inner = compiled(operand, schema, zone)
             return lambda row: negate(inner(row))
@@ -270,13 +270,13 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
 def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], Value]:
     # Found when it is needed: an adapter's own environment holds the vocabulary alone, and evaluates nothing.
     functions: Any = importlib.import_module("delta_models.functions")
-    types = tuple(type_of(each, schema) for each in call.arguments)
+    types = tuple(type_of(argument, schema) for argument in call.arguments)
     found = functions.application(call.function, types, call.type, zone)
     if found is None:
         message = f"the model does not know the function {call.function!r}"
         raise NotEvaluable(message)
     apply, lazy = found
-    parts = tuple(compiled(each, schema, zone) for each in call.arguments)
+    parts = tuple(compiled(argument, schema, zone) for argument in call.arguments)
     if lazy:
         return lambda row: apply(*(partial(part, row) for part in parts))
     return lambda row: apply(*(part(row) for part in parts))

@@ -47,7 +47,7 @@ def _is_portable(expression: Expression, rows: Rows) -> bool:
         case IsNull(operand=operand) | IsNotNull(operand=operand) | Not(operand=operand):
             return _is_portable(operand, rows)
         case And(operands=operands) | Or(operands=operands):
-            return all(_is_portable(each, rows) for each in operands)
+            return all(_is_portable(argument, rows) for argument in operands)
         case Compare(op=op, left=left, right=right):
             return _agree((left, right), rows, ordered=op not in {"=", "!=", "<=>"})
         case In(operand=operand, options=options):
@@ -60,19 +60,19 @@ def _is_portable(expression: Expression, rows: Rows) -> bool:
 
 def _agree(operands: tuple[Expression, ...], rows: Rows, *, ordered: bool) -> bool:
     """Whether a comparison of these is in the core: columns and literals of one type, nothing strange among them."""
-    columns = [each for each in operands if isinstance(each, Column)]
-    literals = [each for each in operands if isinstance(each, Literal)]
+    columns = [operand for operand in operands if isinstance(operand, Column)]
+    literals = [operand for operand in operands if isinstance(operand, Literal)]
     if len(columns) + len(literals) < len(operands):
         return False
-    if len({type_of(each, rows.schema) for each in operands}) > 1:
+    if len({type_of(operand, rows.schema) for operand in operands}) > 1:
         return False
-    if any(is_strange(each.type, each.value) for each in literals):
+    if any(is_strange(literal.type, literal.value) for literal in literals):
         return False
-    if any(each.type in {DOUBLE, FLOAT} and each.value == 0 for each in literals):
+    if any(literal.type in {DOUBLE, FLOAT} and literal.value == 0 for literal in literals):
         ordered = True  # 0.0 may meet -0.0
     if not ordered and len(columns) < 2:
         return True
-    return not any(_is_strange_column(each, rows) for each in columns)
+    return not any(_is_strange_column(column, rows) for column in columns)
 
 
 def _is_strange_column(column: Column, rows: Rows) -> bool:

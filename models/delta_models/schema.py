@@ -98,13 +98,13 @@ class Struct:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the fields, in order."""
-        return tuple(each.name for each in self.fields)
+        return tuple(column.name for column in self.fields)
 
     def index(self, name: str) -> int:
         """The position of the field called `name`, without regard to case, as Delta compares names."""
         folded = name.casefold()
-        for position, each in enumerate(self.fields):
-            if each.name.casefold() == folded:
+        for position, column in enumerate(self.fields):
+            if column.name.casefold() == folded:
                 return position
         message = f"no column {name!r}; there are {', '.join(map(repr, self.names)) or 'none'}"
         raise KeyError(message)
@@ -113,7 +113,7 @@ class Struct:
         return self.fields[self.index(name)]
 
     def __str__(self) -> str:
-        return f"struct<{','.join(f'{each.name}:{each.type}' for each in self.fields)}>"
+        return f"struct<{','.join(f'{column.name}:{column.type}' for column in self.fields)}>"
 
 
 DataType = Primitive | DecimalType | Array | Map | Struct
@@ -153,7 +153,7 @@ MAX_DECIMAL_PRECISION = 38
 
 def struct(*columns: tuple[str, DataType] | Field) -> Struct:
     """A schema from `(name, type)` pairs and ready fields: `struct(("id", LONG), ("letter", STRING))`."""
-    return Struct(tuple(each if isinstance(each, Field) else Field(*each) for each in columns))
+    return Struct(tuple(column if isinstance(column, Field) else Field(*column) for column in columns))
 
 
 def limit_of(field: Field) -> int | None:
@@ -187,7 +187,7 @@ def to_json(schema: DataType) -> Json:
                 "valueContainsNull": schema.value_contains_null,
             }
         case Struct():
-            return {"type": "struct", "fields": [_field_to_json(each) for each in schema.fields]}
+            return {"type": "struct", "fields": [_field_to_json(column) for column in schema.fields]}
 
 
 def parse(form: Any) -> DataType:
@@ -196,7 +196,7 @@ def parse(form: Any) -> DataType:
         case str():
             return _parse_name(form)
         case {"type": "struct", "fields": list(fields)}:
-            return Struct(tuple(_parse_field(each) for each in fields))
+            return Struct(tuple(_parse_field(column) for column in fields))
         case {"type": "array", "elementType": element}:
             return Array(parse(element), bool(form.get("containsNull", True)))
         case {"type": "map", "keyType": key, "valueType": value}:

@@ -104,7 +104,7 @@ def same_key(data_type: DataType, value: Value) -> Key:
         case DecimalType(scale=scale):
             return Decimal(*value).at_scale(scale).unscaled
         case Struct(fields=fields):
-            return tuple(_field_key(each, part) for each, part in zip(fields, value, strict=True))
+            return tuple(_field_key(field, part) for field, part in zip(fields, value, strict=True))
         case Array(element=element):
             return tuple(same_key(element, part) for part in value)
         case Map(key=key_type, value=value_type):
@@ -132,7 +132,7 @@ def sql_key(data_type: DataType, value: Value) -> Key:
         case Primitive(name="float" | "double") if value is not None:
             return "nan" if math.isnan(value) else value + 0.0
         case Struct(fields=fields) if value is not None:
-            return tuple(sql_key(each.type, part) for each, part in zip(fields, value, strict=True))
+            return tuple(sql_key(field.type, part) for field, part in zip(fields, value, strict=True))
         case Array(element=element) if value is not None:
             return tuple(sql_key(element, part) for part in value)
     return same_key(data_type, value)
@@ -148,7 +148,7 @@ def order_key(data_type: DataType, value: Value) -> Any:
         case DecimalType(scale=scale):
             return Decimal(*value).at_scale(scale).unscaled
         case Struct(fields=fields):
-            return tuple(_nullable_order(each.type, part) for each, part in zip(fields, value, strict=True))
+            return tuple(_nullable_order(field.type, part) for field, part in zip(fields, value, strict=True))
         case Array(element=element):
             return tuple(_nullable_order(element, part) for part in value)
     return value
@@ -162,9 +162,9 @@ def row_key(schema: Struct, row: Row) -> Key:
 def row_keyer(schema: Struct) -> Callable[[Row], Key]:
     """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
     special = [
-        (at, _keyer(each))
-        for at, each in enumerate(schema.fields)
-        if not _is_own_key(each.type) or width_of(each) is not None
+        (at, _keyer(field))
+        for at, field in enumerate(schema.fields)
+        if not _is_own_key(field.type) or width_of(field) is not None
     ]
     if not special:
         return tuple
@@ -212,7 +212,7 @@ def value_to_json(data_type: DataType, value: Value) -> Json:
         case DecimalType():
             return str(Decimal(*value))
         case Struct(fields=fields):
-            return [value_to_json(each.type, part) for each, part in zip(fields, value, strict=True)]
+            return [value_to_json(field.type, part) for field, part in zip(fields, value, strict=True)]
         case Array(element=element):
             return [value_to_json(element, part) for part in value]
         case Map(key=key_type, value=value_type):
@@ -237,7 +237,7 @@ def value_from_json(data_type: DataType, form: Any) -> Value:
         case DecimalType():
             return parse_decimal(form)
         case Struct(fields=fields):
-            return tuple(value_from_json(each.type, part) for each, part in zip(fields, form, strict=True))
+            return tuple(value_from_json(field.type, part) for field, part in zip(fields, form, strict=True))
         case Array(element=element):
             return tuple(value_from_json(element, part) for part in form)
         case Map(key=key_type, value=value_type):

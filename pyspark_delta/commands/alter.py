@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from pyspark_delta import features, schema
-from pyspark_delta.commands.change import Change, changing
+from pyspark_delta.commands.command_context import Change, changing
 from pyspark_delta.commands.conditions import analyse
 from pyspark_delta.exceptions import (
     ConstraintViolated,

@@ -101,7 +101,7 @@ def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> t
     for part in parts:
         if not isinstance(inside, StructType):
             return None
-        field = next((each for each in inside.fields if _same(each.name, part, case_sensitive)), None)
+        field = next((column for column in inside.fields if _same(column.name, part, case_sensitive)), None)
         if field is None:
             return None
         path.append(field.name)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from pyspark_delta import deletion_vectors, spread, storage
-from pyspark_delta.commands.change import USER_METADATA, now_ms, total, vector_file
+from pyspark_delta import deletion_vectors, parallel, storage
+from pyspark_delta.commands.command_context import USER_METADATA, now_ms, total, vector_file
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import MissingDataFile, TableExists
 from pyspark_delta.log.actions import Add, DeletionVector, Metadata, Remove
@@ -130,7 +130,7 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
     ]
     try:
         with refusals_named(f"{source.path} can't be copied to {root}"):
-            _require(source, pairs, spread.over(spark, pairs, _copy))
+            _require(source, pairs, parallel.over(spark, pairs, _copy))
             vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
         discard(root, added)

@@ -11,15 +11,15 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from pyspark_delta import features, statistics
 from pyspark_delta.commands.assignments import parse_name
-from pyspark_delta.commands.change import USER_METADATA, total
+from pyspark_delta.commands.command_context import USER_METADATA, total
 from pyspark_delta.commands.conditions import read_conf
-from pyspark_delta.enforcement import as_nullable
+from pyspark_delta.dataframe_api import new_metadata
 from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument, SchemaMismatch
-from pyspark_delta.frames import new_metadata
 from pyspark_delta.log.actions import Add, dump
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import HIVE_NULL, encode_path, internal
 from pyspark_delta.schema import find
+from pyspark_delta.schema_enforcement import as_nullable
 from pyspark_delta.storage import Storage, storage_of
 
 __all__ = ["convert_to_delta"]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-from pyspark_delta.commands.candidates import Candidates, find_candidates, known_live_rows, whole_files
-from pyspark_delta.commands.change import Change, Timer, changing, now_ms, total
+from pyspark_delta.commands.command_context import Change, Timer, changing, now_ms, total
 from pyspark_delta.commands.conditions import Condition, analyse
+from pyspark_delta.commands.file_candidates import Candidates, find_candidates, known_live_rows, whole_files
 from pyspark_delta.log.actions import Add, Remove, dump
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
@@ -88,9 +88,7 @@ class _Deletion:
         picked = self._rows(candidates, picked=True)
         rows = candidates.pick(picked) if candidates.can_be_sifted() else None
         counts = (
-            candidates.count(picked)
-            if rows is None
-            else {ordinal: len(each) for ordinal, each in rows.items()}
+            candidates.count(picked) if rows is None else {ordinal: len(row) for ordinal, row in rows.items()}
         )
         scanned = self._timer.ms()
         if not counts:

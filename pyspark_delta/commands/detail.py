@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyspark_delta.commands.answers import frame_of
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.features import reader_features, writer_features
 from pyspark_delta.log.delta_log import DeltaLog
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from pyspark_delta import features
-from pyspark_delta.commands.change import changing
+from pyspark_delta.commands.command_context import changing
 from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument, UnsupportedTableFeature
 from pyspark_delta.log.actions import Protocol
 from pyspark_delta.log.delta_log import DeltaLog
@@ -56,7 +56,7 @@ def drop_feature(spark: SparkSession, log: DeltaLog, name: str, *, truncate_hist
 def _users(snapshot: Snapshot, feature: str) -> list[str] | None:
     """What of the table makes use of a feature; None for features that can't be dropped here."""
     if feature == "checkConstraints":
-        names = (each for each in snapshot.properties if each.startswith(_CONSTRAINT))
+        names = (property_ for property_ in snapshot.properties if property_.startswith(_CONSTRAINT))
         return sorted(f"the constraint {name.removeprefix(_CONSTRAINT)}" for name in names)
     if feature == "domainMetadata":
         return sorted(f"the domain {name}" for name in snapshot.domains)

@@ -16,8 +16,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyspark_delta.commands.answers import frame_of
 from pyspark_delta.commands.detail import moment
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.log.actions import dump
 from pyspark_delta.log.delta_log import DeltaLog
 

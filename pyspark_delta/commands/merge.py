@@ -20,8 +20,8 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.commands.candidates import AT_ONCE_BYTES, Candidates, find_candidates
-from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
+from pyspark_delta.arrow_rewrite import SIFTED_FROM
+from pyspark_delta.commands.command_context import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import (
     Condition,
     analyse,
@@ -30,6 +30,7 @@ from pyspark_delta.commands.conditions import (
     quoted,
     read_conf,
 )
+from pyspark_delta.commands.file_candidates import AT_ONCE_BYTES, Candidates, find_candidates
 from pyspark_delta.commands.merge_clauses import (
     BY_SOURCE,
     MATCHED,
@@ -41,12 +42,11 @@ from pyspark_delta.commands.merge_clauses import (
 from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
 from pyspark_delta.commands.merge_schema import grown
 from pyspark_delta.commands.merge_source import Source, prepared
-from pyspark_delta.commands.rows import bitmap, grouped, packed, packed_text
+from pyspark_delta.commands.row_positions import bitmap, grouped, packed, packed_text
 from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaError, InvalidArgument
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.scan import FILE, ROW
-from pyspark_delta.sift import SIFTED_FROM
 
 __all__ = ["merge"]
 
@@ -72,7 +72,7 @@ def merge(  # noqa: PLR0917 - called by one place
     """Merge; the metrics, as the history has them. The table `grows` by columns of the source if that is wanted."""
     check(clauses)
     with changing(spark, log) as change:
-        if any(each.action != "insert" for each in clauses):
+        if any(clause.action != "insert" for clause in clauses):
             change.refuse_if_append_only("MERGE")
         timer = Timer()
         if grows or read_conf(spark, AUTO_MERGE, "false") == "true":
@@ -148,7 +148,7 @@ class _Merge:
             self._source.at_hand
             and self._source.rows <= AT_ONCE_ROWS
             and candidates.are_one_small_file()
-            and any(each.action != "insert" for each in self._clauses)
+            and any(clause.action != "insert" for clause in self._clauses)
             and not self._change.deletion_vectors_wanted()
         )
 
@@ -199,7 +199,9 @@ class _Merge:
         own = target._jdf.queryExecution().analyzed().outputSet()
         joined = target.join(self._source.frame, self._on)._jdf.queryExecution().analyzed()
         texts = [
-            each.sql() for each in _conjuncts(joined.condition().get()) if each.references().subsetOf(own)
+            conjunct.sql()
+            for conjunct in _conjuncts(joined.condition().get())
+            if conjunct.references().subsetOf(own)
         ]
         if not texts:
             return None
@@ -360,8 +362,8 @@ class _Merge:
         def acted(when: str, action: str) -> int:
             return sum(
                 counts[number]
-                for number, each in enumerate(self._clauses)
-                if number in counts and (each.when, each.action) == (when, action)
+                for number, clause in enumerate(self._clauses)
+                if number in counts and (clause.when, clause.action) == (when, action)
             )
 
         updated = acted(MATCHED, "update") + acted(BY_SOURCE, "update")

@@ -78,7 +78,7 @@ def check(clauses: Sequence[Clause]) -> None:
             "a merge without clauses does nothing", "Add at least one when...() before execute()."
         )
     for when in (MATCHED, NOT_MATCHED, BY_SOURCE):
-        of_kind = [each for each in clauses if each.when == when]
+        of_kind = [clause for clause in clauses if clause.when == when]
         if any(each.condition is None for each in of_kind[:-1]):
             raise InvalidArgument(
                 f"a clause for rows that are {when} follows one without a condition, and could never act",
@@ -88,14 +88,14 @@ def check(clauses: Sequence[Clause]) -> None:
 
 def numbers_of(clauses: Sequence[Clause], when: str) -> list[int]:
     """The places of the clauses of a kind."""
-    return [number for number, each in enumerate(clauses) if each.when == when]
+    return [number for number, clause in enumerate(clauses) if clause.when == when]
 
 
 def parameters(on: Column, clauses: Sequence[Clause]) -> dict[str, str]:
     """What the history tells of a merge."""
 
     def told(when: str) -> str:
-        return dump([each.describe() for each in clauses if each.when == when]).decode()
+        return dump([clause.describe() for clause in clauses if clause.when == when]).decode()
 
     return {
         "predicate": dump([text_of(on)]).decode(),

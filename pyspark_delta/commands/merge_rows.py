@@ -49,8 +49,8 @@ class MergedRows:
         self.matched = numbers_of(clauses, MATCHED)
         self.by_source = numbers_of(clauses, BY_SOURCE)
         self.inserting = numbers_of(clauses, NOT_MATCHED)
-        self.updating = [number for number, each in enumerate(clauses) if each.action == "update"]
-        self.deleting = [number for number, each in enumerate(clauses) if each.action == "delete"]
+        self.updating = [number for number, clause in enumerate(clauses) if clause.action == "update"]
+        self.deleting = [number for number, clause in enumerate(clauses) if clause.action == "delete"]
         self._taken = [*(field.name for field in schema.fields), *source.columns, FILE, ROW]
         self.row, self.clause, self._insertion = fresh_names(self._taken, "row", "clause", "insertion")
 
@@ -290,7 +290,7 @@ class MergedRows:
                 for name, value in zip(names[number], columns, strict=True)
             ),
         )
-        types = {each.name: each.dataType for each in wide.schema.fields}
+        types = {field.name: field.dataType for field in wide.schema.fields}
         differences: list[str] = []
         narrow = []
         for index, wanted in enumerate(self._goal.fields):

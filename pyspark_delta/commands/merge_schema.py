@@ -10,8 +10,8 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from pyspark_delta.commands.assignments import parse_name
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, Clause
-from pyspark_delta.enforcement import merged
 from pyspark_delta.schema import find
+from pyspark_delta.schema_enforcement import merged
 
 __all__ = ["grown", "overlaid"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_delta.commands.candidates import find_candidates, whole_files
-from pyspark_delta.commands.change import Change, changing, now_ms
+from pyspark_delta.commands.command_context import Change, changing, now_ms
 from pyspark_delta.commands.conditions import analyse, read_conf
+from pyspark_delta.commands.file_candidates import find_candidates, whole_files
 from pyspark_delta.commands.rewrite import answer, by_partition, packed_bins, publish, rewrite
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.actions import Add, dump

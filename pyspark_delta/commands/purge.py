@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from pyspark_delta.commands.change import changing, now_ms
+from pyspark_delta.commands.command_context import changing, now_ms
 from pyspark_delta.commands.optimize import chosen_files, target_size
 from pyspark_delta.commands.rewrite import answer, by_partition, packed_bins, publish, rewrite
 from pyspark_delta.log.actions import dump

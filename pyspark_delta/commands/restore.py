@@ -7,9 +7,9 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StructField, StructType
 
-from pyspark_delta import spread, storage
-from pyspark_delta.commands.answers import frame_of
-from pyspark_delta.commands.change import changing, now_ms, total, vector_file
+from pyspark_delta import parallel, storage
+from pyspark_delta.commands.command_context import changing, now_ms, total, vector_file
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.exceptions import InvalidArgument, MissingDataFile
 from pyspark_delta.features import reader_features, writer_features
 from pyspark_delta.log.actions import Action, Add, Protocol
@@ -86,7 +86,7 @@ def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> N
         vector_file(add.deletion_vector, wanted.path) for add in adds if add.deletion_vector is not None
     ]
     places += dict.fromkeys(vector for vector in vectors if vector is not None)
-    there = spread.over(spark, places, storage.exists)
+    there = parallel.over(spark, places, storage.exists)
     missing = [place for place, found in zip(places, there, strict=True) if not found]
     if missing:
         listed = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")

@@ -14,10 +14,10 @@ from pyspark.sql.types import BooleanType, DoubleType, LongType, StringType, Str
 
 from pyspark_delta import schema as schemas
 from pyspark_delta import statistics
-from pyspark_delta.commands.answers import frame_of
-from pyspark_delta.commands.change import Change, now_ms, total
+from pyspark_delta.commands.command_context import Change, now_ms, total
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.log.actions import Add
-from pyspark_delta.log.files import Files
+from pyspark_delta.log.file_set import Files
 from pyspark_delta.scan import scan
 
 __all__ = ["ANSWER", "Bins", "answer", "by_partition", "packed_bins", "rewrite"]

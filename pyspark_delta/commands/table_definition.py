@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from pyspark_delta.catalog import default_place, is_known, path_in, place_of, register
-from pyspark_delta.commands.change import USER_METADATA, now_ms
+from pyspark_delta.commands.command_context import USER_METADATA, now_ms
 from pyspark_delta.commands.conditions import read_conf
+from pyspark_delta.dataframe_api import new_metadata
 from pyspark_delta.exceptions import InvalidArgument, NotADeltaTable, TableExists
-from pyspark_delta.frames import new_metadata
 from pyspark_delta.log.actions import Metadata, Remove, dump
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
@@ -102,7 +102,9 @@ def _place(spark: SparkSession, definition: Definition) -> tuple[str, str | None
 def _refuse_files(place: str) -> None:
     """A new table's folder is the table's: what lies there would be nobody's, and vacuum's in the end."""
     folder = table_path(place)
-    found = [each.name for each in storage_of(folder).entries(folder) if not each.name.startswith(("_", "."))]
+    found = [
+        entry.name for entry in storage_of(folder).entries(folder) if not entry.name.startswith(("_", "."))
+    ]
     if found:
         raise InvalidArgument(
             f"there is no table at {place} and the folder is not empty: it has {found[0]}",

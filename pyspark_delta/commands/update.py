@@ -8,15 +8,15 @@ from pyroaring import BitMap64
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
+from pyspark_delta.arrow_rewrite import SIFTED_FROM
 from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
-from pyspark_delta.commands.candidates import Candidates, find_candidates, whole_files
-from pyspark_delta.commands.change import Change, Marked, Timer, changing, total
+from pyspark_delta.commands.command_context import Change, Marked, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
+from pyspark_delta.commands.file_candidates import Candidates, find_candidates, whole_files
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, is_plain, strict
 from pyspark_delta.exceptions import SchemaMismatch
 from pyspark_delta.log.actions import Add, Remove
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.sift import SIFTED_FROM
 from pyspark_delta.sql_text import type_text
 
 __all__ = ["update"]
@@ -69,7 +69,7 @@ class _Update:
         if not candidates.are_worth_sifting():
             return self._rewrite(candidates, candidates.count(picked))
         rows = candidates.pick(picked)
-        counts = {ordinal: len(each) for ordinal, each in rows.items()}
+        counts = {ordinal: len(row) for ordinal, row in rows.items()}
         return self._sift(candidates, rows, counts) or self._rewrite(candidates, counts)
 
     def nothing(self) -> dict[str, int]:

@@ -17,10 +17,10 @@ from functools import partial
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pyspark_delta import spread
-from pyspark_delta.commands.answers import frame_of
-from pyspark_delta.commands.change import USER_METADATA, now_ms, vector_file
+from pyspark_delta import parallel
+from pyspark_delta.commands.command_context import USER_METADATA, now_ms, vector_file
 from pyspark_delta.commands.conditions import read_conf
+from pyspark_delta.commands.result_frames import frame_of
 from pyspark_delta.exceptions import InvalidArgument, RetentionTooShort
 from pyspark_delta.features import interval_ms
 from pyspark_delta.log.actions import DeletionVector, Remove
@@ -103,7 +103,7 @@ def find_rubbish(
     level = [root]
     unfinished: list[str] = []
     while level:
-        looked = spread.over(spark, level, partial(_look, cutoff_ms))
+        looked = parallel.over(spark, level, partial(_look, cutoff_ms))
         for folder, found in zip(level, looked, strict=True):
             old = {place: size for place, size in found.old.items() if place not in needed}
             files |= old
@@ -114,7 +114,7 @@ def find_rubbish(
             f"{folder}/{name}" for folder, found in zip(level, looked, strict=True) for name in found.below
         ]
     young = min(cutoff_ms, now - DAY_MS)
-    for found in spread.over(spark, unfinished, partial(_abandoned, young)):
+    for found in parallel.over(spark, unfinished, partial(_abandoned, young)):
         files |= found.old
         folders += found.below
     files |= _left_by_the_log(root, young)
@@ -123,7 +123,7 @@ def find_rubbish(
 
 def delete_rubbish(spark: SparkSession, found: Rubbish) -> int:
     """Delete it; how many files went."""
-    deleted = sum(spread.over(spark, found.files, _removed))
+    deleted = sum(parallel.over(spark, found.files, _removed))
     for folder in found.folders:
         storage_of(folder).remove_folder(folder)  # not where a writer has come, or something hidden is in it
     return deleted

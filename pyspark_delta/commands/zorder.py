@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from pyspark_delta.commands.assignments import parse_name
-from pyspark_delta.commands.change import changing, now_ms, total
+from pyspark_delta.commands.command_context import changing, now_ms, total
 from pyspark_delta.commands.conditions import quoted
 from pyspark_delta.commands.optimize import chosen_files, target_size
 from pyspark_delta.commands.rewrite import answer, by_partition, publish, rewrite
@@ -33,7 +33,7 @@ from pyspark_delta.commands.values import fresh_names
 from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument
 from pyspark_delta.log.actions import Add, dump
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.log.files import Files
+from pyspark_delta.log.file_set import Files
 from pyspark_delta.scan import scan
 from pyspark_delta.schema import find, path_text
 

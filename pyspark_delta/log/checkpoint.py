@@ -21,7 +21,7 @@ from pyspark_delta.log.names import LOG, SIDECARS
 from pyspark_delta.log.segment import Checkpoint
 from pyspark_delta.log.spark_state import SparkBase, is_too_large
 from pyspark_delta.log.state import Base, Overlay, State
-from pyspark_delta.log.statistics_text import texts_of_parsed
+from pyspark_delta.log.stats_json import texts_of_parsed
 from pyspark_delta.log.store import LogStore
 from pyspark_delta.partition_values import decode_path, is_absolute
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.features import flag
 from pyspark_delta.log import columns
-from pyspark_delta.log.files import Tombstones
+from pyspark_delta.log.file_set import Tombstones
 from pyspark_delta.log.last_checkpoint import Hint, read_hint, write_hint
 from pyspark_delta.log.names import LOG, classic_checkpoint_name
 from pyspark_delta.log.snapshot import Snapshot

@@ -23,7 +23,7 @@ from pyspark_delta.log import history as histories
 from pyspark_delta.log import last_checkpoint
 from pyspark_delta.log.checkpoint import read_checkpoint
 from pyspark_delta.log.checkpoint_writer import write_checkpoint
-from pyspark_delta.log.clean_up import clean_up
+from pyspark_delta.log.log_cleanup import clean_up
 from pyspark_delta.log.names import LOG, commit_name, prefix
 from pyspark_delta.log.segment import Checkpoint, Listing, Segment
 from pyspark_delta.log.snapshot import Snapshot
@@ -191,7 +191,7 @@ class DeltaLog:
 
     def _kept_files(self) -> int:
         """Files in memory for the versions that are kept; versions that share a base count it once."""
-        bases = {id(each.state.base): each.state.base for each in self._snapshots.values()}
+        bases = {id(snapshot.state.base): snapshot.state.base for snapshot in self._snapshots.values()}
         return sum(base.count for base in bases.values() if not base.is_remote)
 
     def _load(self, version: int | None) -> Snapshot:
@@ -207,7 +207,7 @@ def load(store: LogStore, version: int | None = None, spark: SparkSession | None
     problem: Exception | None = None
     for _ in range(_TRIES):
         listing = Listing(store.names_from(LOG, prefix(first) if first is not None else ""))
-        if first is not None and not any(each.version >= first for each in listing.checkpoints):
+        if first is not None and not any(checkpoint.version >= first for checkpoint in listing.checkpoints):
             _log.warning("%s: the hint to a checkpoint of version %s points nowhere", store.root, first)
             first = None
             continue

@@ -124,7 +124,7 @@ class Listing:
 
     def _refuse(self, target: int, without: Collection[Checkpoint]) -> None:
         first = min((version for version in self.commits if version <= target), default=None)
-        later = [each.version for each in self.checkpoints if each not in without]
+        later = [checkpoint.version for checkpoint in self.checkpoints if checkpoint not in without]
         if later and not without and self.latest >= later[0] > target:
             raise VersionNotFound(
                 f"version {target} of the table is no longer there: its commits were cleaned up, the oldest "

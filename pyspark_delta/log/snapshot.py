@@ -11,12 +11,12 @@ from pyspark.sql.types import StructType
 from pyspark_delta import features
 from pyspark_delta import schema as schemas
 from pyspark_delta.exceptions import CorruptLog
-from pyspark_delta.log.files import Files, Tombstones
+from pyspark_delta.log.file_set import Files, Tombstones
 from pyspark_delta.log.history import commit_time
 from pyspark_delta.log.state import State
 from pyspark_delta.log.store import LogStore
 from pyspark_delta.partition_values import zone_for
-from pyspark_delta.skipping import Pruner
+from pyspark_delta.skipping.exact import Pruner
 
 if TYPE_CHECKING:
     from pyspark_delta.log.actions import DomainMetadata, FileKey, Metadata, Protocol, Txn

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyspark_delta import jobs
+from pyspark_delta import spark_jobs
 from pyspark_delta.log.names import LOG, checkpoint_part_name
 from pyspark_delta.log.spark_state import SparkBase, keys_of_actions
 
@@ -45,7 +45,7 @@ def write_parts(
     try:
         writer = _frame(snapshot, base, schema, cutoff_ms).write.option("compression", "snappy")
         writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-        jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
+        spark_jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
         fill(str(staging / "part-last.parquet"))
         files = sorted(staging.glob("part-*.parquet"))
         written = Written(

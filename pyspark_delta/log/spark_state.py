@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from pyspark_delta.predicates import Predicate
-    from pyspark_delta.skipping import Pruner
+    from pyspark_delta.skipping.exact import Pruner
 
 __all__ = ["SparkBase", "driver_limit", "is_too_large", "keys_of_actions"]
 

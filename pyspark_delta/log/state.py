@@ -29,7 +29,7 @@ from pyspark_delta.log.actions import (
 
 if TYPE_CHECKING:
     from pyspark_delta.predicates import Predicate
-    from pyspark_delta.skipping import Pruner
+    from pyspark_delta.skipping.exact import Pruner
 
 __all__ = ["Base", "Body", "Overlay", "State", "lines"]
 

@@ -46,13 +46,13 @@ VALUES = {
 def test_values_come_back_from_arrow_as_they_went_in(data_type):
     values = (*VALUES[data_type], None)
     schema = struct(("value", data_type))
-    rows = Rows(schema, tuple((each,) for each in values))
+    rows = Rows(schema, tuple((value,) for value in values))
     back = arrow_to_rows(to_arrow(rows), schema)
-    assert [same_key(schema, each) for each in back.rows] == [same_key(schema, each) for each in rows.rows]
+    assert [same_key(schema, row) for row in back.rows] == [same_key(schema, row) for row in rows.rows]
 
 
 def test_negative_zero_keeps_its_sign():
-    schema = struct(("value", next(each for each in EXTREMES if str(each) == "double")))
+    schema = struct(("value", next(extreme for extreme in EXTREMES if str(extreme) == "double")))
     column = to_arrow(Rows(schema, ((-0.0,), (0.0,))))["value"].to_pylist()
     assert [math.copysign(1, each) for each in column] == [-1, 1]
 

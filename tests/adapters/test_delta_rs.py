@@ -51,7 +51,7 @@ def table(delta_rs):
 def test_a_table_made_from_another_one_keeps_its_rows_when_that_is_dropped(delta_rs, tmp_path):
     rows = Rows(SCHEMA, ((1, "a"), (2, None)))
     assert delta_rs.execute(CreateAs(rows, source_dropped=True)).outcome == Committed()
-    assert [each.name for each in tmp_path.iterdir() if "source" in each.name] == []
+    assert [path.name for path in tmp_path.iterdir() if "source" in path.name] == []
     assert delta_rs.execute(Reopen()).outcome == NoChange()
     assert sorted(arrow_to_rows(delta_rs.read(Read()).table, SCHEMA).rows) == [(1, "a"), (2, None)]
 
@@ -90,14 +90,14 @@ def test_appended_rows_are_read_back_with_their_version(table):
 
 def test_the_tag_and_the_transaction_go_into_the_commit(table, log):
     table.execute(append((4, "d"), transaction=("app", 7)), "h1s2")
-    actions = {next(iter(each)): each for each in log(2)}
+    actions = {next(iter(commit)): commit for commit in log(2)}
     assert actions["commitInfo"]["commitInfo"]["tag"] == "h1s2"
     assert (actions["txn"]["txn"]["appId"], actions["txn"]["txn"]["version"]) == ("app", 7)
 
 
 def test_an_append_in_several_files_makes_several(table, log):
     table.execute(append(*((each, "x") for each in range(6)), files=3))
-    assert sum("add" in each for each in log(2)) > 1
+    assert sum("add" in commit for commit in log(2)) > 1
 
 
 def test_an_overwrite_replaces_all_or_what_a_predicate_picks(table):
@@ -161,7 +161,7 @@ def test_a_table_is_described_as_it_is_and_as_it_was(table, log):
     assert (newest.version, older.version) == (2, 1)
     told, before = (each.table.to_pylist()[0] for each in (newest, older))
     assert (told["properties"], before["properties"]) == ([("delta.appendOnly", "true")], [])
-    metadata = next(each["metaData"] for each in log(0) if "metaData" in each)
+    metadata = next(commit["metaData"] for commit in log(0) if "metaData" in commit)
     assert (told["id"], told["createdTime"]) == (metadata["id"], metadata["createdTime"])
     assert json.loads(told["schemaString"]) == json.loads(metadata["schemaString"])
     assert told["numFiles"] is None
@@ -272,8 +272,8 @@ def test_a_log_that_can_not_be_understood_is_told(table, tmp_path, reopened):
 
 
 def test_a_data_file_that_is_gone_is_told(table, tmp_path):
-    for each in (tmp_path / "table").glob("*.parquet"):
-        each.unlink()
+    for path in (tmp_path / "table").glob("*.parquet"):
+        path.unlink()
     assert table.read(Read()).outcome.kind == "missing-file"
     assert table.read(Read(where=Compare("=", ID, number(1)))).outcome.kind == "missing-file"
 
@@ -292,7 +292,7 @@ def test_a_failure_after_the_commit_is_no_refusal(delta_rs, log):
     delta_rs.execute(Create(schema, ("part",)))
     outcome = delta_rs.execute(Append(Rows(schema, ((Decimal(-101, 2), 1),)))).outcome
     assert isinstance(outcome, Unknown)
-    assert any("add" in each for each in log(1))
+    assert any("add" in commit for commit in log(1))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.calendar import date_text, timestamp_text
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
-from delta_adapters.supervisor import ReadReply
+from delta_adapters.host_client import ReadReply
 from delta_models.expressions import And, Between, Call, Column, Compare, In, IsNull, Literal, Not, Or
 from delta_models.operations import Append, Create, Delete, Merge, MergeClause, Read, Update
 from delta_models.outcomes import Committed
@@ -28,9 +28,9 @@ def _partition_values(data_type: DataType) -> tuple[Value, ...]:
     double, which are too many for a file name; and it reads the name of Hive's null back as a null.
     """
     unfit = {"__HIVE_DEFAULT_PARTITION__", -1.7976931348623157e308, 5e-324, 2.2250738585072014e-308}
-    values = [each for each in EXTREMES[data_type] if each not in unfit]
+    values = [extreme for extreme in EXTREMES[data_type] if extreme not in unfit]
     if isinstance(data_type, DecimalType) and data_type.scale:
-        values = [each for each in values if each.unscaled >= 0]
+        values = [value for value in values if value.unscaled >= 0]
     return (*values, None)
 
 

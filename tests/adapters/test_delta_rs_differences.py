@@ -7,7 +7,7 @@ from delta_models import operations as ops
 from delta_models.requirements import BY_ID
 from delta_models.schema import LONG, STRING, struct
 from delta_models.values import Rows
-from tests.liars.stage import ALWAYS, play
+from tests.mutants.stage import ALWAYS, play
 
 TWO = struct(("part", STRING), ("id", LONG))
 MORE = struct(("part", STRING), ("id", LONG), ("more", LONG))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from conformance.findings import key_of
-from conformance.findings.causes import known_deviation, triggers_of
-from conformance.history import History, Step
+from conformance.findings.known_deviations import known_deviation, triggers_of
+from conformance.histories import History, Step
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.deviations import (
     TRIGGERS,
@@ -26,7 +26,7 @@ from delta_adapters.deviations import (
 from delta_adapters.reference import Reference
 from delta_models.operations import DeadTableAt
 from delta_models.requirements import BY_ID
-from tests.liars.stage import ALWAYS_KNOWN, play
+from tests.mutants.stage import ALWAYS_KNOWN, play
 
 ENTRY = """
 requirement = "read.filter"
@@ -52,20 +52,20 @@ KEY = {
 }  # fmt: skip
 
 
-# The others need a JVM: tests/adapters/delta_spark and tests/run/test_beside_delta_spark.py replay them.
+# The others need a JVM: tests/adapters/delta_spark and tests/execution/test_beside_delta_spark.py replay them.
 BESIDE_DELTA_SPARK = (
     "delta-rs-far-timestamps",
     "delta-rs-stats-of-removes",
     "delta-rs-vacuum-of-deletion-vectors",
 )
 ABORTS = ("delta-rs-aborts-on-slices",)  # and would take these tests along: the script of it is run instead
-UNDER_FAULTS = ("crashes", "races")  # tests/crashes and tests/races replay these
+UNDER_FAULTS = ("crashes", "races")  # tests/suites/crashes and tests/suites/races replay these
 WITHOUT_JVM = [
-    each
-    for each in all_deviations()
-    if each.engine == "delta-rs"
-    and each.name not in (*BESIDE_DELTA_SPARK, *ABORTS)
-    and each.history["suite"] not in UNDER_FAULTS
+    deviation
+    for deviation in all_deviations()
+    if deviation.engine == "delta-rs"
+    and deviation.name not in (*BESIDE_DELTA_SPARK, *ABORTS)
+    and deviation.history["suite"] not in UNDER_FAULTS
 ]
 
 
@@ -82,7 +82,7 @@ class TestEntries:
         )
 
     def test_its_forms_speak_of_requirements(self, entry: Deviation):
-        assert {each for form in entry.forms for each in form.requirements} <= set(BY_ID)
+        assert {requirement for form in entry.forms for requirement in form.requirements} <= set(BY_ID)
 
     def test_its_trigger_exists(self, entry: Deviation):
         assert entry.trigger in {None, *TRIGGERS}
@@ -94,18 +94,18 @@ class TestEntries:
 @pytest.mark.parametrize("entry", WITHOUT_JVM, ids=lambda entry: entry.name)
 def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
     history = History.from_json(entry.history)
-    others = [Reference()] if any(each.slot == "B" for each in history.steps) else []
+    others = [Reference()] if any(step.slot == "B" for step in history.steps) else []
     played = play(
         DeltaRs(),
         tmp_path / "table",
-        [(each.operation, each.slot or "A") for each in history.steps],
+        [(step.operation, step.slot or "A") for step in history.steps],
         *others,
     )
-    keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
-    assert set(entry.fingerprints) & {each.fingerprint for each in keys}, (
+    keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
+    assert set(entry.fingerprints) & {key.fingerprint for key in keys}, (
         played.told() or "it no longer happens"
     )
-    assert {known_deviation(each, history=history) for each in keys} | ALWAYS_KNOWN == {
+    assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name
     } | ALWAYS_KNOWN, played.told()
 
@@ -135,7 +135,7 @@ def test_a_stream_is_cut_while_it_plans_at_its_plan_and_at_the_checksum_of_that(
 
 
 def test_every_trigger_is_one_of_an_entry():
-    assert {each.trigger for each in all_deviations()} - {None} == set(TRIGGERS)
+    assert {deviation.trigger for deviation in all_deviations()} - {None} == set(TRIGGERS)
 
 
 def write(folder: Path, text: str = ENTRY, name: str = "one") -> Path:
@@ -195,14 +195,14 @@ class TestLoading:
         with pytest.raises(BadDeviation, match="stands in one as well"):
             load_deviations(tmp_path)
         write(tmp_path, ENTRY + 'trigger = "nan"', name="two")
-        assert {each.name for each in load_deviations(tmp_path)} == {"one", "two"}
+        assert {load_deviation.name for load_deviation in load_deviations(tmp_path)} == {"one", "two"}
 
 
 def test_an_entry_that_is_met_after_faults_says_in_which_files_they_strike():
     struck = [
-        (each.name, operation, options)
-        for each in all_deviations()
-        for form in each.forms
+        (deviation.name, operation, options)
+        for deviation in all_deviations()
+        for form in deviation.forms
         for operation, options in form.operations.items()
         if any(option.startswith("fault=") for option in options)
     ]

@@ -14,9 +14,9 @@ from delta_adapters.environments import (
     host_archive,
     launch_of,
 )
+from delta_adapters.host_client import HostClient
 from delta_adapters.registry import installed_version, parse_engine
 from delta_adapters.smoke import main, smoke
-from delta_adapters.supervisor import Host
 
 OLD = parse_engine("delta-rs@1.5.0")
 
@@ -41,14 +41,14 @@ def test_the_archive_for_a_foreign_interpreter_holds_host_adapter_and_vocabulary
     with zipfile.ZipFile(host_archive(OLD)) as archive:
         names = set(archive.namelist())
     assert {
-        "delta_adapters/host.py",
+        "delta_adapters/host_server.py",
         "delta_adapters/delta_rs/capabilities.json",
         "delta_models/codec.py",
     } <= names
     assert not any(
-        each.startswith(("conformance", "delta_adapters/delta_spark", "delta_models/log")) for each in names
+        name.startswith(("conformance", "delta_adapters/delta_spark", "delta_models/log")) for name in names
     )
-    assert "delta_adapters/supervisor.py" not in names
+    assert "delta_adapters/host_client.py" not in names
 
 
 def test_the_archive_is_made_once_for_the_same_files(cache):
@@ -60,7 +60,7 @@ def test_the_archive_is_made_once_for_the_same_files(cache):
 def test_the_archive_alone_is_enough_to_load_the_adapter(cache, tmp_path):
     program = (
         "import sys; sys.path[:] = [each for each in sys.path if not each.startswith(sys.argv[2])];"
-        "sys.path.insert(0, sys.argv[1]); import delta_adapters.host as host;"
+        "sys.path.insert(0, sys.argv[1]); import delta_adapters.host_server as host;"
         "adapter = host.load('delta_adapters.delta_rs:DeltaRs')();"
         "print(adapter.capabilities['format'], host.__file__)"
     )
@@ -116,7 +116,7 @@ def test_the_smoke_test_tells_what_can_not_be_run(capsys):
 @pytest.mark.slow
 def test_two_versions_of_an_engine_stand_side_by_side(tmp_path):
     specs = (OLD, parse_engine("delta-rs"))
-    hosts = [Host.start(each, tmp_path / str(each)) for each in specs]
+    hosts = [HostClient.start(spec, tmp_path / str(spec)) for spec in specs]
     try:
         for number, host in enumerate(hosts):
             smoke(host, tmp_path / f"table{number}")

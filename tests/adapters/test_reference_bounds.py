@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delta_adapters.reference.encode import Unsayable, raised
+from delta_adapters.reference.value_serialization import NotSerializable, raised
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,5 @@ def test_a_cut_maximum_is_above_whatever_begins_like_it(begins: str, bound: str)
 
 
 def test_there_is_no_maximum_above_a_text_of_last_characters():
-    with pytest.raises(Unsayable):
+    with pytest.raises(NotSerializable):
         raised("\U0010ffff" * 32)

@@ -7,8 +7,8 @@ import pytest
 from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, Rejected
-from tests.liars import stories
-from tests.liars.stories import SCHEMA
+from tests.mutants import stories
+from tests.mutants.stories import SCHEMA
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_managed_table_takes_its_files_and_can_be_made_again(engine, tmp_path,
         (tmp_path / "link").symlink_to(tmp_path / "table")
         engine.open(str(tmp_path / "link"))
     assert engine.execute(ops.Drop(), "") == Committed()
-    assert not [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
     assert engine.execute(create, "") == Committed()
 
 

@@ -11,7 +11,7 @@ from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.log import LogReader
 from delta_models.log.validity import version_breaches
-from tests.liars import stories
+from tests.mutants import stories
 
 POLICY = (("delta.checkpointInterval", "1"), ("delta.checkpointPolicy", "v2"))
 STEPS = (
@@ -27,8 +27,8 @@ STEPS = (
 def folder(tmp_path: Path) -> Path:
     engine = Reference()
     engine.open(str(tmp_path / "table"))
-    for each in STEPS:
-        engine.execute(each, "")
+    for step in STEPS:
+        engine.execute(step, "")
     return tmp_path / "table"
 
 

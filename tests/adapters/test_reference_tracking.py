@@ -12,8 +12,8 @@ from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import tracked_rows
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import STRING
-from tests.liars import stories
-from tests.liars.stories import SCHEMA, rows
+from tests.mutants import stories
+from tests.mutants.stories import SCHEMA, rows
 
 TRACKED = (("delta.enableRowTracking", "true"),)
 RENAME = ops.Update((("name", Literal(STRING, "z")),), stories.compare(stories.ID, "=", stories.number(1)))
@@ -36,9 +36,9 @@ def ids(engine: Reference) -> dict[int, tuple[int, int]]:
     reader = LogReader(engine.folder)
     state = reader.snapshot()
     return {
-        each.row[0]: (each.id, each.version)
+        tracked_row.row[0]: (tracked_row.id, tracked_row.version)
         for add in live_adds(state)
-        for each in tracked_rows(reader, state, add)
+        for tracked_row in tracked_rows(reader, state, add)
     }
 
 

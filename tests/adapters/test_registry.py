@@ -1,6 +1,7 @@
 import pytest
 
 from delta_adapters import registry
+from delta_adapters.host_client import HostClient
 from delta_adapters.registry import (
     EngineSpec,
     UnknownEngine,
@@ -10,8 +11,7 @@ from delta_adapters.registry import (
     java_availability,
     parse_engine,
 )
-from delta_adapters.supervisor import Host
-from tests.adapters.test_hosts import BAD
+from tests.adapters.test_host_client import BAD
 
 
 @pytest.fixture(autouse=True)
@@ -64,12 +64,12 @@ def test_an_adapter_of_another_project_is_found_by_its_entry_point(third_party, 
     assert "theirs" in engine_names()
     with pytest.raises(UnknownEngine, match="can only run in its installed version"):
         parse_engine("theirs@3.0")
-    with Host.start(parse_engine("theirs"), tmp_path / "work") as host:
+    with HostClient.start(parse_engine("theirs"), tmp_path / "work") as host:
         assert str(host.identity) == "tiny@1.0"
 
 
 def test_an_adapter_is_found_by_its_module_too(third_party, tmp_path):
-    with Host.start(parse_engine("their_adapter:Honest"), tmp_path / "work") as host:
+    with HostClient.start(parse_engine("their_adapter:Honest"), tmp_path / "work") as host:
         assert host.identity.name == "tiny"
 
 

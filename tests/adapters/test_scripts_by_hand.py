@@ -24,9 +24,9 @@ OURS = ("conformance", "delta_models", "delta_adapters", "pyspark_delta", "tests
 
 
 def test_every_script_is_named_after_an_entry():
-    entries = {each.name.replace("-", "_") for each in all_deviations()}
+    entries = {deviation.name.replace("-", "_") for deviation in all_deviations()}
     assert SCRIPTS
-    assert {each.stem for each in SCRIPTS} <= entries
+    assert {script.stem for script in SCRIPTS} <= entries
 
 
 def test_no_script_needs_the_harness():

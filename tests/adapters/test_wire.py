@@ -20,8 +20,8 @@ def ends():
             os.close(each)
 
     yield here, there, watch_write, there_write, close
-    for each in descriptors:
-        os.close(each)
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def test_a_frame_arrives_as_it_was_sent(ends):
@@ -29,7 +29,7 @@ def test_a_frame_arrives_as_it_was_sent(ends):
     here.send({"call": "read", "text": "é\udcff\x00"}, (b"abc", b"", b"\x00\xff"))
     frame = there.receive()
     assert frame.header == {"call": "read", "text": "é\udcff\x00", "parts": [3, 0, 2]}
-    assert [bytes(each) for each in frame.parts] == [b"abc", b"", b"\x00\xff"]
+    assert [bytes(part) for part in frame.parts] == [b"abc", b"", b"\x00\xff"]
 
 
 def test_frames_keep_their_order_and_their_borders(ends):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.schema import LONG, Struct, struct
-from delta_models.table.lengths import char
+from delta_models.table.char_varchar import char
 from delta_models.values import Rows
-from tests.liars.ends import SHORT
-from tests.liars.stage import play
-from tests.liars.wrappers import OnOne
+from tests.mutants.ends import SHORT
+from tests.mutants.stage import play
+from tests.mutants.wrappers import OnOne
 
 BLANKS = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "ab   "),))), ops.Append(Rows(SHORT, ((2, "abc"),))))
 
@@ -40,7 +40,7 @@ def test_blanks_may_be_cut(tmp_path):
 def test_blanks_that_are_stored_break_the_length_and_nothing_else(tmp_path):
     played = play(StoresBlanks(), tmp_path / "table", BLANKS)
     assert played.broken == {"outcome.too-long-refused"}, played.told()
-    assert len(played.judged) == len(BLANKS)
+    assert len(played.result) == len(BLANKS)
 
 
 class FillsInFront(OnOne):
@@ -54,7 +54,7 @@ def test_a_text_is_the_same_with_and_without_the_blanks_that_fill_it_up(tmp_path
     for name, engine in (("as it is", StoresBlanks()), ("filled up", Reference())):
         played = play(engine, tmp_path / name, FILLED)
         assert played.broken == set(), played.told()
-        assert len(played.judged) == len(FILLED)
+        assert len(played.result) == len(FILLED)
 
 
 def test_blanks_in_front_are_another_text(tmp_path):

@@ -12,7 +12,7 @@ from delta_models.portability import is_strange
 from delta_models.schema import BINARY, LONG, Array, DataType, Field, Map, struct
 from delta_models.values import Rows, Value
 from tests.adapters.extremes import EXTREMES
-from tests.liars.stage import play
+from tests.mutants.stage import play
 
 MAPPED = (("delta.columnMapping.mode", "name"),)
 OLD, NEW = Column(("v",)), Column(("w",))
@@ -27,7 +27,7 @@ HELD: dict[DataType, tuple[Value, ...]] = {
 def story(data_type: DataType, values: tuple[Value, ...], wanted: Value) -> list[tuple[ops.Operation, str]]:
     """Two engines write, change the definition and the zone, and each asks for one of the values."""
     schema = struct(("id", LONG), ("v", data_type))
-    rows = [(number, each) for number, each in enumerate((*values, None))]
+    rows = [(number, value) for number, value in enumerate((*values, None))]
     halves = [Rows(schema, tuple(each)) for each in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
 
     def picked(column: Column) -> Or | IsNull:
@@ -53,7 +53,7 @@ def story(data_type: DataType, values: tuple[Value, ...], wanted: Value) -> list
 @pytest.mark.parametrize("data_type", (*COMPARED, *HELD), ids=str)
 def test_each_rule_is_asked_of_each_type(data_type: DataType, tmp_path):
     values = COMPARED.get(data_type) or HELD[data_type]
-    plain = [each for each in values if not is_strange(data_type, each)]
+    plain = [value for value in values if not is_strange(data_type, value)]
     wanted = plain[len(plain) // 2] if data_type in COMPARED else None
     played = play(Reference(), tmp_path / "table", story(data_type, values, wanted), Reference())
     assert played.broken == set(), played.told()

@@ -11,9 +11,9 @@ from delta_models import operations as ops
 from delta_models.log.actions import CommitInfo
 from delta_models.log.commits import Commit
 from delta_models.values import Rows
-from tests.liars import stories
-from tests.liars.counters import Miscounts
-from tests.liars.stage import ALWAYS, play
+from tests.mutants import stories
+from tests.mutants.counters import Miscounts
+from tests.mutants.stage import ALWAYS, play
 
 VECTORS = ops.Create(stories.SCHEMA, (), (("delta.enableDeletionVectors", "true"),))
 ONE_GOES = ops.Delete(stories.compare(stories.ID, "=", stories.number(1)))

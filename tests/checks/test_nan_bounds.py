@@ -9,8 +9,8 @@ from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import DOUBLE, LONG, struct
 from delta_models.values import Rows
-from tests.liars.stage import play
-from tests.liars.wrappers import ButDrafts
+from tests.mutants.stage import play
+from tests.mutants.wrappers import ButDrafts
 
 SCHEMA = struct(("id", LONG), ("price", DOUBLE))
 STEPS = (

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from delta_adapters.reference import Draft, Reference
-from tests.liars import stories
-from tests.liars.stage import play
+from delta_adapters.reference import CommitBuilder, Reference
+from tests.mutants import stories
+from tests.mutants.stage import play
 
 
 class OneAfterAnother(Reference):
     """Names the feature first, then gives files their ids, then sets the property, as delta-spark does."""
 
     def commit(self, draft, snapshot, operation, tag):
-        protocol = [each for each in draft.others if "protocol" in each]
+        protocol = [other for other in draft.others if "protocol" in other]
         if operation != "SetProperties" or not protocol:
             return super().commit(draft, snapshot, operation, tag)
-        rest = [each for each in draft.others if each not in protocol]
-        for part in (Draft(others=protocol), Draft(adds=draft.adds)):
+        rest = [other for other in draft.others if other not in protocol]
+        for part in (CommitBuilder(others=protocol), CommitBuilder(adds=draft.adds)):
             super().commit(part, self.current(), operation, tag)
-        return super().commit(Draft(others=rest), self.current(), operation, tag)
+        return super().commit(CommitBuilder(others=rest), self.current(), operation, tag)
 
 
 @pytest.mark.parametrize("engine", (Reference, OneAfterAnother))

@@ -40,7 +40,7 @@ class Conversation:
 
     def ask(self, *words: object) -> Answer:
         """One command."""
-        argv = [str(each) for each in words]
+        argv = [str(word) for word in words]
         code = main(argv)
         captured = self._capsys.readouterr()
         self._said.append(f"$ conformance {shlex.join(argv)}\n{captured.out}{captured.err}[exit {code}]\n")

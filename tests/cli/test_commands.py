@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import doctor
-from conformance.events import RunEnded
+from conformance.events.types import RunEnded
 from delta_adapters.deviations import all_deviations
 from delta_adapters.registry import engine_names
 from delta_models.requirements import CATALOGUE
 from tests.cli.conversation import Conversation, path_without, run_command
-from tests.report.samples import FINDING, keep, record, small_run
+from tests.reporting.samples import FINDING, keep, record, small_run
 
 END = RunEnded("holds", 0, 12.5)
 
@@ -21,7 +21,7 @@ END = RunEnded("holds", 0, 12.5)
 def test_the_reports_of_a_run_are_written_into_its_folder(talk):
     record(talk.folder / "run", *small_run(), END)
     talk.ask("report", "run")
-    written = {each.name for each in (talk.folder / "run").iterdir()}
+    written = {path.name for path in (talk.folder / "run").iterdir()}
     assert written == {"events.jsonl", "summary.json", "report.html", "report.md", "junit.xml"}
     talk.matches("report")
 
@@ -36,7 +36,7 @@ def test_only_what_was_asked_for_is_written_and_several_runs_become_one(talk):
     assert {each["requirement"]: each["evidence"]["checks"] for each in found["claims"]}[
         "contents.rows"
     ] == 600
-    assert {each.name for each in talk.folder.iterdir()} == {"one", "two", "both.json", "both.md"}
+    assert {path.name for path in talk.folder.iterdir()} == {"one", "two", "both.json", "both.md"}
 
 
 def test_a_report_over_a_violation_is_written_and_ends_with_0(talk):
@@ -81,8 +81,8 @@ def test_every_requirement_can_be_explained(talk, requirement):
 
 def test_an_area_is_explained_rule_by_rule(talk):
     lines = talk.ask("explain", "log").out.splitlines()
-    assert [each.split()[0] for each in lines] == [
-        each.id for each in CATALOGUE if each.id.startswith("log.")
+    assert [line.split()[0] for line in lines] == [
+        requirement.id for requirement in CATALOGUE if requirement.id.startswith("log.")
     ]
 
 
@@ -113,7 +113,7 @@ def test_a_known_deviation_is_explained_with_its_cause(talk):
 def test_engines_are_listed_with_what_they_declare(talk):
     answer = talk.ask("engines", "--format", "json")
     assert answer.exit == 0
-    found = {each["name"]: each for each in json.loads(answer.out)["engines"]}
+    found = {load["name"]: load for load in json.loads(answer.out)["engines"]}
     assert tuple(found) == engine_names()
     assert found["delta-rs"]["available"] is True
     assert found["delta-rs"]["version"] == "1.6.6"

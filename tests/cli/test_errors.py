@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from conformance.cli import entry
-from conformance.report.folders import new_run_folder
+from conformance.cli import dispatch
+from conformance.reporting.run_folder import new_run_folder
 from tests.cli.conversation import run_command
-from tests.report.samples import HEADER, record, small_run
+from tests.reporting.samples import HEADER, record, small_run
 
 
 def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
@@ -101,7 +101,7 @@ def test_a_bug_of_the_harness_is_one_message_and_a_traceback_only_for_those_who_
     def fail(_command: str) -> None:
         raise RuntimeError("the wheel came off")
 
-    monkeypatch.setattr(entry, "_module", fail)
+    monkeypatch.setattr(dispatch, "_module", fail)
     answer = talk.ask("doctor")
     assert answer.exit == 2
     assert answer.err == (
@@ -116,7 +116,7 @@ def test_ctrl_c_before_anything_began_is_130(talk, monkeypatch):
     def interrupt(_command: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(entry, "_module", interrupt)
+    monkeypatch.setattr(dispatch, "_module", interrupt)
     assert talk.ask("doctor").exit == 130
 
 
@@ -139,4 +139,4 @@ def test_a_bare_environment_is_enough_for_help(tmp_path, variable):
 def test_runs_that_begin_in_the_same_second_get_folders_of_their_own(tmp_path):
     folders = [new_run_folder(tmp_path / "out") for _ in range(5)]
     assert len(set(folders)) == 5
-    assert all(each.is_dir() for each in folders)
+    assert all(folder.is_dir() for folder in folders)

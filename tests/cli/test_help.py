@@ -10,10 +10,10 @@ import sys
 
 import pytest
 
-from conformance.cli.entry import COMMANDS, HELP
+from conformance._version import harness_version
+from conformance.cli.dispatch import COMMANDS, HELP
 from conformance.cli.report import FORMS
-from conformance.report.formats import FORMATS
-from conformance.version import harness_version
+from conformance.reporting.formats import FORMATS
 from tests.cli.conversation import run_command
 
 

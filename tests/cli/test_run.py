@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from conformance.events import name_of
-from conformance.report.journal import read
+from conformance.events.types import name_of
+from conformance.reporting.event_log import read
 from tests.cli.conversation import run_command
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
     assert answer.returncode in {0, 1, 3}, answer.stderr
     assert answer.stderr == ""
     folder = (tmp_path / "out" / "latest").resolve()
-    assert {each.name for each in folder.iterdir()} - {"findings"} == FILES
+    assert {path.name for path in folder.iterdir()} - {"findings"} == FILES
     recording = read(folder)
     assert recording.complete
     assert recording.header.seed == 7
@@ -113,7 +113,7 @@ def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tm
     assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    assert [each for each in printed if each != "Progress"] == [name_of(each) for each in recording.events]
+    assert [each for each in printed if each != "Progress"] == [name_of(event) for event in recording.events]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
     assert left_over(tmp_path) == []
     process.stdout.close()
@@ -140,7 +140,7 @@ def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_re
     assert "File too large. What was found until here is kept in that folder." in told
     assert told.count("\n") == 1
     assert left_over(tmp_path) == []
-    (folder,) = (each for each in (tmp_path / "out").iterdir() if not each.is_symlink())
+    (folder,) = (path for path in (tmp_path / "out").iterdir() if not path.is_symlink())
     reported = run_command(["report", folder], tmp_path)
     assert reported.returncode == 0, reported.stderr
     assert "INCONCLUSIVE" in reported.stdout or "VIOLATED" in reported.stdout

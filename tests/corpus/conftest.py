@@ -36,7 +36,7 @@ class TableMaker:
     def commit(self, *actions: dict[str, object]) -> TableMaker:
         self.version += 1
         lines = [{"commitInfo": {"timestamp": 1_700_000_000_000 + self.version * 60_000}}, *actions]
-        text = "".join(f"{json.dumps(each)}\n" for each in lines)
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
         (self.log / f"{self.version:020}.json").write_text(text)
         return self
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from delta_adapters.contract import Answer, Look
+from delta_adapters.contract import Answer, Query
 from delta_adapters.delta_rs import DeltaRs
 from delta_models.operations import Detail, Read, ReadChanges
 from delta_models.outcomes import Outcome, Rejected
 
 Said = Answer | Outcome
-Ask = Callable[[Look], Said]
-Lie = Callable[[Ask, Look], Said]
+Ask = Callable[[Query], Said]
+Lie = Callable[[Ask, Query], Said]
 
 
 class Liar(DeltaRs):
@@ -28,7 +28,7 @@ class Liar(DeltaRs):
         super().open(location)
         self._note = Path(location).with_name("lie")
 
-    def read(self, read: Look) -> Said:
+    def read(self, read: Query) -> Said:
         if self._note.exists():
             about, lie = LIES[self._note.read_text()]
             if isinstance(read, about):
@@ -36,30 +36,30 @@ class Liar(DeltaRs):
         return super().read(read)
 
 
-def _last_change_kept_back(ask: Ask, look: Look) -> Said:
+def _last_change_kept_back(ask: Ask, look: Query) -> Said:
     table = _answer(ask(look))
     return Answer(table.slice(0, table.num_rows - 1))
 
 
-def _all_changes_inserts(ask: Ask, look: Look) -> Said:
+def _all_changes_inserts(ask: Ask, look: Query) -> Said:
     table = _answer(ask(look))
     return Answer(_with(table, "_change_type", pa.array(["insert"] * table.num_rows)))
 
 
-def _refused(_: Ask, __: Look) -> Said:
+def _refused(_: Ask, __: Query) -> Said:
     return Rejected("bad-argument", "not today")
 
 
-def _newest(ask: Ask, _: Look) -> Said:
+def _newest(ask: Ask, _: Query) -> Said:
     return ask(Detail())
 
 
-def _invented(_: Ask, __: Look) -> Said:
+def _invented(_: Ask, __: Query) -> Said:
     return Answer(pa.table({"numFiles": [0]}))
 
 
 def _said(part: str, lie: Any) -> Lie:
-    def told(ask: Ask, look: Look) -> Said:
+    def told(ask: Ask, look: Query) -> Said:
         table = _answer(ask(look))
         return Answer(_with(table, part, pa.array([lie], table.schema.field(part).type)))
 
@@ -76,7 +76,7 @@ def _with(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, values)
 
 
-LIES: dict[str, tuple[type[Look], Lie]] = {
+LIES: dict[str, tuple[type[Query], Lie]] = {
     "the last change is kept back": (ReadChanges, _last_change_kept_back),
     "all changes are inserts": (ReadChanges, _all_changes_inserts),
     "a recorded feed is refused": (ReadChanges, _refused),

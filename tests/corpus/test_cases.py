@@ -39,7 +39,7 @@ def test_a_golden_folder_with_several_tables_is_as_many_questions(tmp_path, make
     make_table(tmp_path / "kernel" / "hive" / "delta" / "one").create()
     make_table(tmp_path / "kernel" / "hive" / "delta" / "two").create()
     (tmp_path / "kernel" / "no-log" / "delta").mkdir(parents=True)
-    assert [each[1] for each in names(tmp_path)] == ["hive/one", "hive/two", "plain"]
+    assert [name[1] for name in names(tmp_path)] == ["hive/one", "hive/two", "plain"]
 
 
 def test_bare_tables_have_the_same_names_from_wherever_one_looks(tmp_path, make_table):

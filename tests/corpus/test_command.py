@@ -10,14 +10,14 @@ import sys
 
 import pytest
 
-from conformance.cli.entry import main
-from conformance.corpus import running
-from conformance.corpus.verdict import passed
+from conformance.cli.dispatch import main
+from conformance.corpus import runner
+from conformance.corpus.result import passed
 from tests.corpus.conftest import METADATA, PROTOCOL, write_rows
 
 
 def lines(out):
-    return [json.loads(each) for each in (out / "latest" / "cases.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (out / "latest" / "cases.jsonl").read_text().splitlines()]
 
 
 def test_a_line_is_written_for_each_spec_and_the_exit_is_0_if_none_failed(acceptance, tmp_path, capsys):
@@ -44,7 +44,7 @@ def test_what_an_earlier_run_asked_is_not_asked_again(acceptance, tmp_path):
     whole = (tmp_path / "out" / "latest" / "cases.jsonl").read_text()
     cut.write_text(whole[:-20])  # the last line is half a line
     assert main(["corpus", corpus, "--after", str(cut), "--out", str(tmp_path / "more")]) == 0
-    assert [each["spec"] for each in lines(tmp_path / "more")] == ["third"]
+    assert [line["spec"] for line in lines(tmp_path / "more")] == ["third"]
 
 
 def test_a_run_that_is_not_there_is_an_error_of_usage(acceptance, tmp_path, capsys):
@@ -60,7 +60,7 @@ def test_a_failure_is_shown_with_its_reason_and_the_exit_is_1(acceptance, tmp_pa
     acceptance.spec("odd", {"type": "horoscope"})
     command = ["corpus", str(tmp_path / "corpus"), "--engine", "reference", "--out", str(tmp_path / "out")]
     assert main(command) == 1
-    assert {each["spec"]: each["result"] for each in lines(tmp_path / "out")} == {
+    assert {line["spec"]: line["result"] for line in lines(tmp_path / "out")} == {
         "odd": "out of scope",
         "wrong": "failed",
     }
@@ -92,7 +92,7 @@ def test_a_case_that_breaks_the_harness_fails_alone(acceptance):
 
     acceptance.spec("bad", {"type": "read"})
     acceptance.spec("good", {"type": "read"})
-    found = [running.ask(Breaking(), each).verdict for each in find([acceptance.folder])]
+    found = [runner.ask(Breaking(), each).verdict for each in find([acceptance.folder])]
     assert [each.result for each in found] == ["failed", "passed"]
     assert "ZeroDivisionError" in found[0].why
 
@@ -109,7 +109,7 @@ def test_an_engine_reads_what_an_adapter_can_and_the_rest_is_out_of_scope(accept
         "gone", {"type": "snapshot", "version": 9, "error": {"errorCode": "DELTA_VERSION_NOT_FOUND"}}
     )
     code = main(["corpus", str(tmp_path / "corpus"), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
-    found = {each["spec"]: each for each in lines(tmp_path / "out")}
+    found = {line["spec"]: line for line in lines(tmp_path / "out")}
     assert {spec: each["result"] for spec, each in found.items()} == {
         "all": "passed", "before": "passed", "state": "out of scope", "gone": "passed", "application": "out of scope",
     }  # fmt: skip
@@ -134,7 +134,7 @@ def test_a_refusal_is_held_against_an_engine_only_where_it_should_read(make_tabl
     value = {"partitionValues": {"id": "INTERVAL '1-0' YEAR TO MONTH"}}
     foreign.commit({"add": foreign.added("part-1.parquet", 1) | value})
     main(["corpus", str(home), "--engine", "delta-rs", "--out", str(tmp_path / "out")])
-    found = {each["case"]: (each["result"], each["why"]) for each in lines(tmp_path / "out")}
+    found = {line["case"]: (line["result"], line["why"]) for line in lines(tmp_path / "out")}
     assert {case: result for case, (result, _) in found.items()} == {
         "gap": "passed", "placeholder": "out of scope", "unclaimed": "out of scope", "whole": "passed",
         "foreign": "out of scope",
@@ -167,7 +167,7 @@ def test_a_stopped_run_leaves_no_process_and_nothing_in_the_temporary_folder(acc
     )  # fmt: skip
     assert process.stdout is not None
     assert "asked" in process.stdout.readline()
-    assert [each.name[:13] for each in temporary.iterdir()] == ["delta-corpus-"]
+    assert [path.name[:13] for path in temporary.iterdir()] == ["delta-corpus-"]
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "conformance: stopped\n")

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.corpus import states
+from conformance.corpus import expected_states
 from conformance.corpus.cases import find
-from conformance.corpus.engines import HostReader
+from conformance.corpus.engine_reader import HostReader
 from delta_adapters.registry import parse_engine, relocated
 from tests.corpus.conftest import METADATA, PROTOCOL, SCHEMA, write_rows
 
@@ -137,8 +137,9 @@ def test_a_feed_that_is_refused_for_a_feature_that_is_not_claimed_is_out_of_scop
 ):
     mapped = {FEED: "true", "delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": "2"}
     fields = [
-        each | {"metadata": {"delta.columnMapping.id": at, "delta.columnMapping.physicalName": each["name"]}}
-        for at, each in enumerate(SCHEMA["fields"], 1)
+        field
+        | {"metadata": {"delta.columnMapping.id": at, "delta.columnMapping.physicalName": field["name"]}}
+        for at, field in enumerate(SCHEMA["fields"], 1)
     ]
     text = json.dumps({"type": "struct", "fields": fields})
     table = acceptance.table.commit(
@@ -200,9 +201,9 @@ def test_an_engine_never_meets_the_checksums_that_hadoop_left_beside_a_table(rec
     beside.write_bytes(b"crc\x00 of another text")
     recorded.spec("state", {"type": "snapshot", "version": 2, "expected": STATE})
     assert verdict(recorded, engine).result == "passed"
-    (asked,) = [each for each in engine.work.iterdir() if each.name.startswith("table")]
-    there = {each.name for each in (asked / "_delta_log").iterdir()}
-    assert there == {each.name for each in recorded.table.log.iterdir()} - {beside.name}
+    (asked,) = [path for path in engine.work.iterdir() if path.name.startswith("table")]
+    there = {path.name for path in (asked / "_delta_log").iterdir()}
+    assert there == {path.name for path in recorded.table.log.iterdir()} - {beside.name}
 
 
 def test_an_older_state_is_asked_for_by_its_version(acceptance, engine):
@@ -256,7 +257,7 @@ def test_what_no_adapter_can_be_asked_is_out_of_scope_and_says_why(acceptance, e
 
 
 def told(**parts):
-    return states.compare_told(parts, states.wanted(STATE))
+    return expected_states.compare_told(parts, expected_states.wanted(STATE))
 
 
 def test_what_is_not_told_is_named_and_not_held_against_anyone():
@@ -275,17 +276,17 @@ def test_features_in_one_list_must_be_those_of_both():
 
 
 def test_a_protocol_without_lists_may_be_told_by_what_its_version_implies():
-    asked = states.wanted({"protocol": PROTOCOL})
-    assert not states.compare_told({"tableFeatures": ["appendOnly", "invariants"]}, asked).wrong
-    assert not states.compare_told({"tableFeatures": []}, asked).wrong
-    assert states.compare_told({"tableFeatures": ["changeDataFeed"]}, asked).wrong
+    asked = expected_states.wanted({"protocol": PROTOCOL})
+    assert not expected_states.compare_told({"tableFeatures": ["appendOnly", "invariants"]}, asked).wrong
+    assert not expected_states.compare_told({"tableFeatures": []}, asked).wrong
+    assert expected_states.compare_told({"tableFeatures": ["changeDataFeed"]}, asked).wrong
 
 
 def test_columns_are_compared_without_what_is_noted_beside_them():
     noted = json.loads(json.dumps(SCHEMA))
     noted["fields"][0]["metadata"] = {"delta.columnMapping.id": 1}
-    asked = states.wanted({"metadata": {**METADATA, "schemaString": json.dumps(noted)}})
-    assert not states.compare_told({"columns": json.dumps(SCHEMA)}, asked).wrong
-    assert states.compare_told({"schemaString": json.dumps(SCHEMA)}, asked).wrong
+    asked = expected_states.wanted({"metadata": {**METADATA, "schemaString": json.dumps(noted)}})
+    assert not expected_states.compare_told({"columns": json.dumps(SCHEMA)}, asked).wrong
+    assert expected_states.compare_told({"schemaString": json.dumps(SCHEMA)}, asked).wrong
     noted["fields"][0]["type"] = "integer"
-    assert states.compare_told({"columns": json.dumps(noted)}, asked).wrong
+    assert expected_states.compare_told({"columns": json.dumps(noted)}, asked).wrong

@@ -17,7 +17,7 @@ def verdicts(folder):
 
 
 def results(folder):
-    return {spec: each.result for spec, each in verdicts(folder).items()}
+    return {spec: verdict.result for spec, verdict in verdicts(folder).items()}
 
 
 def test_reads_are_judged_by_their_rows(acceptance):

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from conformance.corpus.cases import find
-from conformance.corpus.named import named
+from conformance.corpus.exclusions import named
 from conformance.corpus.oracle import Oracle
-from conformance.corpus.running import ask
+from conformance.corpus.runner import ask
 from tests.corpora import corpus
 
 MOST_NAMED = {"acceptance": 17, "kernel-golden": 5, "connectors-golden": 5, "dat": 0}
@@ -22,8 +22,8 @@ def answers(name):
 
 
 def check(name, lines, count):
-    assert [(each.question.case, each.verdict.why) for each in lines if each.verdict.result == "failed"] == []
-    outside = sum(each.verdict.result == "out of scope" for each in lines)
+    assert [(line.question.case, line.verdict.why) for line in lines if line.verdict.result == "failed"] == []
+    outside = sum(line.verdict.result == "out of scope" for line in lines)
     assert outside <= MOST_NAMED[name]
     assert len(lines) == count
 
@@ -38,10 +38,10 @@ def test_acceptance_is_right_but_for_what_is_named_within_three_minutes_of_one_c
     lines = answers("acceptance")
     assert time.process_time() - began < 180
     check("acceptance", lines, 1733)
-    assert Counter(each.question.kind for each in lines) == {
+    assert Counter(line.question.kind for line in lines) == {
         "read": 971, "snapshot": 707, "cdf": 31, "domain_metadata": 10, "snapshotConstruction": 11, "txn": 3,
     }  # fmt: skip
-    assert sum("error" in each.question.form for each in lines) == 31
+    assert sum("error" in line.question.form for line in lines) == 31
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def answer(spec, result, why="", case="a_case"):
 
 def run(folder, *answers):
     folder.mkdir()
-    (folder / "cases.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in answers))
+    (folder / "cases.jsonl").write_text("".join(f"{json.dumps(reply)}\n" for reply in answers))
     return folder
 
 
@@ -67,12 +67,12 @@ def test_reasons_out_of_scope_are_counted_without_what_is_peculiar_to_a_case(too
 
 def test_a_later_run_replaces_what_an_earlier_one_answered(tool, tmp_path):
     runs = run(tmp_path / "a", answer("one", "failed")), run(tmp_path / "b", answer("one", "passed"))
-    assert [each["result"] for each in tool.answers(runs)] == ["passed"]
+    assert [reply["result"] for reply in tool.answers(runs)] == ["passed"]
 
 
 def test_every_ruling_says_whose_fault_it_is_and_why(tool):
     rulings = tomllib.loads((tool.REPORTS / "corpora.toml").read_text(encoding="utf-8"))["ruling"]
-    assert {each["fault"] for each in rulings} <= {"engine", "corpus", "harness", "nobody"}
-    assert all(each["title"] and each["why"].strip() and each["cases"] for each in rulings)
-    named = [(each["engine"], case) for each in rulings for case in each["cases"]]
+    assert {ruling["fault"] for ruling in rulings} <= {"engine", "corpus", "harness", "nobody"}
+    assert all(ruling["title"] and ruling["why"].strip() and ruling["cases"] for ruling in rulings)
+    named = [(ruling["engine"], case) for ruling in rulings for case in ruling["cases"]]
     assert len(named) == len(set(named)), "a case stands in two rulings of one engine"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.findings import Finding, Key
-from conformance.history import History, Step
+from conformance.findings import Finding, FindingKey
+from conformance.histories import History, Step
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import BOOLEAN, DATE, DOUBLE, LONG, STRING, TIMESTAMP, DecimalType, struct
@@ -43,12 +43,14 @@ OPERATIONS: tuple[ops.Operation, ...] = (
 
 
 def history(*operations: ops.Operation, seed: int = 7) -> History:
-    return History("lockstep", "dev", 3, seed, tuple(Step(each) for each in operations or OPERATIONS))
+    return History(
+        "lockstep", "dev", 3, seed, tuple(Step(operation) for operation in operations or OPERATIONS)
+    )
 
 
 def finding(requirement: str = "contents.append", **changes: Any) -> Finding:
     told = changes.pop("history", history())
-    key = Key(
+    key = FindingKey(
         requirement, "delta-rs", "Append", ("files",), ("1/2",), ("decimal", "string partition"), "Committed"
     )
     fields: dict[str, Any] = {

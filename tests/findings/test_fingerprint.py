@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from conformance.findings import Key, key_of
+from conformance.findings import FindingKey, key_of
 from delta_models import operations as ops
 from delta_models.outcomes import Rejected
-from delta_models.requirements import Breach
+from delta_models.requirements import Violation
 from tests.findings.samples import finding
-from tests.liars import stories
-from tests.liars.tampered import observe
+from tests.mutants import stories
+from tests.mutants.tampered import observe
 
 KEY = finding().key
 
@@ -26,7 +26,7 @@ def test_it_is_eight_hexadecimal_digits():
 
 
 def test_it_is_the_same_in_another_process():
-    code = f"from conformance.findings import Key; print({KEY!r}.fingerprint)"
+    code = f"from conformance.findings import FindingKey; print({KEY!r}.fingerprint)"
     environment = {"PYTHONHASHSEED": "77", "PATH": "/usr/bin"}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
@@ -48,15 +48,15 @@ def test_every_list_of_the_key_counts(part):
 
 def test_neither_version_nor_words_nor_data_count(tmp_path):
     seen = observe("contents.cluster", tmp_path, lie=True)
-    first = key_of(seen, Breach("contents.append", "one row", "version 1"))
+    first = key_of(seen, Violation("contents.append", "one row", "version 1"))
     other = replace(seen, engine="reference@2.0", step=9)
-    assert key_of(other, Breach("contents.append", "another row", "version 7")) == first
+    assert key_of(other, Violation("contents.append", "another row", "version 7")) == first
 
 
 def test_the_kind_of_a_refusal_counts_and_its_words_do_not(tmp_path):
     seen = observe("contents.cluster", tmp_path, lie=True)
     keys = [
-        key_of(replace(seen, outcome=each), Breach("outcome.allowed", ""))
+        key_of(replace(seen, outcome=each), Violation("outcome.allowed", ""))
         for each in (Rejected("schema", "a"), Rejected("schema", "b"), Rejected("io", "a"))
     ]
     assert keys[0] == keys[1] != keys[2]
@@ -64,15 +64,15 @@ def test_the_kind_of_a_refusal_counts_and_its_words_do_not(tmp_path):
 
 def test_a_wrong_answer_is_keyed_by_the_read_and_not_by_the_step_before_it(tmp_path):
     seen = observe("contents.cluster", tmp_path, lie=True)
-    breach = Breach("read.filter", "", read=ops.Read(where=stories.SMALL))
-    key = key_of(seen, breach)
+    violation = Violation("read.filter", "", read=ops.Read(where=stories.SMALL))
+    key = key_of(seen, violation)
     assert (key.operation, key.options, key.types) == ("Read", ("where",), ("long",))
-    assert key == key_of(replace(seen, operation=ops.Vacuum()), breach)
+    assert key == key_of(replace(seen, operation=ops.Vacuum()), violation)
 
 
 def test_columns_that_a_breach_names_give_its_types(tmp_path):
     seen = observe("contents.cluster", tmp_path, lie=True)
-    assert key_of(seen, Breach("stats.num-records", "", columns=("price", "NAME"))).types == (
+    assert key_of(seen, Violation("stats.num-records", "", columns=("price", "NAME"))).types == (
         "double",
         "string",
     )
@@ -82,4 +82,4 @@ def test_a_key_survives_its_json():
     fields: Any = {
         name: tuple(each) if isinstance(each, list) else each for name, each in KEY.to_json().items()
     }
-    assert Key(**fields) == KEY
+    assert FindingKey(**fields) == KEY

@@ -19,8 +19,8 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import DOUBLE, LONG, DecimalType, struct
 from delta_models.values import Decimal, Rows
 from tests.findings.samples import OPERATIONS, finding, history
-from tests.liars import stories
-from tests.liars.ends import TOO_LONG
+from tests.mutants import stories
+from tests.mutants.ends import TOO_LONG
 
 MONEY = struct(
     ("id", DecimalType(38, 10)),
@@ -159,7 +159,7 @@ def test_an_engine_without_words_for_a_step_has_no_script():
 def test_details_cannot_break_out_of_the_text_of_a_script():
     nasty: Finding = finding(detail='"""\nimport os; os.abort()\n"""\\')
     parsed = ast.parse(script(nasty, DELTA_RS))
-    assert not [each for each in ast.walk(parsed) if isinstance(each, ast.Attribute) and each.attr == "abort"]
+    assert not [node for node in ast.walk(parsed) if isinstance(node, ast.Attribute) and node.attr == "abort"]
 
 
 # Scripts one after another in one Python, and so on one JVM; whoever reads a finding runs one.

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delta_models.casts import (
+from delta_models.casts.assignment import (
     NotAssignable,
     Overflow,
     assigner,

@@ -11,7 +11,7 @@ from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import LONG, STRING, Struct, struct
-from delta_models.table import World
+from delta_models.table import ModelHistory
 from delta_models.table.identity import (
     UNKNOWN,
     Identity,
@@ -34,46 +34,46 @@ def append(*rows: Row) -> ops.Append:
     return ops.Append(Rows(BARE, rows))
 
 
-def world(schema: Struct, *operations: ops.Operation) -> World:
-    now = World().after(ops.Create(schema))
-    for each in operations:
-        now = now.after(each)
+def model_history(schema: Struct, *operations: ops.Operation) -> ModelHistory:
+    now = ModelHistory().after(ops.Create(schema))
+    for operation in operations:
+        now = now.after(operation)
     return now
 
 
-def refusal(now: World, operation: ops.Operation) -> str | None:
+def refusal(now: ModelHistory, operation: ops.Operation) -> str | None:
     end = now.expect(operation).ordinary
     return end.requirement if isinstance(end.outcome, Rejected) else None
 
 
 class TestValues:
     def test_a_value_that_is_not_given_is_unknown(self) -> None:
-        assert world(ALWAYS, append((1, "a"))).table.rows == ((1, "a", UNKNOWN),)
+        assert model_history(ALWAYS, append((1, "a"))).table.rows == ((1, "a", UNKNOWN),)
 
     def test_rows_without_the_column_are_no_reason_to_refuse(self) -> None:
-        ends = world(ALWAYS).expect(append((1, "a")))
-        assert {type(each.outcome) for each in ends.branches} == {Committed}
+        ends = model_history(ALWAYS).expect(append((1, "a")))
+        assert {type(branch.outcome) for branch in ends.branches} == {Committed}
 
     def test_values_are_bound_to_what_a_copy_holds(self) -> None:
-        table = world(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
+        table = model_history(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
         seen = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
         after = bound(table, seen)
         assert sorted(after.rows, key=str) == sorted(seen.rows, key=str)
         assert sorted(made_up(table, after)["serial"]) == [10, 15, 20]
 
     def test_a_known_value_keeps_its_row(self) -> None:
-        table = world(ALWAYS, append((1, "a"))).table
+        table = model_history(ALWAYS, append((1, "a"))).table
         known = bound(table, Rows(ALWAYS, ((1, "a", 10),)))
         more = known.with_rows((*known.rows, (1, "a", UNKNOWN)))
         assert bound(more, Rows(ALWAYS, ((1, "a", 15), (1, "a", 10)))).rows == ((1, "a", 10), (1, "a", 15))
 
     def test_what_a_copy_does_not_hold_stays_unknown(self) -> None:
-        table = world(ALWAYS, append((1, "a"))).table
+        table = model_history(ALWAYS, append((1, "a"))).table
         assert bound(table, Rows(ALWAYS, ((2, "a", 10),))) is not None
         assert bound(table, Rows(ALWAYS, ((2, "a", 10),))).rows == ((1, "a", UNKNOWN),)
 
     def test_an_update_and_a_delete_leave_known_values_alone(self) -> None:
-        now = world(BY_DEFAULT, ops.Append(Rows(WITH_VALUES, ((1, "a", 3), (2, "b", 4)))))
+        now = model_history(BY_DEFAULT, ops.Append(Rows(WITH_VALUES, ((1, "a", 3), (2, "b", 4)))))
         one = Compare("=", Column(("id",)), Literal(LONG, 1))
         now = now.after(ops.Update((("name", Literal(STRING, "z")),), one))
         assert set(now.table.rows) == {(1, "z", 3), (2, "b", 4)}
@@ -81,34 +81,34 @@ class TestValues:
 
     def test_what_a_merge_inserts_is_unknown(self) -> None:
         insert = ops.MergeClause("not-matched", "insert", (("id", Column(("source", "id"))),))
-        now = world(ALWAYS, ops.Merge(Rows(BARE, ((7, "x"),)), ON_ID, (insert,)))
+        now = model_history(ALWAYS, ops.Merge(Rows(BARE, ((7, "x"),)), ON_ID, (insert,)))
         assert now.table.rows == ((7, None, UNKNOWN),)
 
     def test_nothing_is_drawn_from_such_a_column(self) -> None:
-        table = without_identities(world(ALWAYS, append((1, "a"))).table)
+        table = without_identities(model_history(ALWAYS, append((1, "a"))).table)
         assert (table.schema, table.rows) == (BARE, ((1, "a"),))
 
 
 class TestGiven:
     def test_a_value_is_refused_where_all_are_generated(self) -> None:
         given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
-        assert refusal(world(ALWAYS), given) == "outcome.identity-given-refused"
-        assert refusal(world(BY_DEFAULT), given) is None
+        assert refusal(model_history(ALWAYS), given) == "outcome.identity-given-refused"
+        assert refusal(model_history(BY_DEFAULT), given) is None
 
     def test_a_merge_may_give_values_where_an_append_may(self) -> None:
         values = (("id", Column(("source", "id"))), ("serial", Column(("source", "Serial"))))
         insert = ops.MergeClause("not-matched", "insert", values)
         merge = ops.Merge(Rows(WITH_VALUES, ((7, "x", 1),)), ON_ID, (insert,))
-        assert refusal(world(ALWAYS), merge) == "outcome.identity-given-refused"
-        assert world(BY_DEFAULT, merge).table.rows == ((7, None, 1),)
+        assert refusal(model_history(ALWAYS), merge) == "outcome.identity-given-refused"
+        assert model_history(BY_DEFAULT, merge).table.rows == ((7, None, 1),)
 
     @pytest.mark.parametrize("schema", (ALWAYS, BY_DEFAULT))
     def test_an_update_is_refused(self, schema: Struct) -> None:
         update = ops.Update((("serial", Literal(LONG, 3)),))
-        assert refusal(world(schema, append((1, "a"))), update) == "outcome.identity-update-refused"
+        assert refusal(model_history(schema, append((1, "a"))), update) == "outcome.identity-update-refused"
         clause = ops.MergeClause("matched", "update", (("serial", Column(("source", "id"))),))
         merge = ops.Merge(Rows(BARE, ((1, "x"),)), ON_ID, (clause,))
-        assert refusal(world(schema, append((1, "a"))), merge) == "outcome.identity-given-refused"
+        assert refusal(model_history(schema, append((1, "a"))), merge) == "outcome.identity-given-refused"
 
 
 class TestLattice:
@@ -136,14 +136,16 @@ class TestOverflow:
     NEAR = Struct((*BARE.fields, generated_identity("serial", 2**63 - 2, 1, explicit=True)))
 
     def test_where_values_run_out_a_write_is_done_or_refused(self) -> None:
-        ends = world(self.NEAR).expect(append((1, "a")))
+        ends = model_history(self.NEAR).expect(append((1, "a")))
         assert isinstance(ends.ordinary.outcome, Committed)
-        refusals = {each.requirement for each in ends.branches if isinstance(each.outcome, Rejected)}
+        refusals = {branch.requirement for branch in ends.branches if isinstance(branch.outcome, Rejected)}
         assert refusals == {"outcome.identity-overflow-may-be-refused"}
 
     def test_rows_with_values_of_their_own_are_no_reason(self) -> None:
         given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
-        assert {type(each.outcome) for each in world(self.NEAR, given).expect(given).branches} == {Committed}
+        assert {
+            type(branch.outcome) for branch in model_history(self.NEAR, given).expect(given).branches
+        } == {Committed}
 
     def test_the_honest_engine_refuses_and_does_not_wrap_around(self, tmp_path: Path) -> None:
         engine = Reference()

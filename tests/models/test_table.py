@@ -14,7 +14,7 @@ from delta_models.expressions import And, Column, Compare, Expression, Literal
 from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
 from delta_models.requirements import BY_ID
 from delta_models.schema import DATE, DOUBLE, LONG, STRING, Array, DataType, Field, Map, struct
-from delta_models.table import NotModelled, Table, World
+from delta_models.table import ModelHistory, NotModelled, Table
 from delta_models.values import Row, Rows
 from delta_models.wire_names import name_of
 
@@ -37,17 +37,17 @@ def rows(*values: Row) -> Rows:
     return Rows(SCHEMA, values)
 
 
-def world(*operations: ops.Operation, partition_by: tuple[str, ...] = ()) -> World:
-    now = World().after(ops.Create(SCHEMA, partition_by))
-    for each in operations:
-        now = now.after(each)
+def model_history(*operations: ops.Operation, partition_by: tuple[str, ...] = ()) -> ModelHistory:
+    now = ModelHistory().after(ops.Create(SCHEMA, partition_by))
+    for operation in operations:
+        now = now.after(operation)
     return now
 
 
-def kinds(now: World, operation: ops.Operation) -> set[str]:
+def kinds(now: ModelHistory, operation: ops.Operation) -> set[str]:
     return {
-        each.outcome.kind if isinstance(each.outcome, Rejected) else name_of(each.outcome)
-        for each in now.expect(operation).branches
+        branch.outcome.kind if isinstance(branch.outcome, Rejected) else name_of(branch.outcome)
+        for branch in now.expect(operation).branches
     }
 
 
@@ -55,7 +55,7 @@ A, B, C = (1, "a", "x"), (2, "b", "y"), (None, None, None)
 THREE = ops.Append(rows(A, B, C))
 
 
-def bag_of(now: World) -> list[Row]:
+def bag_of(now: ModelHistory) -> list[Row]:
     return sorted(now.table.rows, key=repr)
 
 
@@ -66,46 +66,46 @@ def bagged(*values: Row) -> list[Row]:
 class TestCreate:
     def test_a_new_table_has_its_definition_and_no_rows(self) -> None:
         operation = ops.Create(SCHEMA, ("part",), (("delta.checkpointInterval", "2"),))
-        table = World().after(operation).table
+        table = ModelHistory().after(operation).table
         assert table == Table(True, SCHEMA, ("part",), (("delta.checkpointInterval", "2"),), ())
 
     def test_creating_twice_is_refused_unless_asked_to_look_first(self) -> None:
-        assert kinds(world(), ops.Create(SCHEMA)) == {"table-exists"}
-        assert kinds(world(), ops.Create(SCHEMA, if_not_exists=True)) == {"NoChange", "Committed"}
+        assert kinds(model_history(), ops.Create(SCHEMA)) == {"table-exists"}
+        assert kinds(model_history(), ops.Create(SCHEMA, if_not_exists=True)) == {"NoChange", "Committed"}
 
     def test_a_table_partitioned_by_all_or_by_unknown_columns_is_refused(self) -> None:
-        assert "Committed" not in kinds(World(), ops.Create(SCHEMA, ("id", "name", "part")))
-        assert "Committed" not in kinds(World(), ops.Create(SCHEMA, ("nowhere",)))
+        assert "Committed" not in kinds(ModelHistory(), ops.Create(SCHEMA, ("id", "name", "part")))
+        assert "Committed" not in kinds(ModelHistory(), ops.Create(SCHEMA, ("nowhere",)))
 
     def test_nothing_but_creating_works_where_there_is_no_table(self) -> None:
         for operation in (THREE, ops.Delete(), ops.Optimize(), ops.Vacuum(), ops.Checkpoint()):
-            assert kinds(World(), operation) == {"missing-table"}
+            assert kinds(ModelHistory(), operation) == {"missing-table"}
 
 
 class TestDrop:
     def test_a_managed_table_is_gone_and_can_be_made_again(self) -> None:
-        now = World().after(ops.Create(SCHEMA, name="t", managed=True)).after(THREE).after(ops.Drop())
+        now = ModelHistory().after(ops.Create(SCHEMA, name="t", managed=True)).after(THREE).after(ops.Drop())
         assert not now.table.exists
         assert now.readable() == ()
         assert kinds(now, ops.Create(SCHEMA)) == {"Committed"}
 
     def test_an_external_table_can_still_be_read(self) -> None:
-        now = World().after(ops.Create(SCHEMA, name="t")).after(THREE).after(ops.Drop())
+        now = ModelHistory().after(ops.Create(SCHEMA, name="t")).after(THREE).after(ops.Drop())
         assert bag_of(now) == bagged(A, B, C)
         assert "Committed" not in kinds(now, ops.Drop())
 
     def test_a_table_that_is_replaced_keeps_its_name(self) -> None:
-        named = World().after(ops.Create(SCHEMA, name="t", managed=True))
+        named = ModelHistory().after(ops.Create(SCHEMA, name="t", managed=True))
         for again in (ops.Replace(SCHEMA), ops.CreateAs(rows(A), replace=True)):
             assert not named.after(again).after(ops.Drop()).table.exists
 
 
 class TestAppend:
     def test_rows_are_added_duplicates_included(self) -> None:
-        assert bag_of(world(THREE, ops.Append(rows(A)))) == bagged(A, A, B, C)
+        assert bag_of(model_history(THREE, ops.Append(rows(A)))) == bagged(A, A, B, C)
 
     def test_an_empty_append_may_add_a_version_or_not(self) -> None:
-        ends = world(THREE).expect(ops.Append(rows()))
+        ends = model_history(THREE).expect(ops.Append(rows()))
         assert ends.match(Committed(), 0)
         assert ends.match(Committed(), 1)
         assert ends.match(NoChange(), 0)
@@ -113,7 +113,7 @@ class TestAppend:
         assert ends.match(NoChange(), 1) is None
 
     def test_an_append_adds_exactly_one_version(self) -> None:
-        ends = world().expect(THREE)
+        ends = model_history().expect(THREE)
         assert ends.match(Committed(), 1)
         assert ends.match(Committed(), 0) is None
         assert ends.match(NoChange(), 0) is None
@@ -121,36 +121,36 @@ class TestAppend:
 
     def test_columns_are_matched_by_name_without_regard_to_case(self) -> None:
         swapped = Rows(struct(("PART", STRING), ("Id", LONG), ("name", STRING)), (("x", 1, "a"),))
-        assert world(ops.Append(swapped)).table.rows == (A,)
+        assert model_history(ops.Append(swapped)).table.rows == (A,)
 
     def test_a_misfit_is_refused_for_its_schema(self) -> None:
         extra = Rows(
             struct(("id", LONG), ("name", STRING), ("part", STRING), ("more", LONG)), ((1, "a", "x", 1),)
         )
         typed = Rows(struct(("id", DATE), ("name", STRING), ("part", STRING)), ((1, "a", "x"),))
-        assert kinds(world(), ops.Append(extra)) == {"schema"}
-        assert kinds(world(), ops.Append(typed)) == {"schema"}
+        assert kinds(model_history(), ops.Append(extra)) == {"schema"}
+        assert kinds(model_history(), ops.Append(typed)) == {"schema"}
 
     def test_missing_columns_are_null_or_refused(self) -> None:
-        ends = world().expect(ops.Append(Rows(struct(("id", LONG)), ((1,),))))
+        ends = model_history().expect(ops.Append(Rows(struct(("id", LONG)), ((1,),))))
         assert ends.ordinary.table.rows == ((1, None, None),)
         assert ends.match(Rejected("schema", "whatever words"), 0)
 
     def test_new_columns_come_last_when_schemas_are_merged(self) -> None:
         wide = Rows(struct(("id", LONG), ("more", LONG)), ((9, 9),))
-        now = world(THREE, ops.Append(wide, schema_mode="merge"))
+        now = model_history(THREE, ops.Append(wide, schema_mode="merge"))
         assert now.table.schema.names == ("id", "name", "part", "more")
         assert (1, "a", "x", None) in now.table.rows
         assert (9, None, None, 9) in now.table.rows
 
     def test_an_empty_text_in_a_partition_column_is_null(self) -> None:
-        now = world(ops.Append(rows((1, "", ""))), partition_by=("part",))
+        now = model_history(ops.Append(rows((1, "", ""))), partition_by=("part",))
         assert now.table.rows == ((1, "", None),)
 
     def test_null_where_no_element_or_value_may_be_null_breaks_a_rule(self) -> None:
         lists, maps = Array(LONG, contains_null=False), Map(STRING, LONG, value_contains_null=False)
         schema = struct(("id", LONG), ("lists", Array(lists)), ("maps", struct(("inner", maps))))
-        now = World().after(ops.Create(schema))
+        now = ModelHistory().after(ops.Create(schema))
         row = (1, ((1, 2), None, ()), ((("a", 1),),))
         assert now.after(ops.Append(Rows(schema, (row, (2, None, None))))).table.rows == (
             row,
@@ -158,77 +158,84 @@ class TestAppend:
         )
         for bad in ((1, ((1, None),), None), (1, None, ((("a", None),),))):
             ends = now.expect(ops.Append(Rows(schema, (bad,))))
-            assert {each.outcome.kind for each in ends.branches} == {"constraint", "schema"}
+            assert {branch.outcome.kind for branch in ends.branches} == {"constraint", "schema"}
 
     def test_null_in_a_column_that_is_not_null_breaks_a_rule(self) -> None:
         schema = struct(Field("id", LONG, nullable=False))
-        now = World().after(ops.Create(schema))
+        now = ModelHistory().after(ops.Create(schema))
         assert kinds(now, ops.Append(Rows(schema, ((None,),)))) == {"constraint"}
 
 
 class TestOverwrite:
     def test_the_whole_table_is_replaced(self) -> None:
-        assert world(THREE, ops.Overwrite(rows(A))).table.rows == (A,)
+        assert model_history(THREE, ops.Overwrite(rows(A))).table.rows == (A,)
 
     def test_only_the_rows_that_the_predicate_picks_are_replaced(self) -> None:
         new = (7, "new", "x")
-        now = world(THREE, ops.Overwrite(rows(new), where=equals("part", "x", STRING)))
+        now = model_history(THREE, ops.Overwrite(rows(new), where=equals("part", "x", STRING)))
         assert bag_of(now) == bagged(B, C, new)
 
     def test_new_rows_outside_of_the_predicate_are_refused(self) -> None:
         operation = ops.Overwrite(rows((7, "new", "z")), where=equals("part", "x", STRING))
-        assert "constraint" in kinds(world(THREE), operation)
+        assert "constraint" in kinds(model_history(THREE), operation)
 
     def test_only_the_partitions_that_new_rows_touch_are_replaced(self) -> None:
-        now = world(
+        now = model_history(
             THREE, ops.Overwrite(rows((7, "n", "x"), (8, "n", "")), dynamic=True), partition_by=("part",)
         )
         assert bag_of(now) == bagged((7, "n", "x"), (8, "n", None), B)
 
     def test_an_append_only_table_refuses_to_lose_rows(self) -> None:
-        now = World().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),))).after(THREE)
+        now = (
+            ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),))).after(THREE)
+        )
         for operation in (ops.Overwrite(rows()), ops.Delete(), ops.Update((("id", lit(LONG, 1)),))):
             assert kinds(now, operation) == {"append-only"}
 
 
 class TestDeleteAndUpdate:
     def test_rows_for_which_the_predicate_is_unknown_stay(self) -> None:
-        assert bag_of(world(THREE, ops.Delete(equals("id", 1)))) == bagged(B, C)
-        assert bag_of(world(THREE, ops.Delete(Compare("!=", col("id"), lit(LONG, 1))))) == bagged(A, C)
+        assert bag_of(model_history(THREE, ops.Delete(equals("id", 1)))) == bagged(B, C)
+        assert bag_of(model_history(THREE, ops.Delete(Compare("!=", col("id"), lit(LONG, 1))))) == bagged(
+            A, C
+        )
 
     def test_without_a_predicate_all_rows_go(self) -> None:
-        assert world(THREE, ops.Delete()).table.rows == ()
+        assert model_history(THREE, ops.Delete()).table.rows == ()
 
     def test_a_delete_that_picks_nothing_may_commit_or_not(self) -> None:
-        ends = world(THREE).expect(ops.Delete(equals("id", 99)))
+        ends = model_history(THREE).expect(ops.Delete(equals("id", 99)))
         assert ends.match(Committed(), 1)
         assert ends.match(NoChange(), 0)
 
     def test_assignments_see_the_old_row(self) -> None:
         swap = ops.Update((("name", col("part")), ("part", col("name"))), equals("id", 1))
-        assert (1, "x", "a") in world(THREE, swap).table.rows
+        assert (1, "x", "a") in model_history(THREE, swap).table.rows
 
     def test_an_update_to_the_same_values_may_do_nothing(self) -> None:
-        ends = world(THREE).expect(ops.Update((("id", col("id")),)))
+        ends = model_history(THREE).expect(ops.Update((("id", col("id")),)))
         assert ends.match(NoChange(), 0)
         assert ends.match(Committed(), 1)
 
     def test_an_update_that_changes_something_must_commit(self) -> None:
-        ends = world(THREE).expect(ops.Update((("id", lit(LONG, 5)),)))
+        ends = model_history(THREE).expect(ops.Update((("id", lit(LONG, 5)),)))
         assert ends.match(NoChange(), 0) is None
 
     def test_minus_zero_is_a_change_and_yet_equal(self) -> None:
         schema = struct(("d", DOUBLE))
-        now = World().after(ops.Create(schema)).after(ops.Append(Rows(schema, ((0.0,), (math.nan,)))))
+        now = ModelHistory().after(ops.Create(schema)).after(ops.Append(Rows(schema, ((0.0,), (math.nan,)))))
         zero = ops.Update((("d", lit(DOUBLE, -0.0)),), Compare("=", col("d"), lit(DOUBLE, -0.0)))
         after = now.after(zero).table
-        assert [math.copysign(1, each[0]) for each in after.rows if not math.isnan(each[0])] == [-1.0]
+        assert [math.copysign(1, row[0]) for row in after.rows if not math.isnan(row[0])] == [-1.0]
         assert now.expect(zero).match(NoChange(), 0) is None
         assert now.after(ops.Delete(equals("d", math.nan, DOUBLE))).table.rows == ((0.0,),)
 
     def test_unknown_columns_and_wrong_types_are_refused(self) -> None:
-        assert kinds(world(THREE), ops.Delete(equals("nowhere", 1))) == {"schema", "bad-argument"}
-        assert kinds(world(THREE), ops.Update((("id", lit(STRING, "1")),))) == {"schema", "bad-argument"}
+        assert kinds(model_history(THREE), ops.Delete(equals("nowhere", 1))) == {"schema", "bad-argument"}
+        assert kinds(model_history(THREE), ops.Update((("id", lit(STRING, "1")),))) == {
+            "schema",
+            "bad-argument",
+        }
 
 
 ON_ID = Compare("=", col("source", "id"), col("target", "id"))
@@ -239,41 +246,43 @@ INSERT_ALL = ops.MergeClause("not-matched", "insert", everything=True)
 
 class TestMerge:
     def test_matched_rows_are_updated_and_others_inserted(self) -> None:
-        now = world(
+        now = model_history(
             THREE, ops.Merge(rows((1, "new", "x"), (9, "nine", "z")), ON_ID, (UPDATE_ALL, INSERT_ALL))
         )
         assert bag_of(now) == bagged((1, "new", "x"), B, C, (9, "nine", "z"))
 
     def test_null_keys_match_nothing(self) -> None:
-        now = world(THREE, ops.Merge(rows(C), ON_ID, (DELETE, INSERT_ALL)))
+        now = model_history(THREE, ops.Merge(rows(C), ON_ID, (DELETE, INSERT_ALL)))
         assert bag_of(now) == bagged(A, B, C, C)
 
     def test_a_condition_that_is_no_equality_joins_too(self) -> None:
         on = Compare("<", col("source", "id"), col("target", "id"))
-        assert bag_of(world(THREE, ops.Merge(rows(A), on, (DELETE,)))) == bagged(A, C)
+        assert bag_of(model_history(THREE, ops.Merge(rows(A), on, (DELETE,)))) == bagged(A, C)
 
     def test_an_equality_and_more_must_both_hold(self) -> None:
         on = And((ON_ID, Compare("=", col("target", "part"), lit(STRING, "nowhere"))))
-        assert bag_of(world(THREE, ops.Merge(rows(A), on, (DELETE,)))) == bagged(A, B, C)
+        assert bag_of(model_history(THREE, ops.Merge(rows(A), on, (DELETE,)))) == bagged(A, B, C)
 
     def test_one_source_row_may_change_several_target_rows(self) -> None:
-        now = world(THREE, ops.Append(rows(A)), ops.Merge(rows((1, "m", "x")), ON_ID, (UPDATE_ALL,)))
+        now = model_history(THREE, ops.Append(rows(A)), ops.Merge(rows((1, "m", "x")), ON_ID, (UPDATE_ALL,)))
         assert bag_of(now) == bagged((1, "m", "x"), (1, "m", "x"), B, C)
 
     def test_several_source_rows_for_one_target_row_are_ambiguous(self) -> None:
         source = rows((1, "p", "x"), (1, "q", "x"))
-        assert kinds(world(THREE), ops.Merge(source, ON_ID, (UPDATE_ALL,))) == {"ambiguous-match"}
+        assert kinds(model_history(THREE), ops.Merge(source, ON_ID, (UPDATE_ALL,))) == {"ambiguous-match"}
 
     def test_ambiguity_counts_only_where_a_clause_applies(self) -> None:
         source = rows((1, "p", "x"), (1, "q", "x"))
         only_p = ops.MergeClause(
             "matched", "update", (("name", col("source", "name")),), equals_source("name", "p")
         )
-        assert bag_of(world(THREE, ops.Merge(source, ON_ID, (only_p,)))) == bagged((1, "p", "x"), B, C)
-        assert bag_of(world(THREE, ops.Merge(source, ON_ID, (INSERT_ALL,)))) == bagged(A, B, C)
+        assert bag_of(model_history(THREE, ops.Merge(source, ON_ID, (only_p,)))) == bagged(
+            (1, "p", "x"), B, C
+        )
+        assert bag_of(model_history(THREE, ops.Merge(source, ON_ID, (INSERT_ALL,)))) == bagged(A, B, C)
 
     def test_an_unconditional_delete_may_be_asked_for_twice(self) -> None:
-        ends = world(THREE).expect(ops.Merge(rows(A, A), ON_ID, (DELETE,)))
+        ends = model_history(THREE).expect(ops.Merge(rows(A, A), ON_ID, (DELETE,)))
         assert len(ends.ordinary.table.rows) == 2
         strict = ends.match(Rejected("ambiguous-match"), 0)
         assert strict is not None
@@ -282,22 +291,22 @@ class TestMerge:
     def test_the_first_clause_that_applies_acts(self) -> None:
         first = ops.MergeClause("matched", "delete", condition=equals_target("id", 1, LONG))
         second = ops.MergeClause("matched", "update", (("name", lit(STRING, "second")),))
-        now = world(THREE, ops.Merge(rows(A, B), ON_ID, (first, second)))
+        now = model_history(THREE, ops.Merge(rows(A, B), ON_ID, (first, second)))
         assert bag_of(now) == bagged((2, "second", "y"), C)
 
     def test_rows_that_nothing_in_the_source_matches_have_clauses_too(self) -> None:
         clause = ops.MergeClause("not-matched-by-source", "delete")
-        assert bag_of(world(THREE, ops.Merge(rows(A), ON_ID, (clause,)))) == bagged(A)
+        assert bag_of(model_history(THREE, ops.Merge(rows(A), ON_ID, (clause,)))) == bagged(A)
 
     def test_unnamed_columns_of_an_insert_are_null(self) -> None:
         clause = ops.MergeClause("not-matched", "insert", (("id", col("source", "id")),))
-        assert world(ops.Merge(rows(A), ON_ID, (clause,))).table.rows == ((1, None, None),)
+        assert model_history(ops.Merge(rows(A), ON_ID, (clause,))).table.rows == ((1, None, None),)
 
     def test_every_unmatched_source_row_is_inserted(self) -> None:
-        assert bag_of(world(ops.Merge(rows(A, A), ON_ID, (UPDATE_ALL, INSERT_ALL)))) == bagged(A, A)
+        assert bag_of(model_history(ops.Merge(rows(A, A), ON_ID, (UPDATE_ALL, INSERT_ALL)))) == bagged(A, A)
 
     def test_a_merge_in_which_nothing_acts_may_commit_or_not(self) -> None:
-        ends = world(THREE).expect(ops.Merge(rows((9, "z", "z")), ON_ID, (UPDATE_ALL,)))
+        ends = model_history(THREE).expect(ops.Merge(rows((9, "z", "z")), ON_ID, (UPDATE_ALL,)))
         assert ends.match(Committed(), 1)
         assert ends.match(NoChange(), 0)
 
@@ -312,71 +321,73 @@ def equals_target(name: str, value: object, data_type: DataType = STRING) -> Exp
 
 class TestUpkeep:
     def test_compacting_keeps_rows_and_takes_partition_predicates_only(self) -> None:
-        now = world(THREE, partition_by=("part",))
+        now = model_history(THREE, partition_by=("part",))
         assert now.expect(ops.Optimize()).match(Committed(), 3)
         assert "Committed" in kinds(now, ops.Optimize(equals("part", "x", STRING)))
         assert "Committed" not in kinds(now, ops.Optimize(equals("id", 1)))
 
     def test_a_vacuum_adds_up_to_two_versions(self) -> None:
-        ends = world(THREE).expect(ops.Vacuum())
+        ends = model_history(THREE).expect(ops.Vacuum())
         assert ends.match(Committed(), 2)
         assert ends.match(Committed(), 3) is None
         assert ends.match(Rejected("retention"), 0) is None
-        assert world(THREE).expect(ops.Vacuum(0)).match(Rejected("retention"), 0)
+        assert model_history(THREE).expect(ops.Vacuum(0)).match(Rejected("retention"), 0)
 
     def test_a_checkpoint_adds_none(self) -> None:
-        ends = world(THREE).expect(ops.Checkpoint())
+        ends = model_history(THREE).expect(ops.Checkpoint())
         assert ends.match(Committed(), 0)
         assert ends.match(Committed(), 1) is None
 
     def test_what_is_not_modelled_is_named(self) -> None:
         with pytest.raises(NotModelled, match="Interleave"):
-            world().expect(ops.Interleave((), ()))
+            model_history().expect(ops.Interleave((), ()))
 
 
 class TestLooks:
     def test_filters_and_columns(self) -> None:
-        expected = world(THREE).look(ops.Read(where=equals("id", 1), columns=("part", "id")))
+        expected = model_history(THREE).look(ops.Read(where=equals("id", 1), columns=("part", "id")))
         assert expected.rows == Rows(struct(("part", STRING), ("id", LONG)), (("x", 1),))
         assert expected.refusals == ()
 
     def test_an_earlier_state_is_as_it_was(self) -> None:
-        now = world(THREE, ops.Delete())
+        now = model_history(THREE, ops.Delete())
         look = now.look(ops.Read(ops.AtState(1)))
         assert look.rows is not None
         assert bagged(*look.rows.rows) == bagged(A, B, C)
 
     def test_where_there_is_no_table_a_read_is_refused(self) -> None:
-        assert World().look(ops.Read()).rows is None
+        assert ModelHistory().look(ops.Read()).rows is None
 
     def test_a_vacuum_protects_states_whose_files_are_still_live(self) -> None:
-        now = world(THREE, ops.Delete(equals("id", 1)), ops.Append(rows(A)), ops.Checkpoint(), ops.Vacuum(0))
+        now = model_history(
+            THREE, ops.Delete(equals("id", 1)), ops.Append(rows(A)), ops.Checkpoint(), ops.Vacuum(0)
+        )
         assert now.readable() == (2, 3, 4, 5)
         assert now.look(ops.Read(ops.AtState(1))).refusals
         assert now.look(ops.Read(ops.AtState(1))).rows is not None
 
     def test_a_vacuum_with_the_default_retention_protects_all(self) -> None:
-        assert world(THREE, ops.Delete(), ops.Vacuum()).readable() == (0, 1, 2, 3)
+        assert model_history(THREE, ops.Delete(), ops.Vacuum()).readable() == (0, 1, 2, 3)
 
 
 class TestRestore:
     def test_an_earlier_state_comes_back(self) -> None:
-        now = world(THREE, ops.Delete(equals("id", 1)), ops.Restore(ops.AtState(1)))
+        now = model_history(THREE, ops.Delete(equals("id", 1)), ops.Restore(ops.AtState(1)))
         assert bag_of(now) == bagged(A, B, C)
 
     def test_restoring_now_may_be_nothing_or_refused(self) -> None:
-        ends = world(THREE, ops.Checkpoint()).expect(ops.Restore(ops.AtState(1)))
+        ends = model_history(THREE, ops.Checkpoint()).expect(ops.Restore(ops.AtState(1)))
         assert ends.match(NoChange(), 0)
         assert ends.match(Committed(), 1)
         assert ends.match(Rejected("bad-argument"), 0)
 
     def test_restoring_another_version_must_succeed(self) -> None:
-        ends = world(THREE, ops.Append(rows(A))).expect(ops.Restore(ops.AtState(1)))
+        ends = model_history(THREE, ops.Append(rows(A))).expect(ops.Restore(ops.AtState(1)))
         assert ends.match(Rejected("bad-argument"), 0) is None
         assert ends.match(NoChange(), 0) is None
 
     def test_a_vacuumed_state_is_restored_or_refused(self) -> None:
-        now = world(THREE, ops.Delete(), ops.Vacuum(0))
+        now = model_history(THREE, ops.Delete(), ops.Vacuum(0))
         ends = now.expect(ops.Restore(ops.AtState(1)))
         assert ends.match(Rejected("missing-file"), 0)
         assert ends.ordinary.table.same_contents(now.state(1))

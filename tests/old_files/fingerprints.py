@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from conformance.findings import key_of
-from conformance.history import History
-from conformance.observation import Observation, Race, Trouble
+from conformance.histories import History
+from conformance.observations.observation import FaultContext, Observation, RaceObservation
 from delta_models.operations import STORAGE_FAULTS, Interleave, Read
 from delta_models.outcomes import Committed
-from delta_models.requirements import Breach
-from delta_models.table import World
-from tests.liars.tampered import observe
+from delta_models.requirements import Violation
+from delta_models.table import ModelHistory
+from tests.mutants.tampered import observe
 
 
 def observation(folder: Path) -> Observation:
@@ -28,11 +28,11 @@ def fingerprints(history: History, on: Observation) -> Iterator[str]:
         observed = replace(on, operation=operation)
         read = None
         if isinstance(operation, STORAGE_FAULTS):
-            observed = replace(on, trouble=Trouble(operation))
+            observed = replace(on, fault_context=FaultContext(operation))
         elif isinstance(operation, Interleave):
             outcomes = tuple(Committed() for _ in operation.operations)
-            race = Race(World(), operation.operations, operation.owners, outcomes, "same")
+            race = RaceObservation(ModelHistory(), operation.operations, operation.owners, outcomes, "same")
             observed = replace(observed, race=race)
         elif isinstance(operation, Read):
             read = operation
-        yield key_of(observed, Breach("read.rows", "", read=read)).fingerprint
+        yield key_of(observed, Violation("read.rows", "", read=read)).fingerprint

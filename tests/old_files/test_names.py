@@ -6,8 +6,9 @@ import typing
 
 import pytest
 
-from conformance import error_names, events
-from conformance.history import History
+from conformance import error_names
+from conformance.events import types
+from conformance.histories import History
 from delta_adapters.deviations import all_deviations
 from delta_models import expressions, operations, outcomes, wire_names
 from delta_models.expressions import And, Column, IsNull, Not, NotEvaluable
@@ -16,9 +17,9 @@ from delta_models.log import LogError
 from delta_models.operations import AtVersion, Delete
 from delta_models.sql import SqlError
 from tests.old_files.fingerprints import fingerprints, observation
-from tests.report.samples import ONE_OF_EACH
+from tests.reporting.samples import ONE_OF_EACH
 
-TABLES = (wire_names.NAMES, events.NAMES, error_names.NAMES)
+TABLES = (wire_names.NAMES, types.NAMES, error_names.NAMES)
 OTHER_TAGS = {"Type", "Field", "Rows"}  # the codec writes these itself
 
 
@@ -41,7 +42,7 @@ def test_every_class_of_the_vocabulary_has_a_name():
 
 
 def test_every_event_has_a_name():
-    assert set(typing.get_args(events.Event)) == set(events.NAMES)
+    assert set(typing.get_args(types.Event)) == set(types.NAMES)
 
 
 def test_every_error_of_the_models_has_a_name():
@@ -80,10 +81,10 @@ def test_a_renamed_class_is_written_and_read_as_before(rename_classes):
 
 
 def test_a_renamed_event_is_written_and_read_as_before(rename_classes):
-    forms = [events.to_json(event) for event in ONE_OF_EACH]
+    forms = [types.to_json(event) for event in ONE_OF_EACH]
     rename_classes()
-    assert [events.to_json(event) for event in ONE_OF_EACH] == forms
-    assert [events.from_json(form) for form in forms] == list(ONE_OF_EACH)
+    assert [types.to_json(event) for event in ONE_OF_EACH] == forms
+    assert [types.from_json(form) for form in forms] == list(ONE_OF_EACH)
 
 
 def test_fingerprints_do_not_depend_on_the_names_of_classes(rename_classes, tmp_path):

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance import events
-from conformance.findings.folder import load_finding
-from conformance.history import History
-from conformance.report import journal, summary
+from conformance.events import types
+from conformance.findings.storage import load_finding
+from conformance.histories import History
+from conformance.reporting import event_log, summary_json
 from delta_adapters.deviations import TRIGGERS, all_deviations
 from delta_models.wire_names import CLASSES
 from tests.old_files.fingerprints import fingerprints, observation
@@ -28,19 +28,18 @@ VOCABULARY = json.loads((HERE / "vocabulary.json").read_text())
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_a_recording_is_read_and_would_be_written_the_same(path):
-    recording = journal.read(path)
+    recording = event_log.read(path)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert recording.complete
     assert recording.passed_over == 0
     assert [
-        events.to_json(event) | {"at": line["at"]}
-        for event, line in zip(recording.events, lines, strict=True)
+        types.to_json(event) | {"at": line["at"]} for event, line in zip(recording.events, lines, strict=True)
     ] == lines
 
 
 def test_the_recordings_have_every_event_that_is_recorded():
     kinds = {json.loads(line)["event"] for path in RECORDINGS for line in path.read_text().splitlines()}
-    assert kinds == {name for name, kind in events.KINDS.items() if not getattr(kind, "transient", False)}
+    assert kinds == {name for name, kind in types.KINDS.items() if not getattr(kind, "transient", False)}
 
 
 @pytest.mark.parametrize("folder", FINDINGS, ids=lambda folder: folder.name)
@@ -54,7 +53,7 @@ def test_a_finding_is_read_and_would_be_written_the_same(folder):
 def test_a_summary_serves_as_a_baseline():
     path = HERE / "summary.json"
     findings = json.loads(path.read_text())["findings"]
-    assert summary.fingerprints(path) == {finding["fingerprint"] for finding in findings} != set()
+    assert summary_json.fingerprints(path) == {finding["fingerprint"] for finding in findings} != set()
 
 
 def test_every_known_deviation_is_still_there():
@@ -82,7 +81,7 @@ def digest(form):
 
 
 @pytest.mark.parametrize(
-    ("then", "now"), ((VOCABULARY["vocabulary"], CLASSES), (VOCABULARY["events"], events.KINDS))
+    ("then", "now"), ((VOCABULARY["vocabulary"], CLASSES), (VOCABULARY["events"], types.KINDS))
 )
 def test_no_name_and_no_field_went(then, now):
     assert then.keys() <= now.keys()

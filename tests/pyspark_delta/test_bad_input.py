@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pyspark_delta import DeltaTable, absence, read, write
+from pyspark_delta import DeltaTable, missing_files, read, write
 from pyspark_delta import exceptions as errors
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
@@ -44,8 +44,8 @@ def empty_log(table: Path) -> None:
 
 
 def without_checkpoint(table: Path) -> None:
-    for each in (table / "_delta_log").glob("*checkpoint*"):
-        each.unlink()
+    for path in (table / "_delta_log").glob("*checkpoint*"):
+        path.unlink()
 
 
 def gap(table: Path) -> None:
@@ -109,7 +109,7 @@ DAMAGES: list[tuple[Callable[[Path], None], type[errors.DeltaError], str]] = [
 
 
 def everything(table: Path) -> dict[str, bytes]:
-    return {str(each.relative_to(table)): each.read_bytes() for each in table.rglob("*") if each.is_file()}
+    return {str(path.relative_to(table)): path.read_bytes() for path in table.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(("damage", "error", "told"), DAMAGES, ids=[each[0].__name__ for each in DAMAGES])
@@ -136,7 +136,7 @@ def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_
     spark, whole, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
-        absence, "_CHECKED_FILES", 0
+        missing_files, "_CHECKED_FILES", 0
     )  # as if these few were more than are asked for one by one
     table = tmp_path / "ta ble"
     shutil.copytree(whole, table)

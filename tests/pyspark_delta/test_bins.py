@@ -17,8 +17,8 @@ def add(size: int, **values: str | None) -> Add:
 def test_bins_stay_within_the_limit_and_lose_no_file():
     sizes = [7, 1, 5, 3, 9, 2, 20]
     bins = list(packed_bins([add(size) for size in sizes], 10))
-    assert sorted(each.size for files in bins for each in files) == sorted(sizes)
-    assert all(len(files) == 1 or sum(each.size for each in files) <= 10 for files in bins)
+    assert sorted(file.size for files in bins for file in files) == sorted(sizes)
+    assert all(len(files) == 1 or sum(file.size for file in files) <= 10 for files in bins)
     assert len(bins) < len(sizes)
 
 

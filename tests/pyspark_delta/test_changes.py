@@ -124,9 +124,9 @@ class TestDelete:
 
     def test_whole_partitions_go_without_a_look_at_their_files(self, spark, table, properties):
         target = made(spark, table, properties, ("p",), id=[1, 2, 3], p=["x", "y", None])
-        for each in data_files(table):
-            if "p=y" in each:
-                Path(each).unlink()
+        for data_file in data_files(table):
+            if "p=y" in data_file:
+                Path(data_file).unlink()
         target.delete("substring(p, 1, 1) = 'y'")
         assert rows(table, spark) == [(1, "x"), (3, None)]
         target.delete()

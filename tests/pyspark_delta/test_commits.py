@@ -112,7 +112,12 @@ def test_a_transaction_commits_once(tmp_path):
 def test_blind_appends_come_one_after_another(tmp_path):
     log = create(tmp_path)
     transactions = [log.begin() for _ in range(4)]
-    assert [each.commit([file(f"f{n}")], "WRITE") for n, each in enumerate(transactions)] == [1, 2, 3, 4]
+    assert [transaction.commit([file(f"f{n}")], "WRITE") for n, transaction in enumerate(transactions)] == [
+        1,
+        2,
+        3,
+        4,
+    ]
     assert log.update().num_files == 4
 
 

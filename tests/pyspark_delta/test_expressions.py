@@ -37,7 +37,7 @@ from pyspark_delta.predicates import (
     StartsWith,
     Unknown,
 )
-from pyspark_delta.skipping import Pruner
+from pyspark_delta.skipping.exact import Pruner
 
 pytestmark = pytest.mark.slow
 

@@ -39,7 +39,7 @@ def test_what_is_assigned_to_is_added_as_nullable(clauses, added):
     inner = after["s"].dataType
     assert isinstance(inner, StructType)
     assert [f"s.{name}" for name in inner.names[1:]] + after.names[2:] == added
-    assert all(each.nullable for each in after.fields)
+    assert all(field.nullable for field in after.fields)
     assert (after["id"].dataType, after.names[:2]) == (BIG, ["id", "s"])
 
 

@@ -20,19 +20,19 @@ import pyspark_delta.tables
 
 CLASSES = [
     name
-    for name, each in vars(delta.tables).items()
-    if inspect.isclass(each) and each.__module__ == delta.tables.__name__
+    for name, var in vars(delta.tables).items()
+    if inspect.isclass(var) and var.__module__ == delta.tables.__name__
 ]
 METHODS = [
     (name, method)
     for name in CLASSES
-    for method, each in vars(getattr(delta.tables, name)).items()
-    if not method.startswith("_") and isinstance(each, FunctionType | classmethod)
+    for method, var in vars(getattr(delta.tables, name)).items()
+    if not method.startswith("_") and isinstance(var, FunctionType | classmethod)
 ]
 ERRORS = [
     name
-    for name, each in vars(delta.exceptions).items()
-    if inspect.isclass(each) and each.__module__.startswith(delta.exceptions.__name__) and "Base" not in name
+    for name, var in vars(delta.exceptions).items()
+    if inspect.isclass(var) and var.__module__.startswith(delta.exceptions.__name__) and "Base" not in name
 ]
 
 
@@ -94,8 +94,8 @@ def test_an_error_is_what_scripts_for_delta_spark_catch_and_comes_back_from_a_pi
 
 
 def test_every_error_tells_cause_and_cure():
-    for each in vars(pyspark_delta.exceptions).values():
-        if inspect.isclass(each) and issubclass(each, pyspark_delta.exceptions.DeltaError):
-            told = each("what is wrong")
+    for var in vars(pyspark_delta.exceptions).values():
+        if inspect.isclass(var) and issubclass(var, pyspark_delta.exceptions.DeltaError):
+            told = var("what is wrong")
             assert told.cause.startswith("what is wrong")
-            assert each is pyspark_delta.exceptions.DeltaError or told.cure, each
+            assert var is pyspark_delta.exceptions.DeltaError or told.cure, var

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pyspark_delta import DeltaTable, deleted_rows, file_index, read, spread, write
+from pyspark_delta import DeltaTable, deleted_rows, file_index, parallel, read, write
 from pyspark_delta.datasource import register
 from pyspark_delta.exceptions import DeltaError, MissingDataFile
 from pyspark_delta.log.delta_log import DeltaLog
@@ -122,7 +122,7 @@ def test_the_data_source_refuses_what_it_would_do_wrongly(spark, table):
 
 
 def test_work_on_very_many_files_is_spark_jobs(spark, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(spread, "JOB_FROM", 2)
+    monkeypatch.setattr(parallel, "JOB_FROM", 2)
     write(spark.range(0, 30, 1, 3), table)
     adds = DeltaLog.for_path(table).update().files().adds()
     assert sorted(json.loads(add.stats or "")["minValues"]["id"] for add in adds) == [0, 10, 20]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from pyroaring import BitMap64
 
-from pyspark_delta.commands.rows import ROW_BITS, bitmap, grouped
+from pyspark_delta.commands.row_positions import ROW_BITS, bitmap, grouped
 
 
 def test_rows_come_back_by_file_in_ascending_order():

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from pyspark_delta.log.actions import Add
-from pyspark_delta.log.files import Files
+from pyspark_delta.log.file_set import Files
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import (
     FALSE,
@@ -43,7 +43,7 @@ from pyspark_delta.predicates import (
     StartsWith,
     Unknown,
 )
-from pyspark_delta.skipping import Pruner
+from pyspark_delta.skipping.exact import Pruner
 
 SCHEMA = StructType(
     [
@@ -234,7 +234,9 @@ def evaluate(predicate: Predicate, row: dict[str, Any]) -> bool | None:
     if isinstance(predicate, IsNull):
         return value is None
     if isinstance(predicate, In):
-        return evaluate(Or(tuple(Comparison("=", predicate.column, each) for each in predicate.values)), row)
+        return evaluate(
+            Or(tuple(Comparison("=", predicate.column, element) for element in predicate.values)), row
+        )
     if predicate.operator == "<=>":
         return (
             rank(value) == rank(predicate.value)

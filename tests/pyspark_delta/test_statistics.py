@@ -211,4 +211,4 @@ def test_many_files_are_read_in_their_order(tmp_path: Path):
     for number, path in enumerate(paths):
         pq.write_table(pa.table({"c": [number]}), path)
     facts = of_files(paths, indexed_columns(StructType([StructField("c", LongType())]), (), {}))
-    assert [json.loads(each.text)["minValues"]["c"] for each in facts] == list(range(12))
+    assert [json.loads(fact.text)["minValues"]["c"] for fact in facts] == list(range(12))

@@ -15,7 +15,7 @@ from deltalake import DeltaTable as Deltalake
 from deltalake import QueryBuilder
 from pyspark import cloudpickle
 
-from pyspark_delta import DeltaTable, file_index, read, spread, storage, write
+from pyspark_delta import DeltaTable, file_index, parallel, read, storage, write
 from pyspark_delta.datasource import PysparkDeltaSource, register
 from pyspark_delta.exceptions import InvalidArgument, MissingDataFile, StorageFailure
 from pyspark_delta.log import store
@@ -140,7 +140,7 @@ def test_every_operation_works_on_a_storage_of_ones_own(spark, bucket, folder, t
     dry = [row[0] for row in table.vacuum(0, dryRun=True).collect()]
     assert dry
     assert all(place.startswith(f"{path}/") and storage.exists(place) for place in dry)
-    monkeypatch.setattr(spread, "JOB_FROM", 1)
+    monkeypatch.setattr(parallel, "JOB_FROM", 1)
     table.vacuum(0)
     spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
     assert not any(storage.exists(place) for place in dry)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.crashes.stories import FORTY_DAYS, SCHEMA, rows, where
-from conformance.races.pairs import INSERT_99
-from delta_models.concurrency import CANNOT, Done, anomaly, documented, is_serial, overlap_of
+from conformance.suites.crashes.scenarios import FORTY_DAYS, SCHEMA, rows, where
+from conformance.suites.races.scenarios import INSERT_99
+from delta_models.concurrency import CANNOT, CompletedOperation, anomaly, documented, is_serial, overlap_of
 from delta_models.expressions import Literal
 from delta_models.log import LogReader
 from delta_models.operations import Append, Create, Delete, Operation, SetProperties, Update
 from delta_models.schema import LONG
-from delta_models.table import World
+from delta_models.table import ModelHistory
 from tests.pyspark_delta.delta_spark import DeltaSpark
 
 pytestmark = pytest.mark.slow
@@ -93,8 +93,8 @@ result = [writers[name].told for name in "AB"]
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
-    at = World()
+def model_history() -> ModelHistory:
+    at = ModelHistory()
     for each in BEFORE:
         at = at.after(each)
     return at
@@ -102,7 +102,7 @@ def world() -> World:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_two_threads_leave_what_some_order_of_them_leaves(
-    pair: tuple[int, int], world: World, delta_spark: DeltaSpark, tmp_path: Path
+    pair: tuple[int, int], model_history: ModelHistory, delta_spark: DeltaSpark, tmp_path: Path
 ):
     refused = []
     operations = [IN_SQL[at][0] for at in pair]
@@ -119,20 +119,24 @@ def test_two_threads_leave_what_some_order_of_them_leaves(
         texts = [IN_SQL[at][1].format(table=table) for at in pair]
         told = delta_spark.run(RACE, texts=texts, order=order)
         reader = LogReader(table)
-        done = [Done(each, at) for at, each in enumerate(operations) if told[at] == "committed"]
+        done = [
+            CompletedOperation(candidate, at)
+            for at, candidate in enumerate(operations)
+            if told[at] == "committed"
+        ]
         newest = reader.snapshot()
         found = [reader.rows(reader.snapshot(version)) for version in range(2, newest.version + 1)]
         assert newest.version == 2 + len(done), (order, told)
-        assert anomaly(world, done, found[-1]) is None, (order, told)
-        assert is_serial(world, done, found), (order, told)
+        assert anomaly(model_history, done, found[-1]) is None, (order, told)
+        assert is_serial(model_history, done, found), (order, told)
         if any(isinstance(each.operation, SetProperties) for each in done):
             assert newest.metadata.configuration == dict(FORTY_DAYS), (order, told)
         assert "committed" in told
         refused += [(operations[at], each) for at, each in enumerate(told) if each != "committed"]
     names = {kind for _, kind in refused}
-    if documented(operations[0], operations[1], overlap_of(world, operations)) == CANNOT:
+    if documented(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
         assert refused == []
-    if any(isinstance(each, SetProperties) for each in operations):
+    if any(isinstance(candidate, SetProperties) for candidate in operations):
         assert names == {"MetadataChangedException"}
     else:
         assert names <= {"ConcurrentAppendException", "ConcurrentDeleteReadException"}

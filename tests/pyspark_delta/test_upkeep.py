@@ -128,7 +128,7 @@ class TestVacuum:
         assert unfinished.exists()
         target.vacuum(0)
         assert not staged.exists()
-        left = {each.name for each in files(table) if not each.name.startswith(".")}
+        left = {file.name for file in files(table) if not file.name.startswith(".")}
         assert hidden.exists()
         assert fresh.exists()
         assert not unfinished.parent.exists()
@@ -146,7 +146,7 @@ class TestVacuum:
         target.vacuum()
         assert stranger.exists()
         assert target._log.snapshot(1).files().paths()[0]
-        assert len([each for each in files(table) if each.suffix == ".parquet"]) == 3
+        assert len([file for file in files(table) if file.suffix == ".parquet"]) == 3
 
     def test_a_short_retention_is_refused_unless_that_is_switched_off(self, spark, table):
         target = several(spark, table, (1,))
@@ -172,9 +172,9 @@ class TestVacuum:
         DeltaLog.forget(table)
         target = DeltaTable.forPath(spark, table)
         target.vacuum(24)
-        assert len([each for each in files(table) if each.suffix == ".parquet"]) == 2
+        assert len([file for file in files(table) if file.suffix == ".parquet"]) == 2
         target.vacuum()
-        assert len([each for each in files(table) if each.suffix == ".parquet"]) == 1
+        assert len([file for file in files(table) if file.suffix == ".parquet"]) == 1
 
 
 class TestRestore:
@@ -226,7 +226,7 @@ class TestClone:
         DeltaTable.forPath(spark, shallow).delete("id = 1")
         assert sorted(row[0] for row in DeltaTable.forPath(spark, shallow).toDF().collect()) == [3, 4]
         assert ids(spark, table) == [1, 3, 4]
-        assert len([each for each in files(shallow) if each.suffix == ".parquet"]) == 0
+        assert len([file for file in files(shallow) if file.suffix == ".parquet"]) == 0
         assert DeltaTable.forPath(spark, deep).detail().collect()[0]["properties"]["owner"] == "me"
         with pytest.raises(TableExists):
             target.clone(deep)
@@ -263,7 +263,7 @@ class TestGenerate:
         target.delete("p = 'x'")
         target.generate("SYMLINK_FORMAT_MANIFEST")
         folder = Path(table, "_symlink_format_manifest")
-        assert [each.name for each in folder.iterdir()] == ["p=y"]
+        assert [path.name for path in folder.iterdir()] == ["p=y"]
         (line,) = (folder / "p=y" / "manifest").read_text().splitlines()
         assert pq.read_table(line.removeprefix("file:"))["id"].to_pylist() == [2]
         with pytest.raises(InvalidArgument, match="no mode"):
@@ -271,7 +271,7 @@ class TestGenerate:
         target.setProperties({"delta.compatibility.symlinkFormatManifest.enabled": "true"})
         target.delete("p = 'y'")
         write(spark.sql("select 3 id, 'z' p"), table, mode="append")
-        assert [each.name for each in folder.iterdir()] == ["p=z"]
+        assert [path.name for path in folder.iterdir()] == ["p=z"]
 
 
 class TestDescription:

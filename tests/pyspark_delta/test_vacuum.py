@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pyspark_delta import spread
+from pyspark_delta import parallel
 from pyspark_delta.commands.vacuum import DAY_MS, find_rubbish
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
@@ -29,14 +29,14 @@ def found(table: Path, cutoff: int = WEEK) -> tuple[set[str], list[str]]:
     rubbish = find_rubbish(None, log, log.update(), cutoff, NOW)
     assert rubbish.size == len(rubbish.files)
     return (
-        {os.path.relpath(each, table) for each in rubbish.files},
-        [os.path.relpath(each, table) for each in rubbish.folders],
+        {os.path.relpath(file, table) for file in rubbish.files},
+        [os.path.relpath(folder, table) for folder in rubbish.folders],
     )
 
 
 def test_rubbish_is_found_in_hundreds_of_folders_and_what_is_needed_stays(tmp_path):
     names = [f"p={outer}/q={inner}" for outer in range(30) for inner in range(10)]
-    assert len(names) > spread.THREADS_FROM
+    assert len(names) > parallel.THREADS_FROM
     live = [logs.add(f"{name}/live") for name in names[::2]]
     logs.commit(tmp_path, 0, logs.PROTOCOL, logs.metadata(), *live)
     for name in names[::2]:
@@ -88,7 +88,7 @@ def test_an_unfinished_write_goes_whole_when_nothing_of_it_is_young(tmp_path):
     put(tmp_path / at_work / "_temporary" / "0" / "task" / "p=2" / "y.parquet", 0.1)
     files, folders = found(tmp_path)
     assert len(files) == 3
-    assert all(each.startswith(killed) for each in files)
+    assert all(file.startswith(killed) for file in files)
     assert folders[-1] == killed
     assert len(folders) == 5
 

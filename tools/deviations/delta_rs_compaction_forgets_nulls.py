@@ -17,7 +17,7 @@ for number in (1, 2):
 deltalake.DeltaTable(str(folder)).compact_logs(starting_version=0, ending_version=1)
 compaction = next((folder / "_delta_log").glob("*.compacted.json"))
 adds = [json.loads(line)["add"] for line in compaction.read_text("utf-8").splitlines() if '"add"' in line]
-said = [each["partitionValues"] for each in adds]
+said = [add["partitionValues"] for add in adds]
 if any("name" not in each for each in said):
     print(f"DEVIATION: the table is partitioned by name, {compaction.name} has the partition values {said}")
     sys.stdout.flush()

@@ -11,9 +11,9 @@ import pyarrow as pa
 folder = Path(tempfile.mkdtemp())
 deltalake.write_deltalake(str(folder), pa.table({"id": [1, 2]}))
 deltalake.write_deltalake(str(folder), pa.table({"id": [3]}), mode="append")
-names = sorted(each.name for each in (folder / "_delta_log").iterdir())
-commits = [each for each in names if each.endswith(".json")]
-if not any(each.endswith(".crc") for each in names):
+names = sorted(path.name for path in (folder / "_delta_log").iterdir())
+commits = [name for name in names if name.endswith(".json")]
+if not any(name.endswith(".crc") for name in names):
     print(f"DEVIATION: {len(commits)} commits, and no version checksum beside them: {', '.join(names)}")
     sys.stdout.flush()
     os._exit(1)  # deltalake may abort while Python ends

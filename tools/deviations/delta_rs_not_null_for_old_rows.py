@@ -17,7 +17,7 @@ except deltalake.exceptions.DeltaError as error:
     print(f"no deviation, it is refused: {error}")
     sys.exit(0)
 table = deltalake.DeltaTable(folder)
-field = next(each for each in table.schema().fields if each.name == "more")
+field = next(column for column in table.schema().fields if column.name == "more")
 file = table.file_uris()[0]
 columns = pq.read_schema(file).names
 if not field.nullable and "more" not in columns:

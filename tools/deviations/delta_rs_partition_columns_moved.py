@@ -10,11 +10,11 @@ import pyarrow as pa
 
 folder = str(Path(tempfile.mkdtemp()))
 deltalake.write_deltalake(folder, pa.table({"part": ["a"], "id": [1]}), partition_by=["part"])
-before = [each.name for each in deltalake.DeltaTable(folder).schema().fields]
+before = [field.name for field in deltalake.DeltaTable(folder).schema().fields]
 deltalake.write_deltalake(
     folder, pa.table({"part": ["a"], "id": [2], "more": [3]}), mode="append", schema_mode="merge"
 )
-after = [each.name for each in deltalake.DeltaTable(folder).schema().fields]
+after = [field.name for field in deltalake.DeltaTable(folder).schema().fields]
 if after != [*before, "more"]:
     print(f"DEVIATION: the columns were {before}, a column more was appended, and they are {after}")
     sys.stdout.flush()

@@ -44,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
     (table / "_delta_log").mkdir(parents=True)
     read = told(lambda: spark.read.format("delta").load(str(table)))
     created = told(lambda: spark.sql(f"CREATE TABLE delta.`{table}` (id BIGINT) USING delta"))
-    commits = sorted(each.name for each in (table / "_delta_log").glob("*.json"))
+    commits = sorted(path.name for path in (table / "_delta_log").glob("*.json"))
 print("read:", read)
 print("create:", created)
 print("commits:", commits)

@@ -43,7 +43,7 @@ with tempfile.TemporaryDirectory() as folder:
     for _ in range(2):
         delta.DeltaTable.forPath(spark, str(table)).delete()
         spark.sql(f"RESTORE TABLE {named} TO VERSION AS OF 0")
-        newest = max(int(each.stem) for each in (table / "_delta_log").glob("*.json"))
+        newest = max(int(path.stem) for path in (table / "_delta_log").glob("*.json"))
         added.append(ids(table, newest))
 print("baseRowId of the file, restored once and once more:", added)
 if added[0] == added[1]:

@@ -33,7 +33,7 @@ with tempfile.TemporaryDirectory() as folder:
     spark.sql(f"RESTORE TABLE delta.`{table}` TO VERSION AS OF 0")
     spark.range(5, 6, numPartitions=1).write.format("delta").mode("append").save(str(table))
     log = table / "_delta_log"
-    lacking = [each.name for each in sorted(log.glob("*.json")) if not each.with_suffix(".crc").exists()]
+    lacking = [path.name for path in sorted(log.glob("*.json")) if not path.with_suffix(".crc").exists()]
     plain = Path(folder) / "plain"
     spark.range(1, 2, numPartitions=1).write.parquet(str(plain))
     spark.sql(f"CONVERT TO DELTA parquet.`{plain}`")

@@ -22,14 +22,14 @@ from deltalake import (
 )
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity, Look, detail_table, history_table
-from delta_adapters.delta_rs.altering import Act, alter
-from delta_adapters.delta_rs.following import follow
-from delta_adapters.delta_rs.merging import merge
+from delta_adapters.contract import Answer, Identity, Query, detail_table, history_table
+from delta_adapters.delta_rs.alter import Act, alter
+from delta_adapters.delta_rs.change_feed_reader import follow
+from delta_adapters.delta_rs.merge import merge
 from delta_adapters.delta_rs.rejections import classify, of_the_engine
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
-from delta_adapters.sources import source_beside
+from delta_adapters.temporary_tables import source_beside
 from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.operations import Operation, Read
@@ -104,7 +104,7 @@ class DeltaRs:
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=acting)
 
-    def read(self, read: Look) -> Answer | Outcome:
+    def read(self, read: Query) -> Answer | Outcome:
         """The newest rows through the long-lived table, those of a version through a table opened at it."""
         try:
             if not isinstance(read, Read):
@@ -114,7 +114,7 @@ class DeltaRs:
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=False)
 
-    def _told(self, look: Look) -> Answer | Outcome:
+    def _told(self, look: Query) -> Answer | Outcome:
         """What the table tells of its past."""
         match look:
             case ops.ReadChanges(first=ops.AtVersion(version=first), last=last):
@@ -124,14 +124,14 @@ class DeltaRs:
             case ops.History():
                 table = self._refreshed()
                 told = [
-                    (each["version"], each["operation"], each["timestamp"], each.get("operationMetrics"))
-                    for each in table.history()
+                    (entry["version"], entry["operation"], entry["timestamp"], entry.get("operationMetrics"))
+                    for entry in table.history()
                 ]
                 return Answer(history_table(told), table.version())
             case ops.Detail(at=at):
                 table = self._at(at)
                 return Answer(detail_table(_details(table)), table.version())
-            case ops.Tail():
+            case ops.ReadStream():
                 return follow(
                     look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
                 )
@@ -206,7 +206,7 @@ class DeltaRs:
 
     def _convert(self, operation: ops.ConvertFromParquet, properties: CommitProperties) -> Outcome:
         before = self._version()
-        whole = {each.name: each for each in Schema.from_json(schema_string(operation.rows.schema)).fields}
+        whole = {field.name: field for field in Schema.from_json(schema_string(operation.rows.schema)).fields}
         convert_to_deltalake(
             self._location,
             partition_by=Schema([whole[name] for name in operation.partition_by])
@@ -334,7 +334,9 @@ def _schema_of(table: DeltaTable) -> Struct:
 def _in_pieces(data: pa.Table, pieces: int) -> pa.Table:
     """The same rows in several batches: deltalake looks at the size of a file only between batches."""
     step = max(1, -(-len(data) // pieces))
-    batches = [each for start in range(0, len(data), step) for each in data.slice(start, step).to_batches()]
+    batches = [
+        to_batch for start in range(0, len(data), step) for to_batch in data.slice(start, step).to_batches()
+    ]
     return pa.Table.from_batches(batches, data.schema)
 
 

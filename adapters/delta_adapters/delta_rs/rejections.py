@@ -159,7 +159,7 @@ def of_the_engine(error: BaseException) -> bool:
     while trace is not None:
         places.append(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
-    return any(each.partition(".")[0] in {"deltalake", "pyarrow", "arro3"} for each in places)
+    return any(place.partition(".")[0] in {"deltalake", "pyarrow", "arro3"} for place in places)
 
 
 def first_lines(message: str) -> str:

@@ -13,9 +13,9 @@ from delta_adapters.delta_spark.rejections import reject
 from delta_adapters.delta_spark.session import start_session
 from delta_adapters.delta_spark.statements import statement
 from delta_adapters.delta_spark.streaming import follow, pour
-from delta_adapters.sources import source_beside
 from delta_adapters.spark.adapter import Perform, SparkAdapter
-from delta_adapters.spark.words import SQL, moment, sql
+from delta_adapters.spark.sql_rendering import SQL, moment, sql
+from delta_adapters.temporary_tables import source_beside
 from delta_models.operations import (
     AddColumn,
     AddConstraint,
@@ -33,20 +33,20 @@ from delta_models.operations import (
     Latest,
     Operation,
     Overwrite,
-    Pour,
     Purge,
     ReadChanges,
+    ReadStream,
     RenameColumn,
     ReorderColumn,
     Replace,
     SetDefault,
     SetNullable,
     SetProperties,
-    Tail,
     UnsetProperties,
     Vacuum,
     When,
     WidenColumn,
+    WriteStream,
 )
 from delta_models.outcomes import Committed, Outcome, Unsupported
 from delta_models.schema import LENGTH
@@ -129,7 +129,7 @@ class DeltaSpark(SparkAdapter):
         properties = [each for each in shown.items() if not each[0].startswith(FEATURE)]
         return {**versions, "tableFeatures": features, "properties": properties}
 
-    def _follow(self, tail: Tail) -> Answer | Outcome:
+    def _follow(self, tail: ReadStream) -> Answer | Outcome:
         return follow(self._spark, tail, self._location)
 
     # Table
@@ -234,7 +234,7 @@ class DeltaSpark(SparkAdapter):
         self._spark.sql(f"INSERT {into} {self._path_name()} SELECT * FROM {INCOMING}")  # noqa: S608 - our own names
         return None
 
-    def _pour(self, operation: Pour) -> Outcome | None:
+    def _pour(self, operation: WriteStream) -> Outcome | None:
         pour(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
         return None
 
@@ -277,7 +277,7 @@ class DeltaSpark(SparkAdapter):
         Replace: _replace,
         CreateAs: _create_as,
         Drop: _drop,
-        Pour: _pour,
+        WriteStream: _pour,
         DropFeature: _drop_feature,
         Vacuum: _vacuum,
         Checkpoint: _checkpoint,

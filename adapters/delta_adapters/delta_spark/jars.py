@@ -112,7 +112,7 @@ def _fill(folder: Path, coordinates: str, java: Java) -> tuple[Path, ...]:
         jars = staging / "ivy" / "jars"
         _leave_what_spark_lacks(jars)
         artifact = coordinates.split(":")[1]
-        if not any(artifact in each.name for each in jars.glob("*.jar")):
+        if not any(artifact in path.name for path in jars.glob("*.jar")):
             raise NotResolved(f"Spark's resolver ended well and left no {artifact} in {jars}")
         jars.rename(folder)
     finally:
@@ -129,11 +129,11 @@ def _leave_what_spark_lacks(jars: Path) -> None:
     this project puts them for the sake of class data sharing, they would come first and shadow Spark's newer ones.
     """
     shipped: set[str] = set()
-    for each in (_spark_home() / "jars").glob("*.jar"):
-        shipped |= _classes(each)
-    for each in jars.glob("*.jar"):
-        if not shipped.isdisjoint(_classes(each)):
-            each.unlink()
+    for path in (_spark_home() / "jars").glob("*.jar"):
+        shipped |= _classes(path)
+    for path in jars.glob("*.jar"):
+        if not shipped.isdisjoint(_classes(path)):
+            path.unlink()
 
 
 def _run_resolver(staging: Path, coordinates: str, java: Java) -> None:

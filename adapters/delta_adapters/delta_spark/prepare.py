@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from delta_adapters.delta_spark.archive import make_archive
+from delta_adapters.delta_spark.class_archive import make_archive
 from delta_adapters.delta_spark.jars import JarsError, resolve, say
 from delta_adapters.spark.java import JavaError, find_java
 

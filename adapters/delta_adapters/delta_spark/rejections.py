@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from delta_adapters.spark.throwables import Cause, chain, words
+from delta_adapters.spark.jvm_errors import Cause, chain, words
 from delta_models.outcomes import Rejected
 
 UNCLASSIFIED = "unclassified"
@@ -180,8 +180,8 @@ def classify(causes: tuple[Cause, ...]) -> str:
     """The kind of rejection that a chain of causes means, `unclassified` if nothing in it is known."""
     finders: tuple[Callable[[Cause], str | None], ...] = (_by_condition, _by_class, _by_state, _by_message)
     for find in finders:
-        for each in causes:
-            kind = find(each)
+        for cause in causes:
+            kind = find(cause)
             if kind is not None:
                 return kind
     return UNCLASSIFIED

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from delta_adapters.delta_spark import archive
+from delta_adapters.delta_spark import class_archive
 from delta_adapters.delta_spark.jars import resolve
 from delta_adapters.spark import session
 from delta_adapters.spark.java import find_java
@@ -16,7 +16,7 @@ def start_session(work: Path) -> Any:
     """A session under `work`; resolves the JARs if that was never done."""
     java = find_java()
     jars = resolve(java=java)
-    return session.start_session(work, settings(jars), java, archive.java_options(java, jars))
+    return session.start_session(work, settings(jars), java, class_archive.java_options(java, jars))
 
 
 def settings(jars: tuple[Path, ...]) -> dict[str, str]:

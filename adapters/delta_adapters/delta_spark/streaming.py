@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.contract import Answer
-from delta_adapters.streams import Received, arrivals_of, progress_of
-from delta_models.operations import Pour, Tail
+from delta_adapters.streams import StreamBatch, arrivals_of, progress_of
+from delta_models.operations import ReadStream, WriteStream
 
 FOLLOWS = {
     "rows": {},
@@ -20,10 +20,10 @@ FOLLOWS = {
 }
 
 
-def follow(spark: Any, tail: Tail, location: str) -> Answer:
+def follow(spark: Any, tail: ReadStream, location: str) -> Answer:
     """All batches that the reader has got: each is kept under its number, and takes its place should it come again."""
     progress = progress_of(location, f"delta-spark-{tail.reader}")
-    received = Received(progress)
+    received = StreamBatch(progress)
     frame = spark.readStream.format("delta").options(**FOLLOWS[tail.follows]).load(location)
     _run(
         frame.writeStream.foreachBatch(lambda batch, number: received.keep(number, batch.toArrow())), progress
@@ -33,7 +33,7 @@ def follow(spark: Any, tail: Tail, location: str) -> Answer:
     return Answer(received.all())
 
 
-def pour(spark: Any, operation: Pour, schema: Any, location: str) -> None:
+def pour(spark: Any, operation: WriteStream, schema: Any, location: str) -> None:
     """Write what has arrived."""
     arrivals = arrivals_of(location, operation.stream)
     frame = spark.readStream.schema(schema).parquet(str(arrivals))

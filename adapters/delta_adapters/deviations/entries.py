@@ -42,7 +42,7 @@ class BadDeviation(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class DeviationForm:
     """Keys of findings under which a deviation is seen: a finite set, its parts spelt out."""
 
     requirements: tuple[str, ...]
@@ -79,7 +79,7 @@ class Deviation:
     expires: date
     history: Mapping[str, Any]
     trigger: str | None = None
-    forms: tuple[Form, ...] = ()
+    forms: tuple[DeviationForm, ...] = ()
 
     def covers(self, version: str) -> bool:
         """Whether an engine's version lies in the range."""
@@ -94,11 +94,11 @@ def load_deviations(folder: Path = FOLDER) -> tuple[Deviation, ...]:
     """Every entry of a folder, sorted by name; raises BadDeviation for the first that is malformed."""
     entries = tuple(_load(path) for path in sorted(folder.glob("*.toml")))
     seen: dict[tuple[str, str, str | None], Deviation] = {}
-    for each in entries:
-        for fingerprint in each.fingerprints:
-            other = seen.setdefault((fingerprint, each.engine, each.trigger), each)
-            if other is not each and other.versions == each.versions:
-                message = f"{each.name}: {fingerprint} stands in {other.name} as well"
+    for entry in entries:
+        for fingerprint in entry.fingerprints:
+            other = seen.setdefault((fingerprint, entry.engine, entry.trigger), entry)
+            if other is not entry and other.versions == entry.versions:
+                message = f"{entry.name}: {fingerprint} stands in {other.name} as well"
                 raise BadDeviation(message)
     return entries
 
@@ -111,7 +111,7 @@ def all_deviations() -> tuple[Deviation, ...]:
 
 def named(name: str) -> Deviation | None:
     """The entry of a name, whether or not it has expired."""
-    return next((each for each in all_deviations() if each.name == name), None)
+    return next((deviation for deviation in all_deviations() if deviation.name == name), None)
 
 
 def known(  # noqa: PLR0917 - what is known of a finding
@@ -127,18 +127,18 @@ def known(  # noqa: PLR0917 - what is known of a finding
     `triggers` are those that occurred in the finding's history: an entry with another one does not cover it. None is
     for where the history is not at hand. Expired entries cover nothing.
     """
-    for each in all_deviations():
-        if each.engine != engine:
+    for deviation in all_deviations():
+        if deviation.engine != engine:
             continue
         if not (
-            fingerprint in each.fingerprints
-            or (form is not None and any(one.holds(form) for one in each.forms))
+            fingerprint in deviation.fingerprints
+            or (form is not None and any(one.holds(form) for one in deviation.forms))
         ):
             continue
-        if each.expired(today) or not (version is None or each.covers(version)):
+        if deviation.expired(today) or not (version is None or deviation.covers(version)):
             continue
-        if each.trigger is None or triggers is None or each.trigger in triggers:
-            return each
+        if deviation.trigger is None or triggers is None or deviation.trigger in triggers:
+            return deviation
     return None
 
 
@@ -173,8 +173,8 @@ def _load(path: Path) -> Deviation:
     )
 
 
-def _form(form: Mapping[str, Any]) -> Form:
-    return Form(
+def _form(form: Mapping[str, Any]) -> DeviationForm:
+    return DeviationForm(
         requirements=tuple(form["requirements"]),
         operations={name: frozenset(options) for name, options in form["operations"].items()},
         features=frozenset(form["features"]),
@@ -213,9 +213,9 @@ def _wrong(form: Mapping[str, Any]) -> str | None:
 def _wrong_fingerprints(fingerprints: Any) -> str | None:
     if not isinstance(fingerprints, list) or not fingerprints:
         return "fingerprints is missing or empty"
-    for each in fingerprints:
-        if not isinstance(each, str) or not _FINGERPRINT.fullmatch(each):
-            return f"{each!r} is no fingerprint of eight hexadecimal digits"
+    for fingerprint in fingerprints:
+        if not isinstance(fingerprint, str) or not _FINGERPRINT.fullmatch(fingerprint):
+            return f"{fingerprint!r} is no fingerprint of eight hexadecimal digits"
     if len(set(fingerprints)) != len(fingerprints):
         return "a fingerprint stands there twice"
     return None

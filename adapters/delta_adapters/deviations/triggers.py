@@ -11,7 +11,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from delta_adapters.deviations import kinds
+from delta_adapters.deviations import predicates
 from delta_models.expressions import Column, Expression, Literal
 from delta_models.operations import (
     Merge,
@@ -42,10 +42,10 @@ class Trigger:
     value: Callable[[DataType, Value, bool], bool] | None = None
     expression: Callable[[Expression, tuple[str, ...]], bool] | None = None
     name: Callable[[str], bool] | None = None
-    operation: Callable[[kinds.TableLike, Operation], bool] | None = None
+    operation: Callable[[predicates.TableLike, Operation], bool] | None = None
     everywhere: bool = False
 
-    def set_off(self, table: kinds.TableLike, operation: Operation) -> bool:
+    def set_off(self, table: predicates.TableLike, operation: Operation) -> bool:
         """Whether an operation on a table brings it about."""
         partition_by = _partition_by(table, operation)
         if self.name is not None and any(map(self.name, partition_by)):
@@ -53,9 +53,9 @@ class Trigger:
         if self.operation is not None:
             return self.operation(table, operation)
         if self.expression is not None:
-            return any(self.expression(each, partition_by) for each in _predicates(operation))
+            return any(self.expression(predicate, partition_by) for predicate in _predicates(operation))
         assert self.value is not None  # noqa: S101 - one of them is there
-        return any(each[1] is not None and self.value(*each) for each in _values(table, operation))
+        return any(value[1] is not None and self.value(*value) for value in _values(table, operation))
 
 
 TRIGGERS: Mapping[str, Trigger] = {
@@ -65,95 +65,99 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "empty-partition-text": Trigger(
         "filters see an empty partition text as empty, not as null",
-        lambda of, value, partition: kinds.text(of, partition) and value == "",
+        lambda of, value, partition: predicates.text(of, partition) and value == "",
     ),
-    "negative-decimal-partition": Trigger("the fraction gets a sign of its own", kinds.negative_fraction),
+    "negative-decimal-partition": Trigger(
+        "the fraction gets a sign of its own", predicates.negative_fraction
+    ),
     "long-double-partition": Trigger(
-        "the name of the folder gets longer than file systems take", kinds.long_double
+        "the name of the folder gets longer than file systems take", predicates.long_double
     ),
-    "long-decimal": Trigger("statistics of decimals pass through a double", kinds.long_decimal),
+    "long-decimal": Trigger("statistics of decimals pass through a double", predicates.long_decimal),
     "foreign-partition-text": Trigger(
         "one engine writes the characters as they are into paths, another escapes them",
-        lambda of, value, partition: kinds.text(of, partition) and kinds.foreign(value),
-        name=kinds.foreign,
+        lambda of, value, partition: predicates.text(of, partition) and predicates.foreign(value),
+        name=predicates.foreign,
     ),
     "astral-partition-text": Trigger(
         "escaped halves of a character are joined wrongly",
         lambda of, value, partition: (
-            kinds.text(of, partition) and any(ord(c) >= kinds.JOINED_WRONGLY for c in value)
+            predicates.text(of, partition) and any(ord(c) >= predicates.JOINED_WRONGLY for c in value)
         ),
     ),
     "name-of-null": Trigger(
         "Hive's name of the null is a text like others",
-        lambda of, value, partition: kinds.text(of, partition) and value == kinds.NAME_OF_NULL,
+        lambda of, value, partition: predicates.text(of, partition) and value == predicates.NAME_OF_NULL,
     ),
     "nul-in-partition-text": Trigger(
         "no folder has a NUL in its name",
-        lambda of, value, partition: kinds.text(of, partition) and "\0" in value,
+        lambda of, value, partition: predicates.text(of, partition) and "\0" in value,
     ),
     "far-timestamp": Trigger(
         "in Spark's old form a reader takes it for nanoseconds, into which it does not fit",
-        lambda of, value, _: of == TIMESTAMP and not -kinds.NANOSECONDS < value < kinds.NANOSECONDS,
+        lambda of, value, _: of == TIMESTAMP and not -predicates.NANOSECONDS < value < predicates.NANOSECONDS,
         everywhere=True,
     ),
     "far-year": Trigger(
         "texts of such years have a sign, or more digits than four",
-        kinds.far_year,
+        predicates.far_year,
         everywhere=True,  # they are drawn in one table profile only, which would be about nothing else
     ),
-    "year-before-1-partition": Trigger("a year before 1 is written as one after it", kinds.era),
+    "year-before-1-partition": Trigger("a year before 1 is written as one after it", predicates.era),
     "gap-date": Trigger(
         "days that the calendar reform left out are pushed down as others",
-        lambda of, value, _: of == DATE and value in kinds.GAP,
+        lambda of, value, _: of == DATE and value in predicates.GAP,
     ),
     "binary-partition": Trigger(
         "escaped bytes come back as they were escaped", lambda of, _, partition: partition and of == BINARY
     ),
     "partition-columns-compared": Trigger(
         "a filter on partition columns alone is left to the skipping of files",
-        expression=kinds.compares_partition_columns,
+        expression=predicates.compares_partition_columns,
     ),
     "comparison-with-null": Trigger(
-        "a comparison with null is simplified to a null without columns", expression=kinds.may_become_null
+        "a comparison with null is simplified to a null without columns",
+        expression=predicates.may_become_null,
     ),
     "fraction-in-a-constraint": Trigger(
-        "a decimal in a constraint loses its point", operation=kinds.fraction_in_a_constraint
+        "a decimal in a constraint loses its point", operation=predicates.fraction_in_a_constraint
     ),
     "struct-in-a-struct-in-pieces": Trigger(
         "a slice of such a column is taken for longer than it is",
-        operation=kinds.struct_in_a_struct_in_pieces,
+        operation=predicates.struct_in_a_struct_in_pieces,
     ),
     "vacuum-beside-vectors": Trigger(
-        "the files of deletion vectors are taken for left-overs", operation=kinds.deletes_files_beside_vectors
+        "the files of deletion vectors are taken for left-overs",
+        operation=predicates.deletes_files_beside_vectors,
     ),
     "tilde-partition-text": Trigger(
         "one place escapes a tilde in a path, another does not",
-        lambda of, value, partition: kinds.text(of, partition) and "~" in value,
+        lambda of, value, partition: predicates.text(of, partition) and "~" in value,
         everywhere=True,
     ),
     "vectors-asked-for": Trigger(
         "with deletion vectors the protocol names variants as well",
-        operation=kinds.asks_for_vectors,
+        operation=predicates.asks_for_vectors,
         everywhere=True,
     ),
     "more-than-files-written": Trigger(
         "change data and a grown schema are counted as files",
-        operation=kinds.writes_more_than_files,
+        operation=predicates.writes_more_than_files,
         everywhere=True,
     ),
     "filled-up-texts": Trigger(
         "over a table with such a column lies what fills up its texts",
-        operation=kinds.deletes_beside_filled_up_texts,
+        operation=predicates.deletes_beside_filled_up_texts,
         everywhere=True,
     ),
     "recorded-rows-changed": Trigger(
         "rows and their changes are written as one, apart by a column",
-        operation=kinds.changes_recorded_rows,
+        operation=predicates.changes_recorded_rows,
         everywhere=True,
     ),
     "tracked-from-now-on": Trigger(
         "files that were added before have had no row ids",
-        operation=kinds.tracks_rows_from_now_on,
+        operation=predicates.tracks_rows_from_now_on,
         everywhere=True,
     ),
     "bytes-as-text": Trigger(
@@ -163,35 +167,35 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "stream-plan-cut": Trigger(
         "of a stream's plan only the temporary file is there",
-        operation=kinds.cuts_the_plan_of_a_stream,
+        operation=predicates.cuts_the_plan_of_a_stream,
         everywhere=True,
     ),
     "creation-cut": Trigger(
         "what a creation left before its commit is no table, and no empty folder",
-        operation=kinds.cuts_a_creation,
+        operation=predicates.cuts_a_creation,
         everywhere=True,
     ),
     "commit-found-taken": Trigger(
         "the storage has made the commit, and says that its name is taken",
-        operation=kinds.commit_found_taken,
+        operation=predicates.commit_found_taken,
         everywhere=True,
     ),
     "optimizes-at-once": Trigger(
-        "the second is not told of the first", operation=kinds.optimizes_at_once, everywhere=True
+        "the second is not told of the first", operation=predicates.optimizes_at_once, everywhere=True
     ),
     "overwrite-and-optimize-at-once": Trigger(
         "the overwrite does not find where the rows have gone",
-        operation=kinds.overwrite_and_optimize_at_once,
+        operation=predicates.overwrite_and_optimize_at_once,
         everywhere=True,
     ),
     "append-and-rewrite-at-once": Trigger(
         "an append is taken to have read what was removed",
-        operation=kinds.append_and_rewrite_at_once,
+        operation=predicates.append_and_rewrite_at_once,
         everywhere=True,
     ),
     "overwrite-and-conditional-write-at-once": Trigger(
         "the overwrite is not told of files that were added meanwhile",
-        operation=kinds.overwrite_and_conditional_write_at_once,
+        operation=predicates.overwrite_and_conditional_write_at_once,
         everywhere=True,
     ),
 }
@@ -201,25 +205,25 @@ def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None
     """The name of the first trigger that a value sets off, None if it is free of all."""
     if value is None:
         return None
-    values = ((name, each.value) for name, each in TRIGGERS.items() if not each.everywhere)
+    values = ((name, trigger.value) for name, trigger in TRIGGERS.items() if not trigger.everywhere)
     return next((name for name, test in values if test and test(data_type, value, partition)), None)
 
 
 def touched_by_name(name: str) -> str | None:
     """The name of the first trigger that the name of a partition column sets off, None if it is free of all."""
-    tests = ((key, each.name) for key, each in TRIGGERS.items() if each.name is not None)
+    tests = ((key, trigger.name) for key, trigger in TRIGGERS.items() if trigger.name is not None)
     return next((key for key, test in tests if test(name)), None)
 
 
-def guarded(table: kinds.TableLike, operation: Operation) -> str | None:
+def guarded(table: predicates.TableLike, operation: Operation) -> str | None:
     """The first trigger that an operation, its values apart, sets off on a table, None if it is free of all."""
     tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None and not each.everywhere)
     return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
 
 
-def set_off(table: kinds.TableLike, operation: Operation) -> frozenset[str]:
+def set_off(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
     """The names of all triggers that an operation sets off, by its values or its expressions."""
-    return frozenset(name for name, each in TRIGGERS.items() if each.set_off(table, operation))
+    return frozenset(name for name, trigger in TRIGGERS.items() if trigger.set_off(table, operation))
 
 
 def _predicates(operation: Operation) -> Iterator[Expression]:
@@ -227,19 +231,19 @@ def _predicates(operation: Operation) -> Iterator[Expression]:
     clauses = operation.clauses if isinstance(operation, Merge) else ()
     named = (getattr(operation, name, None) for name in ("where", "on", "check"))
     for each in (*named, *(clause.condition for clause in clauses)):
-        yield from kinds.parts(each)
+        yield from predicates.parts(each)
 
 
 def _assignments(operation: Operation) -> Iterator[tuple[str, Expression]]:
     """The columns to which an operation assigns, each with the parts of what is assigned."""
     changes = [operation.assignments] if isinstance(operation, Update) else []
-    changes += [each.assignments for each in operation.clauses] if isinstance(operation, Merge) else []
+    changes += [clause.assignments for clause in operation.clauses] if isinstance(operation, Merge) else []
     for name, value in (pair for pairs in changes for pair in pairs):
-        for part in kinds.parts(value):
+        for part in predicates.parts(value):
             yield name, part
 
 
-def _values(table: kinds.TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
+def _values(table: predicates.TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
     """Every value in an operation, with its type and whether it is one of a partition column."""
     partition_by = set(_partition_by(table, operation))
     assigned = set()
@@ -249,11 +253,11 @@ def _values(table: kinds.TableLike, operation: Operation) -> Iterator[tuple[Data
         elif isinstance(part, Column) and name in partition_by:
             assigned.add(part.path[-1])
     for part in _predicates(operation):
-        operands = kinds.compared(part)
-        there = any(isinstance(each, Column) and each.path[-1] in partition_by for each in operands)
-        for each in operands:
-            if isinstance(each, Literal):
-                yield each.type, each.value, there
+        operands = predicates.compared(part)
+        there = any(isinstance(operand, Column) and operand.path[-1] in partition_by for operand in operands)
+        for operand in operands:
+            if isinstance(operand, Literal):
+                yield operand.type, operand.value, there
     rows = operation.source if isinstance(operation, Merge) else getattr(operation, "rows", None)
     if isinstance(rows, Rows):
         for at, field in enumerate(rows.schema):
@@ -261,5 +265,5 @@ def _values(table: kinds.TableLike, operation: Operation) -> Iterator[tuple[Data
                 yield field.type, row[at], field.name in partition_by | assigned
 
 
-def _partition_by(table: kinds.TableLike, operation: Operation) -> tuple[str, ...]:
+def _partition_by(table: predicates.TableLike, operation: Operation) -> tuple[str, ...]:
     return table.partition_by if table.exists else getattr(operation, "partition_by", ())

@@ -81,7 +81,7 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
             return dialect.literal(data_type, value)
         case Call(function=function, arguments=arguments, type=result):
             return dialect.call(
-                function, tuple(render_sql(each, schema, dialect) for each in arguments), result
+                function, tuple(render_sql(argument, schema, dialect) for argument in arguments), result
             )
         case Compare(op=op, left=left, right=right):
             word = dialect.null_safe_equal if op == "<=>" else "<>" if op == "!=" else op
@@ -109,13 +109,16 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
 
 def _alike(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect) -> list[str]:
     """The operands, each brought to the type of the first column among them, so that no engine has to choose one."""
-    types = [_type_of(each, schema) for each in operands]
+    types = [_type_of(operand, schema) for operand in operands]
     wanted = next(
-        (found for each, found in zip(operands, types, strict=True) if isinstance(each, Column)), types[0]
+        (found for operand, found in zip(operands, types, strict=True) if isinstance(operand, Column)),
+        types[0],
     )
     return [
         text if wanted in {found, None} or found is None else dialect.cast(text, wanted)
-        for text, found in zip((render_sql(each, schema, dialect) for each in operands), types, strict=True)
+        for text, found in zip(
+            (render_sql(operand, schema, dialect) for operand in operands), types, strict=True
+        )
     ]
 
 
@@ -130,4 +133,6 @@ def _type_of(expression: Expression, schema: Struct | None) -> DataType | None:
 def _joined(
     word: str, operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect, *, empty: str
 ) -> str:
-    return f"({word.join(render_sql(each, schema, dialect) for each in operands)})" if operands else empty
+    return (
+        f"({word.join(render_sql(operand, schema, dialect) for operand in operands)})" if operands else empty
+    )

@@ -59,7 +59,7 @@ class SparkSqlDialect(Dialect):
             case Map(key=key, value=value):
                 return f"MAP<{self.type_name(key)}, {self.type_name(value)}>"
             case Struct(fields=fields):
-                parts = (f"{self.quote(each.name)}: {self.type_name(each.type)}" for each in fields)
+                parts = (f"{self.quote(field.name)}: {self.type_name(field.type)}" for field in fields)
                 return f"STRUCT<{', '.join(parts)}>"
         raise Inexpressible(f"Spark SQL has no name for the type {data_type}")
 
@@ -82,8 +82,8 @@ class SparkSqlDialect(Dialect):
                 return f"CAST(MAP({pairs}) AS {self.type_name(data_type)})"
             case Struct(fields=fields):
                 parts = (
-                    f"{_string(each.name)}, {self.literal(each.type, part)}"
-                    for each, part in zip(fields, value, strict=True)
+                    f"{_string(field.name)}, {self.literal(field.type, part)}"
+                    for field, part in zip(fields, value, strict=True)
                 )
                 return f"NAMED_STRUCT({', '.join(parts)})"
         raise Inexpressible(f"Spark SQL has no literal of type {data_type}")

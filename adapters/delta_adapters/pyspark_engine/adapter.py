@@ -12,7 +12,7 @@ from delta_adapters.contract import Identity
 from delta_adapters.spark.adapter import Perform, SparkAdapter
 from delta_adapters.spark.java import find_java
 from delta_adapters.spark.session import start_session
-from delta_adapters.spark.words import moment, sql
+from delta_adapters.spark.sql_rendering import moment, sql
 from delta_models.operations import (
     AddColumn,
     AddConstraint,

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from delta_adapters.reference.encode import Number
+from delta_adapters.reference.value_serialization import Number
 from delta_models.log import Add, Remove, Snapshot
 from delta_models.schema import Struct, schema_string
 

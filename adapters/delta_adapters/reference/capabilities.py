@@ -68,7 +68,7 @@ CAPABILITIES: dict[str, Any] = {
     },
     "types": {
         "data": [*_TYPES, "char", "struct", "array", "map"],
-        "partition": [each for each in _TYPES if each not in {"binary", "variant", "void"}],
+        "partition": [data_type for data_type in _TYPES if data_type not in {"binary", "variant", "void"}],
         "nested": True,
     },
     "features": {

@@ -7,16 +7,16 @@ import os
 from pathlib import Path
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.publish import checkpoint_actions, staged
-from delta_models.log import Snapshot, clock
-from delta_models.log.names import checksum_name
+from delta_adapters.reference.log_writer import checkpoint_actions, staged
+from delta_models.log import Snapshot, commit_timestamps
+from delta_models.log.file_names import checksum_name
 
 
 def checksum_of(snapshot: Snapshot) -> actions.Form:
     """The object that stands for a state: its definition, and how much there is."""
     kinds: dict[str, list[actions.Form]] = {}
-    for each in checkpoint_actions(snapshot, retention_ms=0):
-        for kind, fields in each.items():
+    for checkpoint_action in checkpoint_actions(snapshot, retention_ms=0):
+        for kind, fields in checkpoint_action.items():
             kinds.setdefault(kind, []).append(fields)
     vectors = [each.deletion_vector for each in snapshot.live.values() if each.deletion_vector is not None]
     form: actions.Form = {
@@ -29,9 +29,9 @@ def checksum_of(snapshot: Snapshot) -> actions.Form:
         "setTransactions": kinds.get("txn", []),
         "domainMetadata": kinds.get("domainMetadata", []),
         "numDeletionVectorsOpt": len(vectors),
-        "numDeletedRecordsOpt": sum(each.cardinality for each in vectors),
+        "numDeletedRecordsOpt": sum(vector.cardinality for vector in vectors),
     }
-    if snapshot.properties.get(clock.ENABLED, "").lower() == "true":
+    if snapshot.properties.get(commit_timestamps.ENABLED, "").lower() == "true":
         form["inCommitTimestampOpt"] = snapshot.in_commit_timestamp
     return form
 

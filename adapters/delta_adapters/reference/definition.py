@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
+from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, named, row_columns
 from delta_adapters.reference.sidecars import FEATURE as SECOND_CHECKPOINTS
 from delta_adapters.reference.sidecars import POLICY, SECOND
-from delta_adapters.reference.tracking import COLUMNS, TRACKING, named, row_columns
 from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
 from delta_models.log.parquet.data_files import physical_name
@@ -20,7 +20,7 @@ from delta_models.log.row_ids import ENABLED
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Field, Json, Map, Struct
 from delta_models.sql import parse_expression
 from delta_models.table import Table
-from delta_models.table.computed import CONSTRAINT, DEFAULT, GENERATION
+from delta_models.table.generated_columns import CONSTRAINT, DEFAULT, GENERATION
 from delta_models.table.identity import STEP
 from delta_models.values import Row
 
@@ -76,7 +76,11 @@ def table_of(snapshot: Snapshot, rows: tuple[Row, ...]) -> Table:
         constraints=tuple(constraints),
         defaults=defaults,
         cluster_by=_clustering(snapshot),
-        transactions=tuple(sorted((each.app_id, each.version) for each in snapshot.transactions.values())),
+        transactions=tuple(
+            sorted(
+                (transaction.app_id, transaction.version) for transaction in snapshot.transactions.values()
+            )
+        ),
     )
 
 
@@ -158,9 +162,9 @@ def _needed(table: Table) -> Iterator[str]:
         yield "domainMetadata"
     if table.cluster_by:
         yield from ("clustering", "domainMetadata")
-    if any(GENERATION in each.metadata_json for each in table.schema):
+    if any(GENERATION in field.metadata_json for field in table.schema):
         yield "generatedColumns"
-    if any(STEP in each.metadata_json for each in table.schema):
+    if any(STEP in field.metadata_json for field in table.schema):
         yield "identityColumns"
     if TIMESTAMP_NTZ in _types(table.schema):
         yield "timestampNtz"
@@ -184,8 +188,8 @@ def _types(data_type: DataType) -> Iterator[DataType]:
     yield data_type
     match data_type:
         case Struct(fields=fields):
-            for each in fields:
-                yield from _types(each.type)
+            for field in fields:
+                yield from _types(field.type)
         case Array(element=element):
             yield from _types(element)
         case Map(key=key, value=value):
@@ -194,20 +198,20 @@ def _types(data_type: DataType) -> Iterator[DataType]:
 
 
 def _defaults(schema: Struct) -> Iterator[tuple[str, Expression]]:
-    for each in schema:
-        if DEFAULT in each.metadata_json:
-            found = parse_expression(str(each.metadata[DEFAULT]), schema)
+    for field in schema:
+        if DEFAULT in field.metadata_json:
+            found = parse_expression(str(field.metadata[DEFAULT]), schema)
             yield (
-                each.name,
-                found if type_of(found, schema) == each.type else Call("cast", (found,), each.type),
+                field.name,
+                found if type_of(found, schema) == field.type else Call("cast", (found,), field.type),
             )
 
 
 def _without_defaults(schema: Struct) -> Struct:
     return Struct(
         tuple(
-            each.with_metadata({key: value for key, value in each.metadata.items() if key != DEFAULT})
-            for each in schema
+            field.with_metadata({key: value for key, value in field.metadata.items() if key != DEFAULT})
+            for field in schema
         )
     )
 
@@ -216,10 +220,10 @@ def _with_defaults(schema: Struct, table: Table) -> Struct:
     said = {name.casefold(): render_sql(value, None, SQL) for name, value in table.defaults}
     return Struct(
         tuple(
-            each.with_metadata({**each.metadata, DEFAULT: said[each.name.casefold()]})
-            if each.name.casefold() in said
-            else each
-            for each in schema
+            field.with_metadata({**field.metadata, DEFAULT: said[field.name.casefold()]})
+            if field.name.casefold() in said
+            else field
+            for field in schema
         )
     )
 
@@ -228,7 +232,7 @@ def _clustering(snapshot: Snapshot) -> tuple[str, ...]:
     domain = snapshot.domains.get(CLUSTERING)
     if domain is None:
         return ()
-    names = {physical_name(each): each.name for each in snapshot.schema}
+    names = {physical_name(field): field.name for field in snapshot.schema}
     return tuple(
         names.get(path[0], path[0]) for path in json.loads(domain.configuration)["clusteringColumns"]
     )
@@ -241,7 +245,7 @@ class _Numbering:
     highest: int
 
     def struct(self, schema: Struct) -> Struct:
-        return Struct(tuple(self.field(each) for each in schema))
+        return Struct(tuple(self.field(field) for field in schema))
 
     def field(self, field: Field) -> Field:
         metadata = field.metadata

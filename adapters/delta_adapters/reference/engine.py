@@ -11,27 +11,27 @@ from typing import Any
 from delta_adapters.contract import Identity
 from delta_adapters.reference import actions
 from delta_adapters.reference.capabilities import CAPABILITIES
-from delta_adapters.reference.catalogue import Catalogued
-from delta_adapters.reference.changing import change_data, with_vectors
-from delta_adapters.reference.counting import metrics
+from delta_adapters.reference.catalog import CatalogedTable
+from delta_adapters.reference.commit_builder import CommitBuilder
 from delta_adapters.reference.definition import defined
-from delta_adapters.reference.draft import Draft
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.numbering import Exhausted, numbered
-from delta_adapters.reference.pouring import Pouring
-from delta_adapters.reference.publish import Taken
+from delta_adapters.reference.identity_columns import Exhausted, numbered
+from delta_adapters.reference.log_writer import VersionTaken
+from delta_adapters.reference.operation_metrics import metrics
 from delta_adapters.reference.reading import rejection
-from delta_adapters.reference.tracking import TRACKING, carried, unnumbered
+from delta_adapters.reference.row_deletes import change_data, with_vectors
+from delta_adapters.reference.row_tracking import TRACKING, carried, unnumbered
+from delta_adapters.reference.stream_writes import StreamWrites
 from delta_models import operations as ops
 from delta_models.log import Add, LogError, Snapshot
-from delta_models.log.clock import version_at
+from delta_models.log.commit_timestamps import version_at
 from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import is_tracked
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
-from delta_models.table import NotModelled, Table, World
-from delta_models.table.changes import is_recorded
-from delta_models.table.fit import converter
-from delta_models.table.world import State
+from delta_models.table import ModelHistory, NotModelled, Table
+from delta_models.table.change_feed import is_recorded
+from delta_models.table.history_model import State
+from delta_models.table.row_conversion import converter
 from delta_models.values import Row, bag, same_key
 from delta_models.wire_names import name_of
 
@@ -42,7 +42,7 @@ ALTERATIONS = (
 )  # fmt: skip
 
 
-class Reference(Pouring, Catalogued):
+class Reference(StreamWrites, CatalogedTable):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
     tries = 100  # for one operation: each that fails is a commit of somebody else
@@ -77,7 +77,7 @@ class Reference(Pouring, Catalogued):
             for _ in range(self.tries):
                 try:
                     return self.attempt(operation, tag)
-                except Taken:
+                except VersionTaken:
                     self.reader.forget()
             return Rejected("conflict.other", f"others were faster, {self.tries} times")
         except Exhausted as error:
@@ -127,7 +127,7 @@ class Reference(Pouring, Catalogued):
                 return self.clone(operation, tag)
             case ops.ConvertFromParquet() if snapshot is None:
                 return self.convert(operation, tag)
-            case ops.Pour() if snapshot is not None:
+            case ops.WriteStream() if snapshot is not None:
                 return self.pour(operation, tag)
             case ops.DropFeature(feature=feature) if feature == TRACKING:
                 return Rejected("unsupported-feature", f"{feature} is not dropped")
@@ -138,7 +138,7 @@ class Reference(Pouring, Catalogued):
     def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """What the model says of the table, as actions."""
         table = self.table(snapshot)
-        expected = World((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
+        expected = ModelHistory((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
             return Rejected(expected.outcome.kind, f"{name_of(operation)}: {expected.requirement}")
         if isinstance(operation, ops.Vacuum) and snapshot is not None:
@@ -160,23 +160,25 @@ class Reference(Pouring, Catalogued):
         """The table with values for its identity columns where it has to make them up."""
         return numbered(table)
 
-    def counted(self, operation: ops.Operation, before: Table, after: Table, draft: Draft) -> dict[str, int]:
+    def counted(
+        self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
+    ) -> dict[str, int]:
         """What a commit counts of itself."""
         return metrics(operation, before, after, draft.adds, draft.removes)
 
     def draft(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
-    ) -> Draft:
+    ) -> CommitBuilder:
         """The actions that turn one state of the table into another."""
         keep = not isinstance(operation, ops.DropFeature)
         definition = defined(snapshot, before, after, keep_features=keep)
-        draft = Draft(others=list(definition.forms))
+        draft = CommitBuilder(others=list(definition.forms))
         if snapshot is not None and definition.row_columns and not is_tracked(snapshot):
             draft.adds = self.files_to_number(snapshot)  # row tracking is switched on
         transaction = getattr(operation, "transaction", None)
         if transaction is not None:
             if before.transactions == after.transactions:
-                return Draft()  # it was written before
+                return CommitBuilder()  # it was written before
             draft.others.append(actions.transaction(*transaction))
         layout = Layout(definition.schema, after.partition_by, definition.row_columns)
         new, gone = self.moved(operation, snapshot, before, after, draft)
@@ -191,7 +193,12 @@ class Reference(Pouring, Catalogued):
         return list(unnumbered(self.reader, snapshot))
 
     def moved(
-        self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table, draft: Draft
+        self,
+        operation: ops.Operation,
+        snapshot: Snapshot | None,
+        before: Table,
+        after: Table,
+        draft: CommitBuilder,
     ) -> tuple[Sequence[Row], list[Add]]:
         """The rows to be written, and the files that go; files that stay with a deletion vector go into the draft."""
         if isinstance(operation, ops.Append):

@@ -13,10 +13,15 @@ import pyarrow.parquet as pq
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.reference import actions
-from delta_adapters.reference.encode import partition_folder, partition_text, path_in_log, statistics
+from delta_adapters.reference.value_serialization import (
+    partition_folder,
+    partition_text,
+    path_in_log,
+    statistics,
+)
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.schema import VOID, Array, DataType, Field, Map, Struct
-from delta_models.table.fit import converter
+from delta_models.table.row_conversion import converter
 from delta_models.values import Row, Rows
 
 COLUMN_ID = "delta.columnMapping.id"
@@ -110,15 +115,15 @@ def to_parquet(schema: Struct, rows: Sequence[Row]) -> pa.Table:
 def _without_void(schema: Struct) -> Struct:
     """What files hold: nothing of the columns that are always null, nor inside structs."""
     kept = (
-        replace(each, type=_without_void(each.type)) if isinstance(each.type, Struct) else each
-        for each in schema
-        if each.type != VOID
+        replace(field, type=_without_void(field.type)) if isinstance(field.type, Struct) else field
+        for field in schema
+        if field.type != VOID
     )
     return Struct(tuple(kept))
 
 
 def _physical(schema: Struct) -> Struct:
-    return Struct(tuple(Field(physical_name(each), _inside(each.type), each.nullable) for each in schema))
+    return Struct(tuple(Field(physical_name(field), _inside(field.type), field.nullable) for field in schema))
 
 
 def _inside(data_type: DataType) -> DataType:
@@ -141,7 +146,7 @@ def _stored(field: pa.Field, column: Field) -> pa.Field:
 def _stored_type(arrow: pa.DataType, data_type: DataType) -> pa.DataType:
     match data_type:
         case Struct(fields=fields):
-            return pa.struct([_stored(arrow.field(at), each) for at, each in enumerate(fields)])
+            return pa.struct([_stored(arrow.field(at), field) for at, field in enumerate(fields)])
         case Array(element=element):
             return pa.list_(arrow.value_field.with_type(_stored_type(arrow.value_type, element)))
         case Map(key=key, value=value):

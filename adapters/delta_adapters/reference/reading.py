@@ -8,10 +8,10 @@ from itertools import chain
 from pathlib import Path
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Look, detail_table, history_table
+from delta_adapters.contract import Answer, Query, detail_table, history_table
 from delta_adapters.reference.definition import table_of
+from delta_adapters.reference.row_tracking import rows_of
 from delta_adapters.reference.skipping import may_match
-from delta_adapters.reference.tracking import rows_of
 from delta_models import operations as ops
 from delta_models.expressions import compiled
 from delta_models.log import (
@@ -28,7 +28,7 @@ from delta_models.log import (
     UnsupportedFeature,
 )
 from delta_models.log.changes import NoChangeData, changes
-from delta_models.log.clock import commit_times, version_at
+from delta_models.log.commit_timestamps import commit_times, version_at
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Outcome, Rejected, Unsupported
 from delta_models.schema import Struct
@@ -37,7 +37,7 @@ from delta_models.values import Row, Rows
 from delta_models.wire_names import name_of
 
 
-class Reading:
+class Queries:
     """A table that is read. Its small methods are what liars override."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Reading:
         """The rows of one live file, with their ids where they have such."""
         return rows_of(self.reader, snapshot, add)
 
-    def read(self, read: Look) -> Answer | Outcome:
+    def read(self, read: Query) -> Answer | Outcome:
         """The rows of a read, or what else is asked of the table."""
         try:
             if not isinstance(read, ops.Read):
@@ -79,7 +79,7 @@ class Reading:
             return Rejected("schema", str(error))
         return Answer(to_arrow(rows), snapshot.version)
 
-    def told(self, look: Look) -> Answer | Outcome:
+    def told(self, look: Query) -> Answer | Outcome:
         """What the log says of the table's past, and of the table."""
         snapshot = self.reader.snapshot()
         match look:
@@ -87,10 +87,11 @@ class Reading:
                 return self.changes(look)
             case ops.History():
                 commits = [
-                    self.reader.commit(each) for each in sorted(self.reader.listing().commits, reverse=True)
+                    self.reader.commit(commit)
+                    for commit in sorted(self.reader.listing().commits, reverse=True)
                 ]
                 times = commit_times(self.reader)
-                listed = [(each.version, *self.provenance(each, times)) for each in commits]
+                listed = [(commit.version, *self.provenance(commit, times)) for commit in commits]
                 return Answer(history_table(listed), snapshot.version)
             case ops.Detail(at=at):
                 snapshot = self.snapshot_for(at)
@@ -126,8 +127,8 @@ class Reading:
 
     def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
         """The rows that a predicate picks, and of them the columns asked for."""
-        files = [each for each in live_adds(snapshot) if self.may_match(read, snapshot, each)]
-        rows: Sequence[Row] = list(chain.from_iterable(self.file_rows(snapshot, each) for each in files))
+        files = [add for add in live_adds(snapshot) if self.may_match(read, snapshot, add)]
+        rows: Sequence[Row] = list(chain.from_iterable(self.file_rows(snapshot, file) for file in files))
         if read.where is not None:
             picks = compiled(read.where, snapshot.schema)
             rows = [row for row in rows if picks(row) is True]
@@ -147,7 +148,7 @@ def _details(snapshot: Snapshot) -> dict[str, object]:
     adds, protocol, metadata = list(live_adds(snapshot)), snapshot.protocol, snapshot.metadata
     return {
         "numFiles": len(adds),
-        "sizeInBytes": sum(each.size for each in adds),
+        "sizeInBytes": sum(add.size for add in adds),
         "minReaderVersion": protocol.min_reader,
         "minWriterVersion": protocol.min_writer,
         "readerFeatures": sorted(protocol.reader_features or ()),

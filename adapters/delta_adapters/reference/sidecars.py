@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.publish import CHECKPOINT_SCHEMA, publish_hint, rows_of_forms, staged
+from delta_adapters.reference.log_writer import CHECKPOINT_SCHEMA, publish_hint, rows_of_forms, staged
 
 POLICY, SECOND = "delta.checkpointPolicy", "v2"
 FEATURE = "v2Checkpoint"
@@ -29,14 +29,14 @@ def publish_v2(log: Path, forms: Sequence[actions.Form], version: int) -> None:
     if version % 2:
         size = _parquet(log, [marker, *forms], f"{version:020}.checkpoint.{uuid.uuid4()}.parquet")
     else:
-        files = [each for each in forms if set(each) & set(FILES)]
-        rest = [each for each in forms if not set(each) & set(FILES)]
+        files = [form for form in forms if set(form) & set(FILES)]
+        rest = [form for form in forms if not set(form) & set(FILES)]
         beside = [_sidecar(log, files)] if files else []
         text = "".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in (marker, *beside, *rest))
         made = staged(log, text.encode())
         size = made.stat().st_size
         made.rename(log / f"{version:020}.checkpoint.{uuid.uuid4()}.json")
-    publish_hint(log, version, len(forms) + 1, size, sum("add" in each for each in forms))
+    publish_hint(log, version, len(forms) + 1, size, sum("add" in form for form in forms))
 
 
 def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:

@@ -98,9 +98,9 @@ class _Bounds:
 def _may(predicate: Expression, bounds: _Bounds) -> bool:
     match predicate:
         case And(operands=operands):
-            return all(_may(each, bounds) for each in operands)
+            return all(_may(operand, bounds) for operand in operands)
         case Or(operands=operands):
-            return any(_may(each, bounds) for each in operands)
+            return any(_may(operand, bounds) for operand in operands)
         case Compare(op=op, left=Column() as column, right=Literal(value=value)) if op in _FLIPPED:
             return _compare(op, column, value, bounds)
         case Compare(op=op, left=Literal(value=value), right=Column() as column) if op in _FLIPPED:
@@ -109,8 +109,8 @@ def _may(predicate: Expression, bounds: _Bounds) -> bool:
             return _compare(">=", column, low, bounds) and _compare("<=", column, high, bounds)
         case In(operand=Column() as column, options=options):
             return any(
-                _compare("=", column, each.value, bounds) if isinstance(each, Literal) else True
-                for each in options
+                _compare("=", column, option.value, bounds) if isinstance(option, Literal) else True
+                for option in options
             )
         case IsNull(operand=Column() as column):
             return bounds.nulls(column) != 0

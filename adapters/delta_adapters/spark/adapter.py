@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_adapters.contract import Answer, Identity, Look, detail_table, history_table
+from delta_adapters.contract import Answer, Identity, Query, detail_table, history_table
 from delta_adapters.dialects import Inexpressible
+from delta_adapters.spark.jvm_errors import EngineGone
 from delta_adapters.spark.session import stop_session
-from delta_adapters.spark.throwables import EngineGone
-from delta_adapters.spark.words import SQL, assignments, maybe_sql, moment, sql, with_clause
+from delta_adapters.spark.sql_rendering import SQL, assignments, maybe_sql, moment, sql, with_clause
 from delta_models.operations import (
     Append,
     AtTimestamp,
@@ -40,10 +40,10 @@ from delta_models.operations import (
     Overwrite,
     Read,
     ReadChanges,
+    ReadStream,
     Reopen,
     Restore,
     SetZone,
-    Tail,
     Update,
     When,
     ZOrder,
@@ -151,7 +151,7 @@ class SparkAdapter(ABC):
             return answer
         return NoChange() if self._version() == before else Committed()
 
-    def read(self, read: Look) -> Answer | Outcome:
+    def read(self, read: Query) -> Answer | Outcome:
         """The rows of the table, or what is told of it."""
         try:
             match read:
@@ -166,7 +166,7 @@ class SparkAdapter(ABC):
                     return Answer(history_table(tuple(each) for each in told))
                 case Detail(at=at):
                     return self._described(at)
-                case Tail():
+                case ReadStream():
                     return self._follow(read)
         except Inexpressible as error:
             return Unsupported(str(error))
@@ -190,7 +190,7 @@ class SparkAdapter(ABC):
         """What the engine says of the table, beside its columns."""
         return _details(self._table().detail().collect()[0].asDict()) if at == Latest() else {}
 
-    def _follow(self, tail: Tail) -> Answer | Outcome:
+    def _follow(self, tail: ReadStream) -> Answer | Outcome:
         """What a reader that follows the table has got."""
         return Unsupported(f"the engine has no reader that follows {tail.follows}")
 
@@ -293,7 +293,7 @@ class SparkAdapter(ABC):
 
     def _rows(self, rows: Rows, files: int | None = None) -> Any:
         """A frame of the rows, in which every column may be null: whether one must not is the table's to say."""
-        schema = Struct(tuple(replace(each, nullable=True) for each in rows.schema))
+        schema = Struct(tuple(replace(field, nullable=True) for field in rows.schema))
         frame = self._spark.createDataFrame(to_arrow(Rows(schema, rows.rows)), self._struct_type(schema))
         if files is None:
             return frame
@@ -338,7 +338,7 @@ class SparkAdapter(ABC):
 def _part(frame: Any, read: Read) -> Any:
     if read.where is not None:
         frame = frame.where(sql(read.where))
-    return frame if read.columns is None else frame.select([SQL.quote(each) for each in read.columns])
+    return frame if read.columns is None else frame.select([SQL.quote(column) for column in read.columns])
 
 
 def _arrow(frame: Any) -> Any:

@@ -105,4 +105,4 @@ def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
         f"-Dlog4j2.configurationFile={(work / 'log4j2.properties').as_uri()}",
         *more,
     )
-    return " ".join(each if each.isascii() and " " not in each else f'"{each}"' for each in options)
+    return " ".join(option if option.isascii() and " " not in option else f'"{option}"' for option in options)

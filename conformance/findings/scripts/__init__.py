@@ -9,16 +9,16 @@ from __future__ import annotations
 from textwrap import indent
 from types import ModuleType
 
-from conformance.findings.folder import Finding
 from conformance.findings.scripts import delta_rs, delta_spark
-from conformance.findings.scripts.parts import COMPARE, FRAME, REOPEN, NotPrintable, table_literal
-from conformance.findings.scripts.symptoms import symptom
-from conformance.findings.story import operation_text
+from conformance.findings.scripts.common import COMPARE, FRAME, REOPEN, NotPrintable, table_literal
+from conformance.findings.scripts.log_assertions import symptom
+from conformance.findings.storage import Finding
+from conformance.findings.text import operation_text
 from delta_adapters.dialects import Inexpressible
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.requirements import BY_ID
-from delta_models.table import Branch, Expectation, NotModelled, World
+from delta_models.table import AllowedOutcome, Expectation, ModelHistory, NotModelled
 from delta_models.values import Rows
 
 PRINTERS: tuple[ModuleType, ...] = (delta_rs, delta_spark)
@@ -38,22 +38,22 @@ def scripts_for(finding: Finding) -> dict[str, str]:
 
 def script(finding: Finding, printer: ModuleType) -> str:
     """The script of a finding for one engine."""
-    world = World()
+    model_history = ModelHistory()
     lines = [_title(finding, printer), printer.PREAMBLE, FRAME, REOPEN]
-    steps = [each.operation for each in finding.history.steps[: finding.step + 1]]
+    steps = [step.operation for step in finding.history.steps[: finding.step + 1]]
     expectation: Expectation | None = None
     for number, operation in enumerate(steps):
         is_last = number == finding.step
-        text, expected = _step(number, operation, world, printer, is_last=is_last)
+        text, expected = _step(number, operation, model_history, printer, is_last=is_last)
         lines.append(text)
         expectation = expected
-        world = world.after(operation)
-    lines.append(_question(finding, world, expectation, printer))
+        model_history = model_history.after(operation)
+    lines.append(_question(finding, model_history, expectation, printer))
     return "\n\n\n".join(lines) + "\n"
 
 
 def _step(
-    number: int, operation: ops.Operation, world: World, printer: ModuleType, *, is_last: bool
+    number: int, operation: ops.Operation, model_history: ModelHistory, printer: ModuleType, *, is_last: bool
 ) -> tuple[str, Expectation | None]:
     told = operation_text(operation)
     told = told if len(told) <= LONGEST_TITLE else f"{told[: LONGEST_TITLE - 1]}…"
@@ -62,10 +62,10 @@ def _step(
             f"# {number}. Reopen\npath = reopened()\nversions[{number}] = max(log_versions(), default=None)",
             None,
         )
-    if isinstance(operation, (*ops.LOOKS, ops.SwitchActor)):
+    if isinstance(operation, (*ops.QUERIES, ops.SwitchActor)):
         return f"# {number}. {told}\nversions[{number}] = max(log_versions(), default=None)", None
-    expectation = world.expect(operation)
-    body = indent("\n".join(printer.statements(operation, world.table.schema)), "    ")
+    expectation = model_history.expect(operation)
+    body = indent("\n".join(printer.statements(operation, model_history.table.schema)), "    ")
     text = f"def step_{number}():\n{body}\n\n\noutcome = step({number}, {told!r}, step_{number})"
     if not is_last and (may := _may(expectation)) != {"refused", "succeeds"}:
         wanted = "refused" if may == {"refused"} else "done"
@@ -75,10 +75,14 @@ def _step(
 
 
 def _may(expectation: Expectation) -> set[str]:
-    return {"refused" if isinstance(each.outcome, Rejected) else "succeeds" for each in expectation.branches}
+    return {
+        "refused" if isinstance(branch.outcome, Rejected) else "succeeds" for branch in expectation.branches
+    }
 
 
-def _question(finding: Finding, world: World, expectation: Expectation | None, printer: ModuleType) -> str:
+def _question(
+    finding: Finding, model_history: ModelHistory, expectation: Expectation | None, printer: ModuleType
+) -> str:
     """The end of the script: does the deviation show?"""
     kind = finding.key.requirement.partition(".")[0]
     about_log = symptom(finding.key.requirement)
@@ -95,13 +99,13 @@ def _question(finding: Finding, world: World, expectation: Expectation | None, p
         message = f"a script does not ask what {finding.key.requirement} is about"
         raise NotPrintable(message)
     read = finding.look if finding.look is not None else ops.Read()
-    expected = world.look(read)
+    expected = model_history.look(read)
     if expected.rows is None:
-        return _must_be_refused(read, world, printer)
+        return _must_be_refused(read, model_history, printer)
     lines = [
         f"# {operation_text(read)}",
         f"expected = {table_literal(Rows(expected.rows.schema, expected.rows.rows))}",
-        *_guarded(printer.read_statements(read, world.table.schema)),
+        *_guarded(printer.read_statements(read, model_history.table.schema)),
         COMPARE,
     ]
     return "\n".join(lines)
@@ -109,7 +113,7 @@ def _question(finding: Finding, world: World, expectation: Expectation | None, p
 
 def _about_the_end(finding: Finding, expectation: Expectation) -> str:
     if finding.key.requirement == "outcome.commits":
-        ranges = [each.commits for each in expectation.branches]
+        ranges = [branch.commits for branch in expectation.branches]
         return "\n".join(
             [
                 f"added = versions[{finding.step}] - (versions.get({finding.step - 1}) if {finding.step} else -1)",
@@ -118,12 +122,12 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
                 'ended(shows, f"{added} versions added, allowed {allowed}")',
             ]
         )
-    kept = [each for each in expectation.branches if each.breaks != finding.key.requirement]
+    kept = [branch for branch in expectation.branches if branch.breaks != finding.key.requirement]
     allowed = sorted({name for each in kept for name in _names(each)})
     return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
 
 
-def _names(branch: Branch) -> tuple[str, ...]:
+def _names(branch: AllowedOutcome) -> tuple[str, ...]:
     match branch.outcome:
         case Rejected():
             return ("refused",)
@@ -134,8 +138,8 @@ def _names(branch: Branch) -> tuple[str, ...]:
     return ("committed",)
 
 
-def _must_be_refused(read: ops.Read, world: World, printer: ModuleType) -> str:
-    body = indent("\n".join(printer.read_statements(read, world.table.schema)), "    ")
+def _must_be_refused(read: ops.Read, model_history: ModelHistory, printer: ModuleType) -> str:
+    body = indent("\n".join(printer.read_statements(read, model_history.table.schema)), "    ")
     return (
         f'try:\n{body}\nexcept Exception as error:\n    ended(False, f"refused: {{error}}")\n'
         'ended(True, f"{answer.num_rows} rows were read where there is nothing")'

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.findings.scripts.common import NotPrintable, table_literal
 from conformance.findings.scripts.delta_rs_definition import definition
-from conformance.findings.scripts.parts import NotPrintable, table_literal
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
 from delta_models import operations as ops
@@ -104,7 +104,7 @@ def _merge(operation: ops.Merge, schema: Struct) -> list[str]:
         f'    source, {on!r}, source_alias="source", target_alias="target"',
         ")",
     ]
-    lines += [f"merger = merger.{_clause(each, both)}" for each in operation.clauses]
+    lines += [f"merger = merger.{_clause(clause, both)}" for clause in operation.clauses]
     return [*lines, "merger.execute()"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.findings.scripts.parts import NotPrintable, table_literal
+from conformance.findings.scripts.common import NotPrintable, table_literal
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_models import operations as ops
@@ -94,7 +94,7 @@ def read_statements(read: ops.Read, schema: Struct) -> list[str]:
     if read.where is not None:
         chain += f".where({_sql(read.where, schema)!r})"
     if read.columns is not None:
-        chain += f".select({[DIALECT.quote(each) for each in read.columns]!r})"
+        chain += f".select({[DIALECT.quote(column) for column in read.columns]!r})"
     return [f"answer = {chain}.toArrow()"]
 
 
@@ -141,7 +141,7 @@ def _merge(operation: ops.Merge, schema: Struct) -> list[str]:
         'merger = DeltaTable.forPath(spark, path).alias("target")',
         f'merger = merger.merge(source.alias("source"), {_sql(operation.on, both)!r})',
     ]
-    lines += [f"merger = merger.{_clause(each, both)}" for each in operation.clauses]
+    lines += [f"merger = merger.{_clause(clause, both)}" for clause in operation.clauses]
     return [*lines, "merger.execute()"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.suites.examples.story import Example, Live, Step
+from conformance.suites.examples.model import Example, ExampleStep, Live
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, Create, Delete, Update
 from delta_models.schema import DATE, LONG, STRING, DecimalType, struct
@@ -78,12 +78,14 @@ def _example(
         schema=SCHEMA,
         features=("deletionVectors",) if deletion_vectors else (),
         steps=(
-            Step("create", Create(SCHEMA, properties=properties), (), live[0]),
-            Step("load 101-200", Append(Rows(SCHEMA, invoices(101, 200))), invoices(101, 200), live[1]),
-            Step("insert 1-100", Append(Rows(SCHEMA, invoices(1, 100))), early, live[2]),
-            Step("update one", Update(changes, _number_is(UPDATED)), updated, live[3]),
-            Step("delete one", Delete(_number_is(DELETED)), deleted, live[4]),
-            Step("insert 201-99457", Append(Rows(SCHEMA, late)), deleted + late, live[5]),
+            ExampleStep("create", Create(SCHEMA, properties=properties), (), live[0]),
+            ExampleStep(
+                "load 101-200", Append(Rows(SCHEMA, invoices(101, 200))), invoices(101, 200), live[1]
+            ),
+            ExampleStep("insert 1-100", Append(Rows(SCHEMA, invoices(1, 100))), early, live[2]),
+            ExampleStep("update one", Update(changes, _number_is(UPDATED)), updated, live[3]),
+            ExampleStep("delete one", Delete(_number_is(DELETED)), deleted, live[4]),
+            ExampleStep("insert 201-99457", Append(Rows(SCHEMA, late)), deleted + late, live[5]),
         ),
     )
 

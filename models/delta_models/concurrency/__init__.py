@@ -1,6 +1,6 @@
 """What several writers may do to one table at once: what explains its rows, and who may refuse whom."""
 
-from delta_models.concurrency.matrix import (
+from delta_models.concurrency.conflict_rules import (
     CAN,
     CANNOT,
     LEVELS,
@@ -12,14 +12,14 @@ from delta_models.concurrency.matrix import (
     isolation_of,
     overlap_of,
 )
-from delta_models.concurrency.serial import (
+from delta_models.concurrency.serializability import (
     ANOMALIES,
     DOUBLED_ROWS,
     LOST_UPDATE,
     RESURRECTED_ROWS,
     WRITE_SKEW,
     Anomaly,
-    Done,
+    CompletedOperation,
     anomaly,
     explained,
     has_properties,
@@ -42,7 +42,7 @@ __all__ = [
     "WRITE_SERIALIZABLE",
     "WRITE_SKEW",
     "Anomaly",
-    "Done",
+    "CompletedOperation",
     "anomaly",
     "documented",
     "explained",

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from functools import partial
 
-from delta_models.casts import Overflow
-from delta_models.conversions import NotConvertible, Unreadable, converter
-from delta_models.functions import collections, conditions, dates, numbers, texts, variants
+from delta_models.casts.assignment import Overflow
+from delta_models.casts.explicit import NotConvertible, Unreadable, converter
+from delta_models.functions import collections, conditionals, dates, numbers, strings, variants
 from delta_models.functions.base import Apply, BadCall, Function
 from delta_models.schema import DataType
 from delta_models.values import Value
@@ -26,9 +26,9 @@ class EvaluationError(ValueError):
 
 FUNCTIONS: dict[str, Function] = {
     **numbers.FUNCTIONS,
-    **texts.FUNCTIONS,
+    **strings.FUNCTIONS,
     **dates.FUNCTIONS,
-    **conditions.FUNCTIONS,
+    **conditionals.FUNCTIONS,
     **collections.FUNCTIONS,
     **variants.FUNCTIONS,
 }

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from functools import partial
 
-from delta_models.casts import Overflow
+from delta_models.casts.assignment import Overflow
 from delta_models.functions.base import Apply, BadCall, Function, simple
-from delta_models.functions.conditions import known_type
+from delta_models.functions.conditionals import known_type
 from delta_models.schema import BOOLEAN, INTEGER, LONG, STRING, VOID, Array, DataType, Field, Map, Struct
 from delta_models.values import Value, order_key, sql_equal
 
@@ -55,7 +55,7 @@ def _contains(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Ap
     element = _element(types)
 
     def apply(values: Sequence[Value], wanted: Value) -> bool | None:
-        if any(sql_equal(element, each, wanted) for each in values):
+        if any(sql_equal(element, value, wanted) for value in values):
             return True
         return None if None in values else False
 
@@ -66,7 +66,7 @@ def _position(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Ap
     element = _element(types)
 
     def apply(values: Sequence[Value], wanted: Value) -> int:
-        return next((at for at, each in enumerate(values, 1) if sql_equal(element, each, wanted)), 0)
+        return next((at for at, value in enumerate(values, 1) if sql_equal(element, value, wanted)), 0)
 
     return apply
 
@@ -82,7 +82,7 @@ def _has_key(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> App
 def _extreme(pick: Callable[..., Value]) -> Function:
     def make(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
         key = partial(order_key, _element(types))
-        return lambda values: pick((each for each in values if each is not None), key=key, default=None)
+        return lambda values: pick((value for value in values if value is not None), key=key, default=None)
 
     return Function((None,), _element, make)
 
@@ -94,14 +94,14 @@ def _map_part(position: int) -> Function:
             raise BadCall(f"{source} is no map")
         return Array(source.value if position else source.key)
 
-    return simple((None,), result, lambda pairs: tuple(each[position] for each in pairs))
+    return simple((None,), result, lambda pairs: tuple(pair[position] for pair in pairs))
 
 
 def _sorted(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
     key = partial(order_key, _element(types))
 
     def apply(values: Sequence[Value], ascending: bool = True) -> tuple[Value, ...]:
-        there = sorted((each for each in values if each is not None), key=key, reverse=not ascending)
+        there = sorted((value for value in values if value is not None), key=key, reverse=not ascending)
         nulls = [None] * (len(values) - len(there))
         return tuple([*nulls, *there] if ascending else [*there, *nulls])
 
@@ -113,16 +113,16 @@ def _distinct(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Ap
 
     def apply(values: Sequence[Value]) -> tuple[Value, ...]:
         kept: list[Value] = []
-        for each in values:
-            if not any(each is other is None or sql_equal(element, each, other) for other in kept):
-                kept.append(each)
+        for value in values:
+            if not any(value is other is None or sql_equal(element, value, other) for other in kept):
+                kept.append(value)
         return tuple(kept)
 
     return apply
 
 
 def _join(values: Sequence[str | None], separator: str, null: str | None = None) -> str:
-    shown = (null if each is None else each for each in values)
+    shown = (null if value is None else value for value in values)
     return separator.join(each for each in shown if each is not None)
 
 
@@ -148,7 +148,7 @@ def _fields_of(types: Sequence[DataType], result: DataType, _zone: tzinfo) -> Ap
 
 
 def _struct_type(types: Sequence[DataType]) -> DataType:
-    return Struct(tuple(Field(f"col{number}", each) for number, each in enumerate(types, 1)))
+    return Struct(tuple(Field(f"col{number}", data_type) for number, data_type in enumerate(types, 1)))
 
 
 def _flat_type(types: Sequence[DataType]) -> DataType:

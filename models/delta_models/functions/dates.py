@@ -6,8 +6,8 @@ import calendar
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta, tzinfo
 
-from delta_models.casts import MICROS_A_DAY, Overflow, civil
-from delta_models.conversions import Unreadable, converter, is_time, zone_named
+from delta_models.casts.assignment import MICROS_A_DAY, Overflow, civil
+from delta_models.casts.explicit import Unreadable, converter, is_time, zone_named
 from delta_models.functions.base import Apply, BadCall, Function, simple
 from delta_models.schema import (
     DATE,
@@ -20,8 +20,8 @@ from delta_models.schema import (
     DataType,
     DecimalType,
 )
+from delta_models.time_zones import MICROS_A_SECOND, days_from_civil, to_local, to_utc
 from delta_models.values import Decimal, Value
-from delta_models.zones import MICROS_A_SECOND, days_from_civil, to_local, to_utc
 
 _EPOCH = date(1970, 1, 1)
 _MICROS = {
@@ -176,7 +176,7 @@ def _make_date(year: int, month: int, day: int) -> int:
 
 
 def _months_between(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> Apply:
-    first, second = (converter(each, TIMESTAMP, zone) for each in types[:2])
+    first, second = (converter(data_type, TIMESTAMP, zone) for data_type in types[:2])
 
     def apply(left: Value, right: Value) -> float:
         mine, its = to_local(first(left), zone), to_local(second(right), zone)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from delta_models.casts import BITS, Overflow, assigner, decimal_of_double, fit_decimal
+from delta_models.casts.assignment import BITS, Overflow, assigner, decimal_of_double, fit_decimal
 from delta_models.functions.base import Apply, BadCall, Function, first_type, simple
 from delta_models.schema import (
     BOOLEAN,

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from itertools import pairwise
 from typing import Any
 
-from delta_models.conversions import NotConvertible, Unreadable, converter
+from delta_models.casts.explicit import NotConvertible, Unreadable, converter
 from delta_models.functions.base import Apply, BadCall, Function, simple
 from delta_models.schema import (
     BINARY,

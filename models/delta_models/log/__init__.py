@@ -32,7 +32,7 @@ from delta_models.log.errors import (
     VectorOutsideFile,
     WrongCardinality,
 )
-from delta_models.log.names import Listing
+from delta_models.log.file_names import Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot, apply, replay, start
 

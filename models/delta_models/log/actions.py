@@ -11,7 +11,7 @@ from typing import Any
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import CorruptLog
 from delta_models.log.paths import logical
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.schema import SchemaError, Struct, parse_schema
 
 Key = tuple[str, str | None]
@@ -28,9 +28,9 @@ class Problem:
     fatal: bool = False
 
     @property
-    def breach(self) -> Breach:
+    def violation(self) -> Violation:
         """The problem as a check reports it."""
-        return Breach(self.requirement, self.detail, self.where)
+        return Violation(self.requirement, self.detail, self.where)
 
 
 @dataclass(frozen=True, slots=True)

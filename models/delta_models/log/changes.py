@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from delta_models.log import clock
+from delta_models.log import commit_timestamps
 from delta_models.log.actions import Add, Cdc, Remove
-from delta_models.log.columns import mapping_mode, partition_constants
+from delta_models.log.column_mapping import mapping_mode, partition_constants
 from delta_models.log.errors import LogError
 from delta_models.log.parquet import read_data_file
 from delta_models.log.paths import resolve
@@ -41,7 +41,7 @@ def changes(reader: LogReader, first: int, last: int | None = None, *, from_info
     """
     end = reader.snapshot(last)
     schema = Struct((*end.schema.fields, CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP))
-    times = clock.commit_times(reader, from_info=from_info)
+    times = commit_timestamps.commit_times(reader, from_info=from_info)
     rows: list[Row] = []
     for commit in reader.commits(first, end.version):
         after = reader.snapshot(commit.version)
@@ -58,7 +58,7 @@ def commit_changes(reader: LogReader, end: Snapshot, commit: Commit) -> Iterator
         for cdc in commit.cdcs:
             yield from _recorded(reader, end, cdc)
         return
-    adds = {each.path: each for each in commit.adds if each.data_change}
+    adds = {file.path: file for file in commit.adds if file.data_change}
     for remove in commit.removes:
         if not remove.data_change:
             continue

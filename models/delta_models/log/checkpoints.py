@@ -27,7 +27,7 @@ from delta_models.log.actions import (
     Transaction,
 )
 from delta_models.log.errors import CorruptLog, MissingFile
-from delta_models.log.names import SIDECARS, CheckpointName
+from delta_models.log.file_names import SIDECARS, CheckpointName
 from delta_models.log.parquet import CheckpointPart, read_checkpoint_file
 from delta_models.log.parquet.checkpoint_files import FileActions
 from delta_models.log.parsing import parse_action
@@ -141,9 +141,9 @@ class Checkpoint:
             self.protocols[0],
             self.metadatas[0],
             Layered.of(LazyAdds(self.adds)),
-            Layered.of({each.key: each for each in self.removes}),
-            Layered.of({each.app_id: each for each in self.transactions}),
-            Layered.of({each.name: each for each in self.domains if not each.removed}),
+            Layered.of({remove.key: remove for remove in self.removes}),
+            Layered.of({transaction.app_id: transaction for transaction in self.transactions}),
+            Layered.of({domain.name: domain for domain in self.domains if not domain.removed}),
         )
 
 

@@ -18,7 +18,7 @@ from delta_models.log.actions import (
     Transaction,
 )
 from delta_models.log.errors import CorruptLog
-from delta_models.log.names import checksum_name
+from delta_models.log.file_names import checksum_name
 from delta_models.log.parsing import parse_action
 
 A = TypeVar("A", Transaction, Domain, Add)

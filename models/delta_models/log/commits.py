@@ -62,7 +62,7 @@ class Commit:
     @property
     def data_change(self) -> bool:
         """Whether the commit claims to change rows."""
-        return any(each.data_change for each in self.adds) or any(each.data_change for each in self.removes)
+        return any(add.data_change for add in self.adds) or any(remove.data_change for remove in self.removes)
 
     def check(self) -> None:
         """Raise CorruptLog if something is wrong that leaves the state unknown."""

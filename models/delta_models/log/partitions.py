@@ -8,8 +8,8 @@ from datetime import UTC, tzinfo
 from fractions import Fraction
 
 from delta_models.schema import DataType, DecimalType, Primitive
+from delta_models.time_zones import MICROS_A_DAY, days_from_civil, to_utc
 from delta_models.values import Decimal, Value, parse_decimal, to_single
-from delta_models.zones import MICROS_A_DAY, days_from_civil, to_utc
 
 _DATE = re.compile(r"([+-]?\d{1,})-(\d{1,2})-(\d{1,2})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?")

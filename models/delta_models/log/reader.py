@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from delta_models.log import changes as change_feed
-from delta_models.log import clock
+from delta_models.log import commit_timestamps
 from delta_models.log.actions import Add, Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, read_checkpoint
 from delta_models.log.checksums import Checksum, read_checksum
@@ -25,11 +25,18 @@ from delta_models.log.errors import (
     NoTable,
     UnsupportedFeature,
 )
-from delta_models.log.names import CheckpointName, Compaction, Listing, checksum_name, commit_name, sort_names
-from delta_models.log.rows import TableFiles
+from delta_models.log.file_cache import StoredColumns
+from delta_models.log.file_names import (
+    CheckpointName,
+    Compaction,
+    Listing,
+    checksum_name,
+    commit_name,
+    sort_names,
+)
+from delta_models.log.row_reader import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
-from delta_models.log.stored import StoredColumns
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.values import Row, Rows
 
 READER_FEATURES = frozenset({
@@ -78,7 +85,7 @@ class LogReader:
         """Drop what was derived from commits, and keep the commits, so that a change of one can still be told."""
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
-        self._verdicts: dict[str, tuple[Stamp | None, list[Breach]]] = {}
+        self._verdicts: dict[str, tuple[Stamp | None, list[Violation]]] = {}
         self.files = TableFiles(self.folder, self.zone, self.stored)
 
     # The log
@@ -154,9 +161,9 @@ class LogReader:
             first = 0 if start is None else start.version + 1
             found.append((start, ()))
             found += [
-                (start, (each,))
-                for each in listing.compactions
-                if first <= each.first and each.last <= version
+                (start, (compaction,))
+                for compaction in listing.compactions
+                if first <= compaction.first and compaction.last <= version
             ]
         return tuple(found)
 
@@ -177,7 +184,7 @@ class LogReader:
         """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""
         return tuple(self._starts(self.listing(), version))
 
-    def verdict(self, name: str, judge: Callable[[], Iterable[Breach]]) -> list[Breach]:
+    def verdict(self, name: str, judge: Callable[[], Iterable[Violation]]) -> list[Violation]:
         """What a judge says of a file of the log, asked once for as long as the file stays as it is."""
         stamp = _stamp(str(self.log / name))
         kept = self._verdicts.get(name)
@@ -210,11 +217,11 @@ class LogReader:
 
     def commit_times(self) -> dict[int, int]:
         """When each version was committed, in milliseconds since the epoch."""
-        return clock.commit_times(self, from_info=self.copied)
+        return commit_timestamps.commit_times(self, from_info=self.copied)
 
     def version_at(self, micros: int, *, beyond: bool = True) -> int:
         """The version that a time means. Raises MissingVersion if none does; `beyond` as in `clock.version_at`."""
-        return clock.version_at(self, micros, from_info=self.copied, beyond=beyond)
+        return commit_timestamps.version_at(self, micros, from_info=self.copied, beyond=beyond)
 
     def changes(self, first: int, last: int | None = None) -> Rows:
         """The change feed of the versions `first` to `last`, both included."""
@@ -287,7 +294,9 @@ class LogReader:
         while first in listing.commits:
             first -= 1
         found: list[CheckpointName | None] = [
-            each for each in listing.checkpoints if each.complete and first <= each.version <= target
+            checkpoint
+            for checkpoint in listing.checkpoints
+            if checkpoint.complete and first <= checkpoint.version <= target
         ]
         found.reverse()
         if first < 0:
@@ -361,11 +370,11 @@ def _unreachable(listing: Listing, target: int, gap: int) -> LogError:
         return CorruptLog(
             f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}"
         )
-    if any(each.version <= target for each in listing.checkpoints if each.complete):
+    if any(checkpoint.version <= target for checkpoint in listing.checkpoints if checkpoint.complete):
         return CorruptLog(
             f"the log has no commit {gap}, and no checkpoint behind it leads to version {target}"
         )
-    if not any(each.complete for each in listing.checkpoints):
+    if not any(checkpoint.complete for checkpoint in listing.checkpoints):
         return CorruptLog(f"the log has neither commit {gap} nor a checkpoint to begin with")
     return MissingVersion(f"version {target} can no longer be reconstructed: commit {gap} is gone")
 

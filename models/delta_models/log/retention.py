@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from delta_models.log.actions import Remove
-from delta_models.log.names import Listing
+from delta_models.log.file_names import Listing
 from delta_models.log.state import Snapshot
 
 DELETED_FILES = "delta.deletedFileRetentionDuration"
@@ -61,13 +61,17 @@ def cleanable(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
     if newest_expired is None:
         return ()
     covering = [
-        each.version for each in listing.checkpoints if each.complete and each.version <= newest_expired
+        checkpoint.version
+        for checkpoint in listing.checkpoints
+        if checkpoint.complete and checkpoint.version <= newest_expired
     ]
     if not covering:
         return ()
     floor = max(covering)
     names = [name for version, name in listing.commits.items() if version < floor]
     names += [name for version, name in listing.checksums.items() if version < floor]
-    names += [name for each in listing.checkpoints if each.version < floor for name in each.files]
-    names += [each.name for each in listing.compactions if each.first <= floor]
+    names += [
+        name for checkpoint in listing.checkpoints if checkpoint.version < floor for name in checkpoint.files
+    ]
+    names += [compaction.name for compaction in listing.compactions if compaction.first <= floor]
     return tuple(sorted(names))

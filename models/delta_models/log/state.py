@@ -187,8 +187,8 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
     removes, adds = commit.removes, commit.adds
     live, tombstones = before.live, before.tombstones
     if removes or adds:
-        added = {each.key: each for each in adds}
-        removed = {each.key: each for each in removes}
+        added = {add.key: add for add in adds}
+        removed = {remove.key: remove for remove in removes}
         live = _layered(live).changed(removed, added.items())
         # A file that the same commit adds again is live: live and removed files are disjoint.
         buried = ((key, each) for key, each in removed.items() if key not in added)
@@ -196,12 +196,12 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
     transactions, domains = before.transactions, before.domains
     if commit.transactions:
         transactions = _layered(transactions).changed(
-            (), ((each.app_id, each) for each in commit.transactions)
+            (), ((transaction.app_id, transaction) for transaction in commit.transactions)
         )
     if commit.domains:
         domains = _layered(domains).changed(
-            (each.name for each in commit.domains if each.removed),
-            ((each.name, each) for each in commit.domains if not each.removed),
+            (domain.name for domain in commit.domains if domain.removed),
+            ((domain.name, domain) for domain in commit.domains if not domain.removed),
         )
     return Snapshot(
         commit.version,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from delta_models.operations.definition import (
+from delta_models.operations.ddl import (
     AddColumn,
     AddConstraint,
     DropColumn,
@@ -31,38 +31,18 @@ from delta_models.operations.definition import (
     UnsetProperties,
     WidenColumn,
 )
-from delta_models.operations.faults import DamageFile, DeadTableAt, FailAt, KillAt, LoseReplyAt, TearAt
-from delta_models.operations.looks import (
-    Detail,
-    History,
-    Read,
-    ReadChanges,
-    Reopen,
-    SetZone,
-    SwitchActor,
-    Tail,
-)
-from delta_models.operations.rows import (
+from delta_models.operations.dml import (
     Append,
     Assignments,
     Delete,
     Merge,
     MergeClause,
     Overwrite,
-    Pour,
     Update,
+    WriteStream,
 )
-from delta_models.operations.tables import (
-    CloneTo,
-    ConvertFromParquet,
-    Create,
-    CreateAs,
-    Drop,
-    Properties,
-    Replace,
-    Restore,
-)
-from delta_models.operations.upkeep import (
+from delta_models.operations.faults import DamageFile, DeadTableAt, FailAt, KillAt, LoseReplyAt, TearAt
+from delta_models.operations.maintenance import (
     AdvanceClock,
     Checkpoint,
     CleanLog,
@@ -73,7 +53,27 @@ from delta_models.operations.upkeep import (
     Vacuum,
     ZOrder,
 )
-from delta_models.operations.when import AtState, AtTime, AtTimestamp, AtVersion, Latest, When
+from delta_models.operations.queries import (
+    Detail,
+    History,
+    Read,
+    ReadChanges,
+    ReadStream,
+    Reopen,
+    SetZone,
+    SwitchActor,
+)
+from delta_models.operations.table_lifecycle import (
+    CloneTo,
+    ConvertFromParquet,
+    Create,
+    CreateAs,
+    Drop,
+    Properties,
+    Replace,
+    Restore,
+)
+from delta_models.operations.time_travel import AtState, AtTime, AtTimestamp, AtVersion, Latest, When
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +96,23 @@ class Interleave:
 
 Operation = (
     Create | Replace | CreateAs | Drop | CloneTo | ConvertFromParquet | Restore
-    | Append | Overwrite | Pour
+    | Append | Overwrite | WriteStream
     | Delete | Update | Merge
     | AddColumn | DropColumn | RenameColumn | ReorderColumn | WidenColumn | SetNullable | SetDefault
     | SetProperties | UnsetProperties | AddConstraint | DropConstraint | EnableFeature | DropFeature
     | Optimize | ZOrder | Cluster | Purge | Vacuum | Checkpoint | CompactLog | CleanLog | AdvanceClock
-    | Read | ReadChanges | History | Detail | Tail
+    | Read | ReadChanges | History | Detail | ReadStream
     | Reopen | SwitchActor | SetZone | Interleave
     | KillAt | FailAt | LoseReplyAt | TearAt | DeadTableAt | DamageFile
 )  # fmt: skip
 
-LOOKS = (Read, ReadChanges, History, Detail, Tail)
+QUERIES = (Read, ReadChanges, History, Detail, ReadStream)
 STORAGE_FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt)
 FAULTS = (KillAt, FailAt, LoseReplyAt, TearAt, DeadTableAt, DamageFile)
 
 __all__ = [
     "FAULTS",
-    "LOOKS",
+    "QUERIES",
     "STORAGE_FAULTS",
     "AddColumn",
     "AddConstraint",
@@ -151,11 +151,11 @@ __all__ = [
     "Operation",
     "Optimize",
     "Overwrite",
-    "Pour",
     "Properties",
     "Purge",
     "Read",
     "ReadChanges",
+    "ReadStream",
     "RenameColumn",
     "Reopen",
     "ReorderColumn",
@@ -166,12 +166,12 @@ __all__ = [
     "SetProperties",
     "SetZone",
     "SwitchActor",
-    "Tail",
     "TearAt",
     "UnsetProperties",
     "Update",
     "Vacuum",
     "When",
     "WidenColumn",
+    "WriteStream",
     "ZOrder",
 ]

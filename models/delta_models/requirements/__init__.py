@@ -1,6 +1,6 @@
 """The catalogue: every rule that a conforming engine keeps, each with its id, sentence and source.
 
-A check never asserts; it reports a `Breach` of a requirement. One module here a subject; each has a tuple
+A check never asserts; it reports a `Violation` of a requirement. One module here a subject; each has a tuple
 `REQUIREMENTS`, and `CATALOGUE` is the sequence of all; `OF_THE_LOG` are those that `delta_models.log.validity` judges.
 """
 
@@ -15,14 +15,14 @@ from delta_models.requirements import (
     faults,
     features,
     files,
+    introspection,
     log,
     races,
-    rules,
+    row_constraints,
     streams,
-    told,
-    unseen,
+    unobservable,
 )
-from delta_models.requirements.base import Breach, Requirement, Strength
+from delta_models.requirements.base import Requirement, Strength, Violation
 
 OF_THE_LOG: tuple[Requirement, ...] = (
     *log.REQUIREMENTS,
@@ -38,11 +38,11 @@ CATALOGUE: tuple[Requirement, ...] = (
     *faults.REQUIREMENTS,
     *OF_THE_LOG,
     *races.REQUIREMENTS,
-    *rules.REQUIREMENTS,
+    *row_constraints.REQUIREMENTS,
     *streams.REQUIREMENTS,
-    *told.REQUIREMENTS,
-    *unseen.REQUIREMENTS,
+    *introspection.REQUIREMENTS,
+    *unobservable.REQUIREMENTS,
 )
-BY_ID: dict[str, Requirement] = {each.id: each for each in CATALOGUE}
+BY_ID: dict[str, Requirement] = {requirement.id: requirement for requirement in CATALOGUE}
 
-__all__ = ["BY_ID", "CATALOGUE", "OF_THE_LOG", "Breach", "Requirement", "Strength"]
+__all__ = ["BY_ID", "CATALOGUE", "OF_THE_LOG", "Requirement", "Strength", "Violation"]

@@ -31,7 +31,7 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class Violation:
     """A requirement that did not hold: what was seen, where (a file, an action, a row), and which columns it concerns.
 
     `read` is the question that was answered wrongly, where it is about an answer."""

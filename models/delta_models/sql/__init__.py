@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from datetime import UTC, tzinfo
 
-from delta_models.coercion import Mismatch
-from delta_models.conversions import NotConvertible, Unreadable
+from delta_models.casts.explicit import NotConvertible, Unreadable
+from delta_models.casts.implicit import Mismatch
 from delta_models.expressions import Expression, type_of
 from delta_models.functions import BadCall, EvaluationError
 from delta_models.schema import BOOLEAN, VOID, DataType, SchemaError, Struct
+from delta_models.sql.converter import Converter
 from delta_models.sql.errors import NoSuchColumn, NotUnderstood, SqlError, SyntaxProblem, TypeMismatch
-from delta_models.sql.grammar import syntax_tree, type_tree
+from delta_models.sql.parser import syntax_tree, type_tree
 from delta_models.sql.types import type_from
-from delta_models.sql.walk import Walk
 
 __all__ = [
     "NoSuchColumn", "NotUnderstood", "SqlError", "SyntaxProblem", "TypeMismatch", "parse_expression",
@@ -27,7 +27,7 @@ def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expressio
     """The expression that a text means over rows of a schema, in a session of this zone."""
     tree = syntax_tree(text)
     try:
-        return Walk(schema, zone).expression(tree)
+        return Converter(schema, zone).expression(tree)
     except (Mismatch, NotConvertible, BadCall) as error:
         raise TypeMismatch(f"{text}: {error}") from error
     except (Unreadable, EvaluationError) as error:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from delta_models.table.changes import ChangesExpectation, StepChanges
-from delta_models.table.expectation import Branch, Expectation, LookExpectation
+from delta_models.table.change_feed import ChangesExpectation, StepChanges
+from delta_models.table.expectation import AllowedOutcome, Expectation, ReadExpectation
+from delta_models.table.history_model import ModelHistory
 from delta_models.table.state import NotModelled, Table
-from delta_models.table.streams import FollowExpectation
-from delta_models.table.world import World
+from delta_models.table.streams import StreamExpectation
 
 __all__ = [
-    "Branch",
+    "AllowedOutcome",
     "ChangesExpectation",
     "Expectation",
-    "FollowExpectation",
-    "LookExpectation",
+    "ModelHistory",
     "NotModelled",
+    "ReadExpectation",
     "StepChanges",
+    "StreamExpectation",
     "Table",
-    "World",
 ]

@@ -35,7 +35,7 @@ from delta_models.schema import (
     Struct,
 )  # fmt: skip
 from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.fit import BrokenRule, Misfit, bare, check_rules, under
+from delta_models.table.row_conversion import BrokenRule, RowMismatch, bare, check_rules, under
 from delta_models.table.state import Table
 from delta_models.values import Row
 
@@ -75,8 +75,8 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
         return _edited(table, operation.parent, edit, "contents.add-column")
     except _Taken:
         left = (
-            replace(each, breaks="outcome.existing-column-refused")
-            for each in unchanged(table, "contents.add-column").branches
+            replace(branch, breaks="outcome.existing-column-refused")
+            for branch in unchanged(table, "contents.add-column").branches
         )
         return Expectation((*refused(table, REFUSALS, "outcome.existing-column-refused").branches, *left))
 
@@ -88,7 +88,7 @@ def drop_column(table: Table, operation: DropColumn) -> Expectation:
         at = parent.index(operation.path[-1])
         if len(parent) == 1:
             message = "the last column can't go"
-            raise Misfit(message)
+            raise RowMismatch(message)
         return Struct(parent.fields[:at] + parent.fields[at + 1 :])
 
     if not _is_mapped(table):
@@ -108,13 +108,15 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         at = parent.index(old)
         if operation.name.casefold() in _folded(parent.names) - {old.casefold()}:
             message = f"there is a column {operation.name}"
-            raise Misfit(message)
+            raise RowMismatch(message)
         return _with_field(parent, at, replace(parent.fields[at], name=operation.name))
 
     def renamed(names: Iterable[str]) -> tuple[str, ...]:
         if len(operation.path) > 1:
             return tuple(names)
-        return tuple(operation.name if each.casefold() == old.casefold() else each for each in names)
+        return tuple(
+            operation.name if candidate.casefold() == old.casefold() else candidate for candidate in names
+        )
 
     if not _is_mapped(table):
         return refused(table, REFUSALS, "outcome.column-mapping-needed")
@@ -122,7 +124,7 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
     try:
         schema = edit_struct(table.schema, operation.path[:-1], edit)
-    except (KeyError, Misfit):
+    except (KeyError, RowMismatch):
         return refused(table, REFUSALS, "outcome.unknown-column-refused")
     defaults = tuple(
         zip(renamed(name for name, _ in table.defaults), (each for _, each in table.defaults), strict=True)
@@ -156,7 +158,7 @@ def widen_column(table: Table, operation: WidenColumn) -> Expectation:
         each = parent.fields[at]
         if each.type != operation.type and not can_widen(each.type, operation.type):
             message = f"{each.type} does not widen to {operation.type}"
-            raise Misfit(message)
+            raise RowMismatch(message)
         return _with_field(parent, at, replace(each, type=operation.type))
 
     if table.property("delta.enableTypeWidening") != "true":
@@ -239,7 +241,7 @@ def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataTy
 def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
     try:
         schema = edit_struct(table.schema, parent, edit)
-    except (KeyError, Misfit):
+    except (KeyError, RowMismatch):
         return refused(table, REFUSALS, "outcome.unknown-column-refused")
     if schema == table.schema:
         return unchanged(table, requirement)
@@ -250,8 +252,8 @@ def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str)
 def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     """The same ends, where the operation succeeds with the table edited."""
     branches = (
-        each if isinstance(each.outcome, Rejected) else replace(each, table=edit(each.table))
-        for each in ends.branches
+        branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
+        for branch in ends.branches
     )
     return Expectation(tuple(branches))
 
@@ -268,7 +270,7 @@ def _with_field(parent: Struct, at: int, new: Field) -> Struct:
 
 
 def _folded(names: Iterable[str]) -> set[str]:
-    return {each.casefold() for each in names}
+    return {name.casefold() for name in names}
 
 
 def _is_mapped(table: Table) -> bool:
@@ -282,4 +284,6 @@ def _is_used(table: Table, path: tuple[str, ...], also: tuple[str, ...] = ()) ->
 
 
 def _without(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
-    return tuple(each for each in defaults if len(path) > 1 or each[0].casefold() != path[0].casefold())
+    return tuple(
+        default for default in defaults if len(path) > 1 or default[0].casefold() != path[0].casefold()
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from delta_models.operations import CloneTo, ConvertFromParquet, Create, CreateAs, Drop, Replace
 from delta_models.outcomes import Committed
 from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.fit import BrokenRule, check_rules
+from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Rows
 
@@ -77,7 +77,7 @@ def _defined(table: Table, operation: Create | Replace, requirement: str) -> Exp
     if not operation.schema.fields:
         message = "a table without columns"
         raise NotModelled(message)
-    names = {each.casefold() for each in operation.schema.names}
+    names = {name.casefold() for name in operation.schema.names}
     partitioning = [each.casefold() for each in operation.partition_by]
     clustering = {each.casefold() for each in operation.cluster_by}
     wrong = (

@@ -17,7 +17,7 @@ ANY_NUMBER = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class AllowedOutcome:
     """One legal end: the outcome, how many versions it adds (least, most), and the table afterwards.
 
     `requirement` names the rule that makes this end legal and says what the rows are. `breaks` names a rule of class
@@ -47,20 +47,20 @@ class Branch:
 class Expectation:
     """Every legal end of one operation; the first branch is the ordinary one."""
 
-    branches: tuple[Branch, ...]
+    branches: tuple[AllowedOutcome, ...]
 
     @property
-    def ordinary(self) -> Branch:
+    def ordinary(self) -> AllowedOutcome:
         """What the operation does unless something is in its way."""
         return self.branches[0]
 
-    def match(self, outcome: Outcome, commits: int) -> Branch | None:
+    def match(self, outcome: Outcome, commits: int) -> AllowedOutcome | None:
         """The branch that an engine took, or None if it ended illegally. `Unsupported` and `Unknown` are no ends."""
-        return next((each for each in self.branches if each.fits(outcome, commits)), None)
+        return next((branch for branch in self.branches if branch.fits(outcome, commits)), None)
 
 
 @dataclass(frozen=True, slots=True)
-class LookExpectation:
+class ReadExpectation:
     """What a read returns, and the kinds of refusal that are allowed instead; `rows` None: it must be refused."""
 
     rows: Rows | None
@@ -69,15 +69,15 @@ class LookExpectation:
 
 def changed(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
     """The table becomes another, in one commit."""
-    return Expectation((Branch(Committed(), commits, table, requirement),))
+    return Expectation((AllowedOutcome(Committed(), commits, table, requirement),))
 
 
 def unchanged(table: Table, requirement: str, most: int = 1) -> Expectation:
     """Nothing to do: said so, or committed without effect, in up to `most` commits."""
     return Expectation(
         (
-            Branch(NoChange(), (0, 0), table, requirement),
-            Branch(Committed(), (0, most), table, requirement),
+            AllowedOutcome(NoChange(), (0, 0), table, requirement),
+            AllowedOutcome(Committed(), (0, most), table, requirement),
         )
     )
 
@@ -87,8 +87,8 @@ def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
     if before.same_contents(after):
         return Expectation(
             (
-                Branch(Committed(), (0, 1), after, requirement),
-                Branch(NoChange(), (0, 0), after, requirement),
+                AllowedOutcome(Committed(), (0, 1), after, requirement),
+                AllowedOutcome(NoChange(), (0, 0), after, requirement),
             )
         )
     return changed(after, requirement)
@@ -97,7 +97,7 @@ def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
 def refused(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
     """The operation must be refused, for one of these reasons, and the table stays."""
     kinds = (kinds,) if isinstance(kinds, str) else kinds
-    return Expectation(tuple(Branch(Rejected(kind), (0, 0), table, requirement) for kind in kinds))
+    return Expectation(tuple(AllowedOutcome(Rejected(kind), (0, 0), table, requirement) for kind in kinds))
 
 
 def or_refused(expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str) -> Expectation:

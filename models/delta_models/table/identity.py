@@ -21,7 +21,7 @@ ROOM = 1_000_000  # values that a history surely leaves enough of
 EXPLICIT, MARK = "delta.identity.allowExplicitInsert", "delta.identity.highWaterMark"
 
 
-class Unknown:
+class UnknownValue:
     """A value that an engine made up and nobody has seen yet; it equals itself alone."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Unknown:
         return "a generated value"
 
 
-UNKNOWN = Unknown()
+UNKNOWN = UnknownValue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ def generated_identity(name: str, start: int, step: int, *, explicit: bool) -> F
 
 def identities(schema: Struct) -> tuple[Identity, ...]:
     """The identity columns of a schema."""
-    return _identities(schema) if any(STEP in each.metadata_json for each in schema) else ()
+    return _identities(schema) if any(STEP in field.metadata_json for field in schema) else ()
 
 
 def without_identities(table: Table) -> Table:
     """The table as everything but its identity columns: what may be drawn from."""
-    opaque = {each.position for each in identities(table.schema)}
+    opaque = {identity.position for identity in identities(table.schema)}
     if not opaque:
         return table
     kept = [at for at in range(len(table.schema)) if at not in opaque]
@@ -80,7 +80,7 @@ def without_identities(table: Table) -> Table:
 
 def bound(table: Table, observed: Rows) -> Table:
     """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
-    positions = [each.position for each in identities(table.schema)]
+    positions = [identity.position for identity in identities(table.schema)]
     if not any(row[at] is UNKNOWN for row in table.rows for at in positions):
         return table
     if observed.schema.names != table.schema.names:
@@ -103,9 +103,9 @@ def bound(table: Table, observed: Rows) -> Table:
 def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
     """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
     found: dict[str, list[Value]] = {}
-    for each in identities(before.schema):
-        at = each.position
-        found[each.name] = [
+    for identity in identities(before.schema):
+        at = identity.position
+        found[identity.name] = [
             new[at] for old, new in zip(before.rows, after.rows, strict=True) if old[at] is UNKNOWN
         ]
     return found
@@ -114,7 +114,7 @@ def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
 def or_exhausted(before: Table, ends: Expectation) -> Expectation:
     """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
     after = ends.ordinary.table
-    short = [each.position for each in identities(after.schema) if each.near_its_end]
+    short = [identity.position for identity in identities(after.schema) if identity.near_its_end]
     if not any(row[at] is UNKNOWN for at in short for row in after.rows):
         return ends
     return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
@@ -122,8 +122,8 @@ def or_exhausted(before: Table, ends: Expectation) -> Expectation:
 
 def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
     """The identity columns among some names."""
-    folded = {each.casefold() for each in names}
-    return tuple(each for each in identities(schema) if each.name.casefold() in folded)
+    folded = {name.casefold() for name in names}
+    return tuple(identity for identity in identities(schema) if identity.name.casefold() in folded)
 
 
 def _masked(row: Row, positions: Iterable[int]) -> Row:
@@ -136,11 +136,11 @@ def _masked(row: Row, positions: Iterable[int]) -> Row:
 @lru_cache(maxsize=256)
 def _identities(schema: Struct) -> tuple[Identity, ...]:
     found = []
-    for at, each in enumerate(schema):
-        said = each.metadata
+    for at, field in enumerate(schema):
+        said = field.metadata
         if STEP in said:
             mark = said.get(MARK)
             start, step = int(str(said[START])), int(str(said[STEP]))
             known = None if mark is None else int(str(mark))
-            found.append(Identity(at, each.name, start, step, bool(said.get(EXPLICIT)), known))
+            found.append(Identity(at, field.name, start, step, bool(said.get(EXPLICIT)), known))
     return tuple(found)

@@ -6,28 +6,35 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from delta_models.casts import Overflow
+from delta_models.casts.assignment import Overflow
 from delta_models.expressions import And, Column, Compare, Expression, compiled
 from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Merge, MergeClause
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import Field, Struct
-from delta_models.table.blend import Blended, blended, with_blended
-from delta_models.table.change import assigner
-from delta_models.table.computed import generated, recomputer
-from delta_models.table.expectation import Branch, Expectation, or_refused, refused, rewritten, unchanged
-from delta_models.table.fit import (
+from delta_models.table.expectation import (
+    AllowedOutcome,
+    Expectation,
+    or_refused,
+    refused,
+    rewritten,
+    unchanged,
+)
+from delta_models.table.generated_columns import generated, recomputer
+from delta_models.table.identity import given as identities_given
+from delta_models.table.row_conversion import (
     GIVEN,
     BrokenRule,
     Given,
-    Misfit,
+    RowMismatch,
     check_rules,
     default_of,
     merge_schemas,
     under,
 )
-from delta_models.table.identity import given as identities_given
 from delta_models.table.state import Table
+from delta_models.table.struct_merge import MergedStruct, blended, with_blended
+from delta_models.table.update_delete import assigner
 from delta_models.values import Key, Row, sql_keyer
 
 MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not-matched", "not-matched-by-source"
@@ -65,7 +72,7 @@ def counts(table: Table, operation: Merge) -> Counts | None:
         scope = _scope(target.schema, operation.source.schema)
         clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
         decisions, _ = _decided(target, operation, clauses, _matches(operation, target, scope))
-    except (KeyError, Misfit, Ambiguous, EvaluationError):
+    except (KeyError, RowMismatch, Ambiguous, EvaluationError):
         return None
     acting = [(clause, pair[1] is None) for clause, pair in decisions if clause is not None]
     inserted = sum(new for _, new in acting)
@@ -80,7 +87,7 @@ def merge(table: Table, operation: Merge) -> Expectation:
         scope = _scope(target.schema, operation.source.schema)
         clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
         matches = _matches(operation, target, scope)
-    except (KeyError, Misfit) as error:
+    except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
     if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
         return refused(table, "append-only", "outcome.append-only")
@@ -98,7 +105,7 @@ def merge(table: Table, operation: Merge) -> Expectation:
         ends = _nothing(table, target)
     else:
         ends = rewritten(table, target.with_rows((*kept, *stored)), "contents.merge")
-    if any(each.casts for each in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
+    if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
         ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
     if generated(target.schema):
         ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
@@ -106,13 +113,13 @@ def merge(table: Table, operation: Merge) -> Expectation:
         return ends
     if _one_unconditional_delete(operation):
         return _or_ambiguous(table, ends)
-    softer = (replace(each, breaks="outcome.merge-deletes-twice-refused") for each in ends.branches)
+    softer = (replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.branches)
     return Expectation(
         (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").branches, *softer)
     )
 
 
-def _misfit(table: Table, error: KeyError | Misfit) -> Expectation:
+def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:
     if isinstance(error, Given):
         return refused(table, GIVEN, "outcome.identity-given-refused")
     unknown = isinstance(error, KeyError)
@@ -167,24 +174,24 @@ def _nothing(table: Table, target: Table) -> Expectation:
     ends = unchanged(table, "contents.merge-nothing")
     if target.schema == table.schema:
         return ends
-    grown = Branch(Committed(), (1, 1), target, "contents.merge-nothing")
+    grown = AllowedOutcome(Committed(), (1, 1), target, "contents.merge-nothing")
     return Expectation((grown, *ends.branches))
 
 
 def _evolved(table: Table, operation: Merge) -> Table:
     """The table with the source's columns that it lacks, as far as a clause writes to them."""
     source = operation.source.schema
-    if any(each.everything for each in operation.clauses):
+    if any(clause.everything for clause in operation.clauses):
         wanted = source
     else:
-        assigned = {name.casefold() for each in operation.clauses for name, _ in each.assignments}
+        assigned = {name.casefold() for clause in operation.clauses for name, _ in clause.assignments}
         wanted = Struct(tuple(each for each in source if each.name.casefold() in assigned))
     schema = merge_schemas(table.schema, wanted)
     return table if schema == table.schema else replace(table, schema=schema, rows=under(schema, table))
 
 
 def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
-    stricter = Branch(
+    stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
     return Expectation((*ends.branches, stricter))
@@ -196,12 +203,12 @@ def _scope(target: Struct, source: Struct) -> Struct:
 
 def _prepare(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
     prepared = []
-    for each in operation.clauses:
-        if each.action not in ACTIONS.get(each.when, ()):
-            message = f"{each.action} when {each.when}"
-            raise Misfit(message)
-        if each.when == when:
-            prepared.append(_clause(each, operation, table, scope))
+    for clause in operation.clauses:
+        if clause.action not in ACTIONS.get(clause.when, ()):
+            message = f"{clause.action} when {clause.when}"
+            raise RowMismatch(message)
+        if clause.when == when:
+            prepared.append(_clause(clause, operation, table, scope))
     return prepared
 
 
@@ -217,13 +224,13 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     if clause.action == "delete":
         return _Clause(applies, lambda _row, _pair: (), deletes=True)
     assignments: Assignments = clause.assignments
-    mixed: tuple[Blended, ...] = ()
+    mixed: tuple[MergedStruct, ...] = ()
     if clause.everything:
         assignments = _everything(clause, operation, table)
         if operation.schema_evolution:
             mixed = blended(table.schema, operation.source.schema)
             names = {table.schema.names[each.place] for each in mixed}
-            assignments = tuple(each for each in assignments if each[0] not in names)
+            assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
     made = identities_given(table.schema, [name for name, _ in assignments])
     if any(clause.action == "update" or not each.explicit for each in made):
         message = "an identity column takes no value"
@@ -244,8 +251,8 @@ def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignme
     """`*`: each target column from the source column of its name; where schemas may grow, as far as there is one."""
     if clause.when == BY_SOURCE:
         message = "there is no source row to take everything from"
-        raise Misfit(message)
-    source = {each.casefold() for each in operation.source.schema.names}
+        raise RowMismatch(message)
+    source = {candidate.casefold() for candidate in operation.source.schema.names}
     names = [name for name in table.schema.names if name.casefold() in source]
     if len(names) < len(table.schema) and not operation.schema_evolution:
         message = "the source lacks a column of the table"
@@ -254,11 +261,11 @@ def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignme
 
 
 def _first(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
-    return next((each for each in clauses if each.applies(pair)), None)
+    return next((clause for clause in clauses if clause.applies(pair)), None)
 
 
 def _one_unconditional_delete(operation: Merge) -> bool:
-    matched = [each for each in operation.clauses if each.when == MATCHED]
+    matched = [clause for clause in operation.clauses if clause.when == MATCHED]
     return len(matched) == 1 and matched[0].action == "delete" and matched[0].condition is None
 
 

@@ -106,7 +106,7 @@ class Table:
 
     @cached_property
     def _widths(self) -> tuple[tuple[int, int], ...]:
-        found = ((at, width_of(each)) for at, each in enumerate(self.schema))
+        found = ((at, width_of(column)) for at, column in enumerate(self.schema))
         return tuple((at, width) for at, width in found if width is not None)
 
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:

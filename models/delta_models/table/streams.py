@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from delta_models.operations import Append, Interleave, Pour, Tail
+from delta_models.operations import Append, Interleave, ReadStream, WriteStream
 from delta_models.outcomes import Committed
 from delta_models.schema import Struct
-from delta_models.table.changes import StepChanges, is_recorded, step_changes
-from delta_models.table.expectation import Branch, Expectation, unchanged
+from delta_models.table.change_feed import StepChanges, is_recorded, step_changes
+from delta_models.table.expectation import AllowedOutcome, Expectation, unchanged
 from delta_models.table.state import NotModelled
 from delta_models.table.write import append
 from delta_models.values import Key, Row, Rows
 
 if TYPE_CHECKING:
-    from delta_models.table.world import State, World
+    from delta_models.table.history_model import ModelHistory, State
 
 ROWS, INSERTS, CHANGES = FOLLOWS = ("rows", "inserts", "changes")
 
 
 @dataclass(frozen=True, slots=True)
-class FollowExpectation:
+class StreamExpectation:
     """What a follower must have got: the rows of the `first` look and those that came in `steps`, of which the log says
     which took rows away; where it follows changes, all told the rows that are there `now`.
 
@@ -46,65 +46,65 @@ class FollowExpectation:
     refusals: tuple[str, ...] = ()
 
 
-def follow(world: World, tail: Tail, began: int, last: int) -> FollowExpectation:
+def follow(model_history: ModelHistory, tail: ReadStream, began: int, last: int) -> StreamExpectation:
     """What a follower has got that made its first look in the step `began`, and the one before this in `last`.
 
     A change of the schema on the way is not modelled.
     """
     if tail.follows not in FOLLOWS:
         raise NotModelled(f"a reader that follows {tail.follows}")
-    states = world.states[max(0, began - 1) :]
-    tables = [each.table for each in states]
-    if not began or not all(each.exists and each.schema == tables[0].schema for each in tables):
+    states = model_history.states[max(0, began - 1) :]
+    tables = [state.table for state in states]
+    if not began or not all(table.exists and table.schema == tables[0].schema for table in tables):
         raise NotModelled(
             "a reader that follows another table, or other columns, than those of its first look"
         )
     if tail.follows == CHANGES and not all(map(is_recorded, tables)):
         raise NotModelled("the changes of a table that does not record them all")
-    if tail.follows == INSERTS and any(isinstance(each.operation, Interleave) for each in states[1:]):
+    if tail.follows == INSERTS and any(isinstance(state.operation, Interleave) for state in states[1:]):
         raise NotModelled("which of several commits at once brought which rows")
     steps = tuple(
         step_changes(began + at, before.table, after.table)
         for at, (before, after) in enumerate(pairwise(states))
         if after.commits[1] > 0
     )
-    return FollowExpectation(
+    return StreamExpectation(
         tables[0].schema, tables[0].bag, tables[-1].bag, steps,
-        frozenset(key for each in tables for key in each.bag), _only_upkeep(world.states[last - 1 :]),
-        ("missing-file", "missing-version") if world.fragile > last else (),
+        frozenset(key for table in tables for key in table.bag), _only_upkeep(model_history.states[last - 1 :]),
+        ("missing-file", "missing-version") if model_history.fragile > last else (),
     )  # fmt: skip
 
 
 def _only_upkeep(states: Sequence[State]) -> bool:
     """Whether versions came, and neither a row came nor one went."""
-    return any(each.commits[1] > 0 for each in states[1:]) and all(
-        each.table.bag == states[0].table.bag for each in states[1:]
+    return any(state.commits[1] > 0 for state in states[1:]) and all(
+        state.table.bag == states[0].table.bag for state in states[1:]
     )
 
 
-def pour(world: World, operation: Pour) -> Expectation:
+def pour(model_history: ModelHistory, operation: WriteStream) -> Expectation:
     """The table's rows and all that has arrived at the stream and was not written yet."""
-    table = world.table
-    waiting = arrived(world, operation.stream)
+    table = model_history.table
+    waiting = arrived(model_history, operation.stream)
     rows = Rows(operation.rows.schema, (*(row for each in waiting for row in each), *operation.rows.rows))
     if not rows.rows:
         return unchanged(table, "stream.all-written", most=0)
     ends = append(table, Append(rows))
-    return Expectation(tuple(_in_batches(each, 1 + len(waiting)) for each in ends.branches))
+    return Expectation(tuple(_in_batches(branch, 1 + len(waiting)) for branch in ends.branches))
 
 
-def arrived(world: World, stream: str) -> list[tuple[Row, ...]]:
+def arrived(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:
     """What arrived at a stream in earlier steps and is not in the table yet, a batch a step."""
     waiting: list[tuple[Row, ...]] = []
-    for each in reversed(world.states):
-        if isinstance(each.operation, Pour) and each.operation.stream == stream:
-            if each.commits[1] > 0:
+    for state in reversed(model_history.states):
+        if isinstance(state.operation, WriteStream) and state.operation.stream == stream:
+            if state.commits[1] > 0:
                 break
-            waiting.append(each.operation.rows.rows)
+            waiting.append(state.operation.rows.rows)
     return [each for each in reversed(waiting) if each]
 
 
-def _in_batches(branch: Branch, most: int) -> Branch:
+def _in_batches(branch: AllowedOutcome, most: int) -> AllowedOutcome:
     if not isinstance(branch.outcome, Committed):
         return branch
-    return Branch(branch.outcome, (1, most), branch.table, "stream.all-written", branch.breaks)
+    return AllowedOutcome(branch.outcome, (1, most), branch.table, "stream.all-written", branch.breaks)

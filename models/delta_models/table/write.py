@@ -9,14 +9,14 @@ from delta_models.expressions import compiled
 from delta_models.operations import Append, Overwrite
 from delta_models.outcomes import Committed
 from delta_models.table.expectation import (
-    Branch,
+    AllowedOutcome,
     Expectation,
     changed,
     refused,
     rewritten,
     unchanged,
 )
-from delta_models.table.fit import Fitted, write
+from delta_models.table.row_conversion import ConvertedRows, write
 from delta_models.table.state import Table
 from delta_models.values import Row, row_keyer
 
@@ -26,7 +26,7 @@ def append(table: Table, operation: Append) -> Expectation:
     if operation.schema_mode == "overwrite":
         return refused(table, "bad-argument", "outcome.misfit-refused")
 
-    def finish(old: tuple[Row, ...], fitted: Fitted) -> Expectation:
+    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
         if not fitted.rows and fitted.table is table:
             return unchanged(table, "contents.append-nothing")
         return changed(fitted.table.with_rows(old + fitted.rows), "contents.append")
@@ -42,7 +42,7 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
     if operation.where is not None and operation.dynamic:
         return refused(table, "bad-argument", "outcome.bad-argument-refused")
 
-    def finish(old: tuple[Row, ...], fitted: Fitted) -> Expectation:
+    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
         target = fitted.table
         if operation.where is not None:
             picks = compiled(operation.where, target.schema)
@@ -70,17 +70,19 @@ def with_transaction(table: Table, transaction: tuple[str, int] | None, ends: Ex
     application, version = transaction
     seen = dict(table.transactions)
     recorded = tuple(sorted({**seen, application: version}.items()))
-    branches: list[Branch] = []
-    for each in ends.branches:
-        if isinstance(each.outcome, Committed):
-            if each.commits[0] == 0:
-                branches.append(replace(each, commits=(0, 0)))
-            branches.append(replace(each, commits=(1, 1), table=replace(each.table, transactions=recorded)))
+    branches: list[AllowedOutcome] = []
+    for branch in ends.branches:
+        if isinstance(branch.outcome, Committed):
+            if branch.commits[0] == 0:
+                branches.append(replace(branch, commits=(0, 0)))
+            branches.append(
+                replace(branch, commits=(1, 1), table=replace(branch.table, transactions=recorded))
+            )
         else:
-            branches.append(each)
+            branches.append(branch)
     if seen.get(application, version - 1) < version:
         return Expectation(tuple(branches))
-    repeated = tuple(replace(each, breaks="outcome.repeated-transaction-skipped") for each in branches)
+    repeated = tuple(replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in branches)
     return Expectation((*unchanged(table, "contents.repeated-transaction", most=0).branches, *repeated))
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from delta_adapters.host_client import HostClient
 from delta_adapters.registry import parse_engine
-from delta_adapters.supervisor import Host
 
 
 @pytest.fixture(scope="session")
@@ -16,15 +16,15 @@ def delta_spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def delta_spark_host(delta_spark_folder: Path) -> Iterator[Host]:
+def delta_spark_host(delta_spark_folder: Path) -> Iterator[HostClient]:
     """One JVM for all tests; none is left when the host has ended."""
-    with Host.start(parse_engine("delta-spark"), delta_spark_folder) as host:
+    with HostClient.start(parse_engine("delta-spark"), delta_spark_folder) as host:
         yield host
     assert javas_under(delta_spark_folder) == []
 
 
 @pytest.fixture
-def delta_spark(delta_spark_host: Host, tmp_path: Path) -> Host:
+def delta_spark(delta_spark_host: HostClient, tmp_path: Path) -> HostClient:
     """delta-spark at a folder that is not there yet."""
     if not delta_spark_host.alive:
         delta_spark_host.restart()
@@ -35,12 +35,12 @@ def delta_spark(delta_spark_host: Host, tmp_path: Path) -> Host:
 def javas_under(folder: Path) -> list[int]:
     """The JVMs whose command line names the folder."""
     found = []
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
             try:
-                words = (each / "cmdline").read_bytes()
+                words = (path / "cmdline").read_bytes()
             except OSError:
                 continue  # it ended while we looked
             if str(folder).encode() in words and b"java" in words.split(b"\0")[0]:
-                found.append(int(each.name))
+                found.append(int(path.name))
     return found

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from delta_adapters.losses import HostDied
+from delta_adapters.host_client import HostClient
+from delta_adapters.host_errors import HostDied
 from delta_adapters.smoke import smoke
-from delta_adapters.supervisor import Host
 from delta_models.expressions import Column, Compare, IsNull, Literal
 from delta_models.operations import (
     Append,
@@ -58,19 +58,19 @@ def equal(name: str, value: object) -> Compare:
     return Compare("=", Column((name,)), Literal(SCHEMA[name].type, value))
 
 
-def read(host: Host, **how: object) -> list[tuple[object, ...]]:
+def read(host: HostClient, **how: object) -> list[tuple[object, ...]]:
     reply = host.read(Read(**how))  # type: ignore[arg-type]
     assert reply.table is not None, reply.outcome
     columns = reply.table.to_pydict().values()
     return sorted(zip(*columns, strict=True), key=repr)
 
 
-def commits(host: Host, *operations: object) -> None:
-    for each in operations:
-        assert host.execute(each).outcome == Committed(), each  # type: ignore[arg-type]
+def commits(host: HostClient, *operations: object) -> None:
+    for operation in operations:
+        assert host.execute(operation).outcome == Committed(), operation  # type: ignore[arg-type]
 
 
-def rejection(host: Host, operation: object) -> str:
+def rejection(host: HostClient, operation: object) -> str:
     outcome = host.execute(operation).outcome  # type: ignore[arg-type]
     assert isinstance(outcome, Rejected), outcome
     return outcome.kind
@@ -187,13 +187,13 @@ def test_refusals_are_classified(delta_spark):
 
 def test_of_an_older_version_the_protocol_the_properties_and_the_columns_are_told(delta_spark):
     commits(delta_spark, Create(SCHEMA, ("part",), (("team", "red"),)), Append(rows((1, "a", "x"))))
-    wider = Rows(struct(*((each.name, each.type) for each in SCHEMA), ("more", LONG)), ((2, "b", "x", 7),))
+    wider = Rows(struct(*((field.name, field.type) for field in SCHEMA), ("more", LONG)), ((2, "b", "x", 7),))
     commits(delta_spark, Append(wider, schema_mode="merge"))
     newest = delta_spark.read(Detail()).table.to_pylist()[0]
     older = delta_spark.read(Detail(AtVersion(1))).table.to_pylist()[0]
     assert (newest["properties"], older["properties"]) == ([("team", "red")],) * 2
     assert (older["minReaderVersion"], older["minWriterVersion"]) == (1, 2)
-    columns = [[each["name"] for each in json.loads(told["columns"])["fields"]] for told in (older, newest)]
+    columns = [[load["name"] for load in json.loads(told["columns"])["fields"]] for told in (older, newest)]
     assert columns == [["id", "letter", "part"], ["id", "letter", "part", "more"]]
     assert (newest["partitionColumns"], newest["numFiles"]) == (["part"], 2)
     assert (older["id"], older["numFiles"]) == (None, None)
@@ -231,8 +231,8 @@ def test_values_at_their_limits_come_back_as_they_were(delta_spark):
         5, "at", table["at"].cast("int64")
     )
     found = {tuple(each.values()) for each in plain.to_pylist()}
-    decimal = {each[0]: each[1] and str(each[1]) for each in given.rows}
-    assert {each[:1] + each[2:] for each in found} == {each[:1] + each[2:] for each in given.rows}
+    decimal = {row[0]: row[1] and str(row[1]) for row in given.rows}
+    assert {each[:1] + each[2:] for each in found} == {row[:1] + row[2:] for row in given.rows}
     assert {each[0]: None if each[1] is None else f"{each[1]:f}" for each in found} == decimal
 
 

@@ -6,17 +6,19 @@ from typing import Any
 import pytest
 
 from conformance.findings import key_of, known_deviation
-from conformance.history import History
+from conformance.histories import History
 from delta_adapters.contract import Answer, Identity
 from delta_adapters.deviations import all_deviations
-from delta_adapters.supervisor import Host
+from delta_adapters.host_client import HostClient
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Outcome
-from tests.liars.stage import play
+from tests.mutants.stage import play
 
-# Under faults they are replayed in tests/crashes.
+# Under faults they are replayed in tests/suites/crashes.
 OURS = tuple(
-    each for each in all_deviations() if each.engine == "delta-spark" and each.history["suite"] != "crashes"
+    deviation
+    for deviation in all_deviations()
+    if deviation.engine == "delta-spark" and deviation.history["suite"] != "crashes"
 )
 
 
@@ -27,7 +29,7 @@ ALWAYS = ("delta-spark-restores-without-checksum",)
 class Hosted:
     """The host as an adapter, so that these tests share its JVM."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: HostClient) -> None:
         self._host = host
         self.open = host.open
 
@@ -51,10 +53,10 @@ class Hosted:
 @pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
 def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     history = History.from_json(entry.history)
-    steps = [(each.operation, each.slot or "A") for each in history.steps]
+    steps = [(step.operation, step.slot or "A") for step in history.steps]
     played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
-    keys = [key_of(each.seen, breach) for each in played.judged for breach in each.breaches]
-    causes = {each: known_deviation(each, history=history) for each in keys}
+    keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
+    causes = {key: known_deviation(key, history=history) for key in keys}
     assert {each.fingerprint for each, cause in causes.items() if cause == entry.name} == set(
         entry.fingerprints
     ), played.told() or "it is gone"

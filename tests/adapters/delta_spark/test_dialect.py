@@ -98,7 +98,7 @@ def test_a_literal_finds_exactly_its_value(all_types, data_type):
         tuple(
             And(
                 (
-                    Compare("=", value, Literal(data_type, each)),
+                    Compare("=", value, Literal(data_type, element)),
                     Not(
                         In(
                             NUMBER,
@@ -111,11 +111,11 @@ def test_a_literal_finds_exactly_its_value(all_types, data_type):
                     ),
                 )
             )
-            for index, each in enumerate(values)
+            for index, element in enumerate(values)
         )
     )
     assert _numbers(all_types.read(Read(where=And((own, Not(others)))))) == set(range(ROWS))
-    options = (*(Literal(data_type, each) for each in values[1:]), Literal(data_type, None))
+    options = (*(Literal(data_type, element) for element in values[1:]), Literal(data_type, None))
     found = _numbers(all_types.read(Read(where=In(value, options))))
     assert found == {number for number in range(ROWS) if number % len(values)}
 
@@ -134,7 +134,7 @@ def test_literals_of_all_types_are_written_by_an_update_and_found_by_a_delete(al
 
 @pytest.mark.slow
 def test_a_zero_that_is_negative_is_written_as_such_and_found_by_either(delta_spark):
-    double = next(each for each in EXTREMES if str(each) == "double")
+    double = next(extreme for extreme in EXTREMES if str(extreme) == "double")
     schema = struct(("value", double), ("number", LONG))
     delta_spark.execute(Create(schema, (), NO_STATISTICS))
     delta_spark.execute(Append(Rows(schema, ((-0.0, 0), (0.0, 1), (1.0, 2)))))
@@ -153,7 +153,7 @@ NAMES = ("Upper", "q`uote", "a.b", "select", "ünï", "it's", 'd"q', "#", "$x", 
 
 @pytest.mark.slow
 def test_any_name_can_be_said(delta_spark):
-    schema = struct(*((each, LONG) for each in NAMES))
+    schema = struct(*((candidate, LONG) for candidate in NAMES))
     row = tuple(range(len(NAMES)))
     assert delta_spark.execute(Create(schema)).outcome == Committed()
     assert (
@@ -162,13 +162,21 @@ def test_any_name_can_be_said(delta_spark):
     )
     every = And(tuple(Compare("=", Column((name,)), Literal(LONG, n)) for n, name in enumerate(NAMES)))
     assert (
-        delta_spark.execute(Update(tuple((each, Literal(LONG, 7)) for each in NAMES), every)).outcome
+        delta_spark.execute(
+            Update(tuple((candidate, Literal(LONG, 7)) for candidate in NAMES), every)
+        ).outcome
         == Committed()
     )
-    on = And(tuple(Compare("=", Column(("target", each)), Column(("source", each))) for each in NAMES))
+    on = And(
+        tuple(
+            Compare("=", Column(("target", candidate)), Column(("source", candidate))) for candidate in NAMES
+        )
+    )
     clauses = (
-        MergeClause("matched", "update", tuple((each, Literal(LONG, 8)) for each in NAMES)),
-        MergeClause("not-matched", "insert", tuple((each, Column(("source", each))) for each in NAMES)),
+        MergeClause("matched", "update", tuple((candidate, Literal(LONG, 8)) for candidate in NAMES)),
+        MergeClause(
+            "not-matched", "insert", tuple((candidate, Column(("source", candidate))) for candidate in NAMES)
+        ),
     )
     source = Rows(schema, (tuple(7 for _ in row), tuple(9 for _ in row)))
     assert delta_spark.execute(Merge(source, on, clauses)).outcome == Committed()

@@ -109,7 +109,7 @@ def test_a_killed_resolve_leaves_no_half_cache_and_the_next_one_clears_up(spark,
     process.wait()
     assert jars.cached() == ()
     folder = tmp_path / "cache" / "delta-conformance" / "jars"
-    assert any(each.name.startswith(".") for each in folder.iterdir())
+    assert any(path.name.startswith(".") for path in folder.iterdir())
 
     (tmp_path / "spark" / "bin" / "spark-submit").write_text(
         f'#!/bin/sh\nexec /bin/sh {tmp_path}/works "$@"\n'
@@ -119,7 +119,7 @@ def test_a_killed_resolve_leaves_no_half_cache_and_the_next_one_clears_up(spark,
         f"mkdir -p $JARS; cp {tmp_path}/repository/*.jar $JARS\n"
     )
     assert len(jars.resolve(java=JAVA)) == 2
-    assert not any(each.name.startswith(".") for each in folder.iterdir())
+    assert not any(path.name.startswith(".") for path in folder.iterdir())
     assert len(calls.read_text().splitlines()) == 1
 
 
@@ -152,5 +152,5 @@ def _open(gate: Path, process: subprocess.Popen[str]) -> None:
 
 def _jar(path: Path, *names: str) -> None:
     with zipfile.ZipFile(path, "w") as archive:
-        for each in names:
-            archive.writestr(each, b"")
+        for name in names:
+            archive.writestr(name, b"")

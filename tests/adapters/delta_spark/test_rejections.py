@@ -2,7 +2,7 @@ import pytest
 
 from delta_adapters.delta_spark import rejections
 from delta_adapters.delta_spark.rejections import classify
-from delta_adapters.spark.throwables import Cause, words
+from delta_adapters.spark.jvm_errors import Cause, words
 from delta_models.outcomes import REJECTIONS
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from delta_adapters.host_client import HostClient
 from delta_adapters.smoke import smoke
-from delta_adapters.supervisor import Host
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import (
     AddColumn,
@@ -45,18 +45,18 @@ def equal(name: str, value: object) -> Compare:
     return Compare("=", Column((name,)), Literal(LONG if isinstance(value, int) else STRING, value))
 
 
-def read(host: Host, **how: object) -> list[tuple[object, ...]]:
+def read(host: HostClient, **how: object) -> list[tuple[object, ...]]:
     reply = host.read(Read(**how))  # type: ignore[arg-type]
     assert reply.table is not None, reply.outcome
     return sorted(zip(*reply.table.to_pydict().values(), strict=True), key=repr)
 
 
-def commits(host: Host, *operations: object) -> None:
-    for each in operations:
-        assert host.execute(each).outcome == Committed(), each  # type: ignore[arg-type]
+def commits(host: HostClient, *operations: object) -> None:
+    for operation in operations:
+        assert host.execute(operation).outcome == Committed(), operation  # type: ignore[arg-type]
 
 
-def kind(host: Host, operation: object) -> str:
+def kind(host: HostClient, operation: object) -> str:
     outcome = host.execute(operation).outcome  # type: ignore[arg-type]
     assert isinstance(outcome, Rejected), outcome
     return outcome.kind

@@ -16,7 +16,7 @@ from pyspark_delta import exceptions, features
 
 def test_no_deviation_of_the_engine_is_ever_excused():
     """Its findings are bugs to mend: an entry for it may not land."""
-    assert [each.name for each in all_deviations() if each.engine == "pyspark"] == []
+    assert [deviation.name for deviation in all_deviations() if deviation.engine == "pyspark"] == []
 
 
 def test_it_is_an_engine_by_name_that_promises_to_behave_as_delta_spark():

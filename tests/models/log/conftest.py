@@ -180,7 +180,7 @@ class LogTable:
         """A version checksum."""
         (self.log / f"{version:020d}.crc").write_text(json.dumps(fields), encoding="utf-8")
 
-    def breaches(self) -> list[str]:
+    def violations(self) -> list[str]:
         """The requirements that the whole table breaks, each once, judged strictly."""
         reader = self.reader
         found = validity.folder_breaches(reader, "reference")
@@ -188,7 +188,7 @@ class LogTable:
         before = None
         for version in versions:
             commit = reader.commit(version)
-            found += validity.breaches(before, commit, "reference")
+            found += validity.violations(before, commit, "reference")
             try:
                 after = reader.snapshot(version)
             except LogError:

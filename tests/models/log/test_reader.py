@@ -53,7 +53,7 @@ def contents(state):
         state.metadata,
         {key: (add.size, add.stats, dict(add.partition_values)) for key, add in state.live.items()},
         sorted(state.tombstones, key=repr),
-        {name: each.version for name, each in state.transactions.items()},
+        {name: transaction.version for name, transaction in state.transactions.items()},
         dict(state.domains),
     )
 
@@ -251,7 +251,7 @@ def test_a_path_that_no_file_system_takes_is_no_crash(table, path):
     table.write(table.add() | {"add": table.add()["add"] | {"path": path}})
     with pytest.raises(LogError):
         table.reader.rows(table.reader.snapshot())
-    assert table.breaches() == ["log.added-file-exists"]
+    assert table.violations() == ["log.added-file-exists"]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_path_that_no_file_system_takes_is_no_crash(table, path):
 def test_a_path_with_a_raw_character_that_no_uri_has_is_named(table, path):
     table.create()
     table.write({"add": table.add()["add"] | {"path": path}})
-    assert "log.path-is-uri" in table.breaches()
+    assert "log.path-is-uri" in table.violations()
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_path_with_a_raw_character_that_no_uri_has_is_named(table, path):
 def test_a_path_within_the_characters_of_rfc_2396_is_a_uri(table, path):
     table.create()
     table.write({"add": table.add()["add"] | {"path": path}})
-    assert "log.path-is-uri" not in table.breaches()
+    assert "log.path-is-uri" not in table.violations()
 
 
 def test_a_vector_that_names_rows_outside_its_file_is_named(table):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delta_models.log import Metadata, Protocol, Remove, Snapshot
-from delta_models.log.names import checkpoint_name, checksum_name, commit_name, sort_names
+from delta_models.log.file_names import checkpoint_name, checksum_name, commit_name, sort_names
 from delta_models.log.retention import WEEK, cleanable, expired
 
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from delta_models.log.canonical import checksum
+from delta_models.log.canonical_json import checksum
 from delta_models.requirements import OF_THE_LOG
-from tests.models.log import (
+from tests.damaged_logs import (
     damaged_checkpoints,
     damaged_columns,
     damaged_commits,
@@ -20,7 +20,7 @@ from tests.models.log import (
     damaged_tracking,
     damaged_variants,
 )
-from tests.models.log.damages import (
+from tests.damaged_logs.damages import (
     CHANGE,
     DAMAGES,
     DOMAIN,
@@ -68,7 +68,7 @@ def test_an_honest_table_breaks_nothing(table):
     table.write(second | {"add": second["add"] | {"dataChange": False, "tags": {"a": "b"}}})
     table.write({"unknownAction": {"a": 1}}, {"commitInfo": {"unknownField": 1}})
     table.write(table.metadata(name="other"))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_an_honest_table_with_every_file_of_a_log_breaks_nothing(table):
@@ -103,7 +103,7 @@ def test_an_honest_table_with_every_file_of_a_log_breaks_nothing(table):
         (table.log / name).write_text("anything")
     (table.log / "_staged_commits").mkdir()
     table.write(table.remove(second))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_statistics_that_are_cut_as_the_protocol_allows_break_nothing(table):
@@ -120,7 +120,7 @@ def test_statistics_that_are_cut_as_the_protocol_allows_break_nothing(table):
         },
     }
     table.write(table.add(rows=rows, stats=stats))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_wide_statistics_may_be_wider_than_the_rows(table):
@@ -132,13 +132,13 @@ def test_wide_statistics_may_be_wider_than_the_rows(table):
         "nullCount": {"id": 3, "name": 2},
     }
     table.write(table.add(stats=wide, deletionVector=table.vector([2])))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_an_honest_compaction_breaks_nothing(table):
     first, second = two_commits(table)
     compacted(table, second, table.remove(first))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_an_honest_checksum_with_all_its_fields_breaks_nothing(table):
@@ -167,14 +167,14 @@ def test_an_honest_checksum_with_all_its_fields_breaks_nothing(table):
         },
         deletedRecordCountsHistogramOpt={"deletedRecordCounts": [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]},
     )
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_an_honest_hint_with_its_checksum_breaks_nothing(table):
     table.checkpoint(*held(table))
     text = json.dumps({"version": 1, "size": 4, "numOfAddFiles": 1, "tags": {"a b": "ü"}})
     table.hint(**json.loads(text), checksum=checksum(text))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_an_honest_v2_checkpoint_with_sidecars_breaks_nothing(table):
@@ -182,7 +182,7 @@ def test_an_honest_v2_checkpoint_with_sidecars_breaks_nothing(table):
     path = table.checkpoint(action, name="_sidecars/x y.parquet")
     sidecar = {"path": "x%20y.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
     table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_honest_row_tracking_breaks_nothing(table):
@@ -194,7 +194,7 @@ def test_honest_row_tracking_breaks_nothing(table):
     table.write(first | {"add": first["add"] | {"tags": {"again": "yes"}, "dataChange": False}})
     table.write(table.remove(first))
     table.write(first)  # as a restore does
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_honest_enablement_of_in_commit_timestamps_breaks_nothing(table):
@@ -204,21 +204,21 @@ def test_honest_enablement_of_in_commit_timestamps_breaks_nothing(table):
         "delta.inCommitTimestampEnablementTimestamp": str(FAR_AHEAD),
     }
     table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT | since))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_honest_widening_breaks_nothing(table):
     widened(table, WIDENING, WIDEN, CHANGE)
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 def test_a_rewritten_table_may_change_its_types(table):
     table.create()
     action = table.add()
     table.write(action)
-    fields = [each | {"type": "string"} if each["name"] == "price" else each for each in table.fields]
+    fields = [field | {"type": "string"} if field["name"] == "price" else field for field in table.fields]
     table.write(table.metadata(fields=fields, partitionColumns=[]), table.remove(action))
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 @pytest.mark.parametrize("operation", ("OPTIMIZE", "UPDATE", "DELETE"))
@@ -226,7 +226,7 @@ def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation
     damaged_rows.rearranged(
         table, [0, 1, 2, 3], [1, 1, 1, 1], operation=operation, change=operation != "OPTIMIZE"
     )
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 @pytest.mark.parametrize(("again", "broken"), ((0, []), (4, ["log.row-ids-stay"])))
@@ -242,12 +242,12 @@ def test_a_file_from_before_row_tracking_gets_ids_when_it_comes_back_and_keeps_t
     table.write(table.remove(first))
     version = 4 if again == 0 else 6
     table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), mark(again + 3))
-    assert table.breaches() == broken
+    assert table.violations() == broken
 
 
 def test_honest_change_data_breaks_nothing(table):
     recorded(table, ["delete"], [1])
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 @pytest.mark.parametrize(
@@ -267,13 +267,13 @@ def test_honest_change_data_breaks_nothing(table):
 )
 def test_tables_that_use_what_features_allow_break_nothing(table, write):
     write(table)
-    assert table.breaches() == []
+    assert table.violations() == []
 
 
 @pytest.mark.parametrize("requirement", [each.id for each in OF_THE_LOG if each.unobservable is None])
 def test_a_damaged_table_breaks_the_rule_and_no_other(table, requirement):
     DAMAGES[requirement](table)
-    assert table.breaches() == [requirement]
+    assert table.violations() == [requirement]
 
 
 def test_every_damage_belongs_to_a_requirement():

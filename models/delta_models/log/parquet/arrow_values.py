@@ -38,10 +38,10 @@ class ArrowMismatch(ValueError):
 def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     """The field of the same name, or of the same name in other case if there is no other."""
     folded = None
-    for index, each in enumerate(candidates):
-        if each.name == wanted.name:
+    for index, candidate in enumerate(candidates):
+        if candidate.name == wanted.name:
             return index
-        if folded is None and each.name.casefold() == wanted.name.casefold():
+        if folded is None and candidate.name.casefold() == wanted.name.casefold():
             folded = index
     return folded
 
@@ -58,15 +58,15 @@ def struct_columns(
     """The values of each field of a schema, from the arrays of Arrow fields."""
     listed = list(candidates)
     columns = []
-    for each in schema.fields:
-        index = find(listed, each)
+    for field in schema.fields:
+        index = find(listed, field)
         if index is None:
             columns.append([None] * length)
             continue
         try:
-            columns.append(column_values(arrays[index], each.type, find))
+            columns.append(column_values(arrays[index], field.type, find))
         except ArrowMismatch as error:
-            raise ArrowMismatch(f"column {each.name!r}: {error}") from error
+            raise ArrowMismatch(f"column {field.name!r}: {error}") from error
     return columns
 
 

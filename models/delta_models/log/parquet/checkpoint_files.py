@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from delta_models.casts import date_text, timestamp_text
+from delta_models.casts.assignment import date_text, timestamp_text
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
 from delta_models.log.paths import logical
@@ -154,10 +154,13 @@ def _objects(array: Any) -> list[dict[str, Any]]:
 def _times(array: Any) -> list[str | None]:
     """Days and moments as statistics spell them, also beyond the years that Python's calendar has."""
     if pa.types.is_date(array.type):
-        return [None if each is None else date_text(each) for each in column_values(array, DATE)]
+        return [
+            None if column_value is None else date_text(column_value)
+            for column_value in column_values(array, DATE)
+        ]
     ending = "Z" if array.type.tz is not None else ""
     micros = column_values(array, TIMESTAMP if ending else TIMESTAMP_NTZ)
-    return [None if each is None else f"{timestamp_text(each)}{ending}" for each in micros]
+    return [None if micro is None else f"{timestamp_text(micro)}{ending}" for micro in micros]
 
 
 def _plain(array: Any) -> list[Any]:

@@ -39,7 +39,7 @@ def read_data_file(path: Path, schema: Struct, mapping: str = "none") -> FileCol
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptFile(f"the data file {path} cannot be read: {error}") from error
     find = {"name": _by_physical_name, "id": _by_id}.get(mapping, by_name)
-    if mapping == "id" and not any(_FIELD_ID in (each.metadata or {}) for each in table.schema):
+    if mapping == "id" and not any(_FIELD_ID in (field.metadata or {}) for field in table.schema):
         raise CorruptFile(f"the data file {path} has no field ids, and the table maps columns by id")
     try:
         columns = struct_columns(table.schema, table.columns, table.num_rows, schema, find)
@@ -61,15 +61,15 @@ def _column_id(field: Field) -> object:
 
 def _by_physical_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     name = physical_name(wanted)
-    return next((index for index, each in enumerate(candidates) if each.name == name), None)
+    return next((index for index, candidate in enumerate(candidates) if candidate.name == name), None)
 
 
 def _by_id(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     column = _column_id(wanted)
     if column is None:  # no column of the table, but one of a change data file
         return by_name(candidates, wanted)
-    for index, each in enumerate(candidates):
-        found = (each.metadata or {}).get(_FIELD_ID)
+    for index, candidate in enumerate(candidates):
+        found = (candidate.metadata or {}).get(_FIELD_ID)
         if found is not None and int(found) == column:
             return index
     return None

@@ -65,7 +65,7 @@ def _footer(path: Path, _changed: int, _size: int) -> Footer:
     with pq.ParquetFile(path) as file:
         stored, arrow, groups = file.schema, file.schema_arrow, file.metadata
     leaves = [stored.column(at) for at in range(len(stored.names))]
-    old = {each.path.partition(".")[0] for each in leaves if each.physical_type == "INT96"}
+    old = {leaf.path.partition(".")[0] for leaf in leaves if leaf.physical_type == "INT96"}
     pages = (
         groups.row_group(group).column(at).data_page_offset
         for group in range(groups.num_row_groups)

@@ -1,10 +1,10 @@
-"""Is what a writer left in the log valid? What is wrong is a `Breach` of a named requirement.
+"""Is what a writer left in the log valid? What is wrong is a `Violation` of a named requirement.
 
 `breaches(before, commit)` judges a commit against the state that it continues: actions, reconciliation, protocol.
 `data_breaches(reader, snapshot, commit)` judges the files that the commit adds: there, of the size said, their
 statistics, partition values and deletion vectors in agreement with their rows. `folder_breaches(reader)` judges the
 log's folder: contiguous versions, checkpoints equal replay, hints, checksums. `chain_breaches(reader, first, last)` is
-`breaches` for a range of versions, each against the state before it.
+`violations` for a range of versions, each against the state before it.
 
 `strictness` is "protocol", or "reference" to hear also what delta-spark would refuse where the protocol is silent.
 """
@@ -22,18 +22,18 @@ from delta_models.log.state import Snapshot, apply, start
 from delta_models.log.validity import (
     actions,
     changes,
+    column_history,
     constraints,
-    data,
-    evolution,
+    data_files,
     features,
-    folder,
     layout,
-    lineage,
+    log_directory,
     metadata,
     protocol,
     row_ids,
+    schema_evolution,
 )
-from delta_models.requirements import BY_ID, Breach
+from delta_models.requirements import BY_ID, Violation
 
 Strictness = Literal["protocol", "reference"]
 
@@ -48,25 +48,27 @@ __all__ = [
 ]
 
 
-def breaches(before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol") -> list[Breach]:
+def violations(
+    before: Snapshot | None, commit: Commit, strictness: Strictness = "protocol"
+) -> list[Violation]:
     """What is wrong with a commit on top of the state before it; None: it begins the table."""
     found = chain(
-        (problem.breach for problem in commit.problems),
-        actions.breaches(before, commit),
-        protocol.breaches(before, commit),
-        metadata.breaches(before, commit),
-        evolution.breaches(before, commit),
-        features.breaches(before, commit),
-        constraints.breaches(before, commit),
+        (problem.violation for problem in commit.problems),
+        actions.violations(before, commit),
+        protocol.violations(before, commit),
+        metadata.violations(before, commit),
+        schema_evolution.violations(before, commit),
+        features.violations(before, commit),
+        constraints.violations(before, commit),
     )
     return _strict(found, strictness)
 
 
 def data_breaches(
     reader: LogReader, snapshot: Snapshot, commit: Commit, strictness: Strictness = "protocol"
-) -> list[Breach]:
+) -> list[Violation]:
     """What is wrong with the files that a commit adds; `snapshot` is the state after it."""
-    return _strict(data.breaches(reader, snapshot, commit), strictness)
+    return _strict(data_files.violations(reader, snapshot, commit), strictness)
 
 
 def change_breaches(
@@ -75,38 +77,40 @@ def change_breaches(
     after: Snapshot,
     commit: Commit,
     strictness: Strictness = "protocol",
-) -> list[Breach]:
+) -> list[Violation]:
     """What is wrong with the change data files, the row ids, the columns of new files and the fate of old columns of a
     commit, between the states before and after it."""
     found = chain(
-        changes.breaches(reader, before, after, commit),
-        row_ids.breaches(reader, before, after, commit),
-        layout.breaches(reader, before, after, commit),
-        lineage.breaches(reader, before, after, commit),
+        changes.violations(reader, before, after, commit),
+        row_ids.violations(reader, before, after, commit),
+        layout.violations(reader, before, after, commit),
+        column_history.violations(reader, before, after, commit),
     )
     return _strict(found, strictness)
 
 
 def state_breaches(
     reader: LogReader, snapshot: Snapshot, strictness: Strictness = "protocol"
-) -> list[Breach]:
+) -> list[Violation]:
     """What is wrong with the files that a state is made of: missing, unreadable, with broken vectors."""
-    return _strict(data.state_breaches(reader, snapshot), strictness)
+    return _strict(data_files.state_breaches(reader, snapshot), strictness)
 
 
-def folder_breaches(reader: LogReader, strictness: Strictness = "protocol", since: int = 0) -> list[Breach]:
+def folder_breaches(
+    reader: LogReader, strictness: Strictness = "protocol", since: int = 0
+) -> list[Violation]:
     """What is wrong with the log's folder; of checkpoints and checksums only those of version `since` on."""
-    return _strict(folder.breaches(reader, since), strictness)
+    return _strict(log_directory.violations(reader, since), strictness)
 
 
 def chain_breaches(
     reader: LogReader, first: int, last: int, strictness: Strictness = "protocol"
-) -> list[Breach]:
+) -> list[Violation]:
     """What is wrong with each commit of a range; ends at the first one that leaves the state unknown."""
     before = reader.snapshot(first - 1) if first else None
-    found: list[Breach] = []
+    found: list[Violation] = []
     for commit in reader.commits(first, last):
-        found += breaches(before, commit, strictness)
+        found += violations(before, commit, strictness)
         try:
             before = start(commit) if before is None else apply(before, commit)
         except LogError:
@@ -114,14 +118,18 @@ def chain_breaches(
     return found
 
 
-def version_breaches(reader: LogReader, version: int, strictness: Strictness = "protocol") -> list[Breach]:
+def version_breaches(reader: LogReader, version: int, strictness: Strictness = "protocol") -> list[Violation]:
     """What is wrong with all that a reader of one version relies on: its commits and checkpoints, and the files and
     deletion vectors of its live rows (their statistics aside). Raises LogError where the state cannot be told."""
     state = reader.snapshot(version)
-    first = min((each for each in reader.listing().commits if each <= version), default=version)
+    first = min((commit for commit in reader.listing().commits if commit <= version), default=version)
     found = chain_breaches(reader, first, version, "reference") if _is_whole(reader, first) else []
-    found += (each for each in folder.breaches(reader, 0) if each.requirement not in _ABOUT_HINTS)
-    found += data.state_breaches(reader, state)
+    found += (
+        violation
+        for violation in log_directory.violations(reader, 0)
+        if violation.requirement not in _ABOUT_HINTS
+    )
+    found += data_files.state_breaches(reader, state)
     return _strict(found, strictness)
 
 
@@ -139,7 +147,7 @@ def _is_whole(reader: LogReader, first: int) -> bool:
     return True
 
 
-def _strict(found: Iterable[Breach], strictness: Strictness) -> list[Breach]:
+def _strict(found: Iterable[Violation], strictness: Strictness) -> list[Violation]:
     if strictness == "reference":
         return list(found)
     return [each for each in found if BY_ID[each.requirement].strength in {"must", "should"}]

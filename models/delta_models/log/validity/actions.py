@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from delta_models.log.actions import Add, Cdc, Key, Metadata, Remove
-from delta_models.log.columns import log_name
+from delta_models.log.column_mapping import log_name
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.schema import Struct
 
 _URI = re.compile(
@@ -20,7 +20,7 @@ _URI = re.compile(
 )  # RFC 2396: `uric`, of US-ASCII alone
 
 
-def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """Breaches of the rules on actions."""
     yield from _counts(before, commit)
     yield from _paths(commit)
@@ -32,81 +32,81 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
     if before is not None and _append_only(before):
         for remove in commit.removes:
             if remove.data_change:
-                yield Breach("log.append-only", f"removes {remove.path} with dataChange", commit.name)
+                yield Violation("log.append-only", f"removes {remove.path} with dataChange", commit.name)
 
 
-def _counts(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def _counts(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     name = commit.name
     if before is None and commit.version == 0:
         if not commit.protocols:
-            yield Breach("log.first-commit-has-protocol", "version 0 has no protocol action", name)
+            yield Violation("log.first-commit-has-protocol", "version 0 has no protocol action", name)
         if not commit.metadatas:
-            yield Breach("log.first-commit-has-metadata", "version 0 has no metaData action", name)
+            yield Violation("log.first-commit-has-metadata", "version 0 has no metaData action", name)
     if len(commit.metadatas) > 1:
-        yield Breach("log.one-metadata-a-commit", f"{len(commit.metadatas)} metaData actions", name)
+        yield Violation("log.one-metadata-a-commit", f"{len(commit.metadatas)} metaData actions", name)
     if len(commit.protocols) > 1:
-        yield Breach("log.one-protocol-a-commit", f"{len(commit.protocols)} protocol actions", name)
-    for application in _repeated([each.app_id for each in commit.transactions]):
-        yield Breach("log.one-transaction-an-application", f"several txn actions of {application!r}", name)
-    for domain in _repeated([each.name for each in commit.domains]):
-        yield Breach("log.one-action-a-domain", f"several domainMetadata actions of {domain!r}", name)
+        yield Violation("log.one-protocol-a-commit", f"{len(commit.protocols)} protocol actions", name)
+    for application in _repeated([transaction.app_id for transaction in commit.transactions]):
+        yield Violation("log.one-transaction-an-application", f"several txn actions of {application!r}", name)
+    for domain in _repeated([entry.name for entry in commit.domains]):
+        yield Violation("log.one-action-a-domain", f"several domainMetadata actions of {domain!r}", name)
     for kind, found in (("checkpointMetadata", commit.checkpoint_metadatas), ("sidecar", commit.sidecars)):
         if found:
-            yield Breach("log.no-checkpoint-actions", f"{kind} in a commit", name)
+            yield Violation("log.no-checkpoint-actions", f"{kind} in a commit", name)
 
 
-def _paths(commit: Commit) -> Iterator[Breach]:
+def _paths(commit: Commit) -> Iterator[Violation]:
     files: list[Add | Remove | Cdc] = [*commit.adds, *commit.removes, *commit.cdcs]
-    for each in files:
-        if not each.path:
+    for file in files:
+        if not file.path:
             continue
-        legal = _URI.match(each.path)
-        if legal is not None and legal.end() < len(each.path):
-            odd = each.path[legal.end()]
-            rule = "cdc.path-is-uri" if isinstance(each, Cdc) else "log.path-is-uri"
-            yield Breach(rule, f"{each.path!r} has a raw {odd!r}", commit.name)
-    for path in _repeated([each.path for each in commit.adds]):
-        yield Breach("log.path-added-once", f"{path} is added more than once", commit.name)
-    for path in _repeated([each.path for each in commit.removes]):
-        yield Breach("log.path-removed-once", f"{path} is removed more than once", commit.name)
-    both = {each.key for each in commit.adds} & {each.key for each in commit.removes}
+        legal = _URI.match(file.path)
+        if legal is not None and legal.end() < len(file.path):
+            odd = file.path[legal.end()]
+            rule = "cdc.path-is-uri" if isinstance(file, Cdc) else "log.path-is-uri"
+            yield Violation(rule, f"{file.path!r} has a raw {odd!r}", commit.name)
+    for path in _repeated([add.path for add in commit.adds]):
+        yield Violation("log.path-added-once", f"{path} is added more than once", commit.name)
+    for path in _repeated([remove.path for remove in commit.removes]):
+        yield Violation("log.path-removed-once", f"{path} is removed more than once", commit.name)
+    both = {add.key for add in commit.adds} & {remove.key for remove in commit.removes}
     for path, vector in sorted(both, key=repr):
-        yield Breach(
+        yield Violation(
             "log.no-add-and-remove-of-one-file", f"{_shown((path, vector))} is added and removed", commit.name
         )
 
 
-def _hidden(commit: Commit) -> Iterator[Breach]:
-    changes = {each.path for each in commit.cdcs}
+def _hidden(commit: Commit) -> Iterator[Violation]:
+    changes = {cdc.path for cdc in commit.cdcs}
     for add in commit.adds:
         if add.path in changes or not add.path or is_absolute(add.path):
             continue
-        hidden = [each for each in add.path.split("/")[:-1] if each.startswith("_") and "=" not in each]
+        hidden = [part for part in add.path.split("/")[:-1] if part.startswith("_") and "=" not in part]
         if hidden:
-            yield Breach("log.data-file-not-hidden", f"{add.path} lies in {hidden[0]}", commit.name)
+            yield Violation("log.data-file-not-hidden", f"{add.path} lies in {hidden[0]}", commit.name)
 
 
-def _removes(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def _removes(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """A remove tells of the file what its add told."""
     for remove in commit.removes:
         if remove.deletion_timestamp is None:
             detail = f"{remove.path} is removed at no time"
-            yield Breach("log.remove-has-timestamp", detail, commit.name)
+            yield Violation("log.remove-has-timestamp", detail, commit.name)
         live = before.live.get(remove.key) if before is not None else None
         if live is None:
             continue
         if remove.size is not None and remove.size != live.size:
             detail = f"{remove.path} is said to have {remove.size} bytes, its add said {live.size}"
-            yield Breach("log.remove-size", detail, commit.name)
+            yield Violation("log.remove-size", detail, commit.name)
         said = remove.partition_values
         if said and _present(said) != _present(live.partition_values):
             detail = (
                 f"{remove.path} is said to be of {dict(said)}, its add said {dict(live.partition_values)}"
             )
-            yield Breach("log.remove-partition-values", detail, commit.name)
+            yield Violation("log.remove-partition-values", detail, commit.name)
 
 
-def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     live = {} if before is None else before.live
     removed: set[Key] = {each.key for each in commit.removes}
     vectors: dict[str, list[str | None]] | None = None
@@ -117,9 +117,9 @@ def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]
         others = vectors.get(remove.path)
         if others:
             detail = f"removes {_shown(remove.key)}; live is {_shown((remove.path, others[0]))}"
-            yield Breach("log.remove-carries-vector", detail, commit.name)
+            yield Violation("log.remove-carries-vector", detail, commit.name)
         else:
-            yield Breach(
+            yield Violation(
                 "log.remove-names-live-file", f"removes {_shown(remove.key)}, which is not live", commit.name
             )
     for add in commit.adds:
@@ -129,15 +129,15 @@ def _reconciliation(before: Snapshot | None, commit: Commit) -> Iterator[Breach]
         for vector in vectors.get(add.path, ()):
             if (add.path, vector) not in removed:
                 detail = f"adds {_shown(add.key)} while {_shown((add.path, vector))} stays live"
-                yield Breach("log.add-replaces-live-file", detail, commit.name)
+                yield Violation("log.add-replaces-live-file", detail, commit.name)
 
 
-def _overwritten(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def _overwritten(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """A path that comes again is the same file: names are used once."""
     if before is None or not commit.adds:
         return
     known = {
-        (path, vector) for path, vector in before.tombstones if path in {each.path for each in commit.adds}
+        (path, vector) for path, vector in before.tombstones if path in {file.path for file in commit.adds}
     }
     for add in commit.adds:
         sizes = {before.tombstones[key].size for key in known if key[0] == add.path}
@@ -145,7 +145,7 @@ def _overwritten(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
         sizes |= {live.size} if live is not None else set()
         if sizes - {None, add.size}:
             detail = f"{add.path} has {add.size} bytes, it had {sorted(sizes - {None, add.size}, key=str)}"
-            yield Breach("log.data-files-not-overwritten", detail, commit.name)
+            yield Violation("log.data-files-not-overwritten", detail, commit.name)
 
 
 def _live_vectors(before: Snapshot | None) -> dict[str, list[str | None]]:
@@ -155,7 +155,7 @@ def _live_vectors(before: Snapshot | None) -> dict[str, list[str | None]]:
     return found
 
 
-def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     metadata = commit.metadata or (before.metadata if before is not None else None)
     if metadata is None or not (commit.adds or commit.cdcs):
         return
@@ -165,13 +165,13 @@ def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breac
     except (CorruptLog, KeyError):
         return  # reported as a schema that cannot be read, or as partition columns that are none
     files: list[Add | Cdc] = [*commit.adds, *commit.cdcs]
-    for each in files:
-        missing = [column for column in names if column not in each.partition_values]
-        extra = [column for column in each.partition_values if column not in names]
+    for file in files:
+        missing = [column for column in names if column not in file.partition_values]
+        extra = [column for column in file.partition_values if column not in names]
         if missing or extra:
-            detail = f"{each.path}: missing {missing}, unknown {extra}"
-            rule = "log" if isinstance(each, Add) else "cdc"
-            yield Breach(f"{rule}.partition-values-complete", detail, commit.name)
+            detail = f"{file.path}: missing {missing}, unknown {extra}"
+            rule = "log" if isinstance(file, Add) else "cdc"
+            yield Violation(f"{rule}.partition-values-complete", detail, commit.name)
     for add in commit.adds:
         for name, text in add.partition_values.items():
             if name not in names:
@@ -180,7 +180,7 @@ def _partition_values(before: Snapshot | None, commit: Commit) -> Iterator[Breac
                 parse_partition_value(schema[names[name]].type, text)
             except ValueError as error:
                 detail = f"{add.path}: column {names[name]!r}: {error}"
-                yield Breach("log.partition-value-readable", detail, commit.name, (names[name],))
+                yield Violation("log.partition-value-readable", detail, commit.name, (names[name],))
 
 
 def _partition_names(

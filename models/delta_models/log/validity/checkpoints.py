@@ -10,14 +10,14 @@ from delta_models.log.actions import Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, sidecar_file
 from delta_models.log.commits import parse_commit
 from delta_models.log.errors import CorruptLog, LogError
-from delta_models.log.names import SIDECARS, CheckpointName, Compaction, Listing
+from delta_models.log.file_names import SIDECARS, CheckpointName, Compaction, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
-from delta_models.log.validity import parsed
-from delta_models.log.validity.agreement import differences, some
+from delta_models.log.validity import checkpoint_struct_columns
 from delta_models.log.validity.pages import other_pages
 from delta_models.log.validity.protocol import is_on, supports
-from delta_models.requirements.base import Breach
+from delta_models.log.validity.state_comparison import differences, some
+from delta_models.requirements.base import Violation
 
 STATS_AS_JSON = "delta.checkpoint.writeStatsAsJson"
 STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsStruct"
@@ -25,15 +25,15 @@ _LISTS_FOR_READERS, _LISTS_FOR_WRITERS = 3, 7
 _ENFORCED_FROM = 3  # the writer version that has to heed both properties
 
 
-def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Breach]:
+def violations(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Violation]:
     """Breaches of the rules on one complete checkpoint."""
     where = name.files[0]
     if listing.commits and name.version > max(listing.commits):
-        yield Breach("checkpoint.after-commit", f"the newest commit is {max(listing.commits)}", where)
+        yield Violation("checkpoint.after-commit", f"the newest commit is {max(listing.commits)}", where)
     try:
         checkpoint = reader.checkpoint(name)
     except LogError as error:
-        yield Breach("checkpoint.readable", str(error), where)
+        yield Violation("checkpoint.readable", str(error), where)
         return
     yield from _contents(checkpoint, where)
     yield from _feature_lists(checkpoint, where)
@@ -46,13 +46,13 @@ def breaches(reader: LogReader, listing: Listing, name: CheckpointName) -> Itera
     yield from _forms(checkpoint, held, where)
     for file in name.files:
         for detail in other_pages(held.metadata, reader.log / file) if file.endswith(".parquet") else ():
-            yield Breach("checkpoint.data-pages", detail, file)
+            yield Violation("checkpoint.data-pages", detail, file)
     replayed = _replayed_without(reader, name)
-    yield from parsed.breaches(checkpoint, held, replayed, where)
+    yield from checkpoint_struct_columns.violations(checkpoint, held, replayed, where)
     if replayed is None:
         return
     for detail in differences(held, replayed):
-        yield Breach("checkpoint.equals-replay", detail, where)
+        yield Violation("checkpoint.equals-replay", detail, where)
     yield from _tombstones(reader, name, held, replayed)
     yield from _statistics(held, replayed, where)
     yield from _kept(held, replayed, where)
@@ -71,73 +71,73 @@ def asked_forms(protocol: Protocol, metadata: Metadata) -> list[str]:
     return found
 
 
-def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[Breach]:
+def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[Violation]:
     """Breaches of the rules on one log compaction."""
     try:
         starts = [
-            each
-            for each in reversed(reader.starts(compaction.last))
-            if each is None or each.version < compaction.first
+            start
+            for start in reversed(reader.starts(compaction.last))
+            if start is None or start.version < compaction.first
         ]
         if not starts:
             return
         by_commits = reader.replayed(compaction.last, starts[0])
         compacted = reader.replayed(compaction.last, starts[0], (compaction,))
     except LogError as error:
-        yield Breach("log.compaction-readable", str(error), compaction.name)
+        yield Violation("log.compaction-readable", str(error), compaction.name)
         return
     held = parse_commit(compaction.last, compaction.name, (reader.log / compaction.name).read_bytes())
     kinds = [kind for kind, found in (("commitInfo", held.infos), ("cdc", held.cdcs)) if found]
     if kinds:
-        yield Breach("log.compaction-no-provenance", f"it holds {' and '.join(kinds)}", compaction.name)
+        yield Violation("log.compaction-no-provenance", f"it holds {' and '.join(kinds)}", compaction.name)
     for detail in differences(compacted, by_commits):
-        yield Breach("log.compaction-equals-replay", detail, compaction.name)
+        yield Violation("log.compaction-equals-replay", detail, compaction.name)
     lost = [key for key in by_commits.tombstones if key not in compacted.tombstones]
     if lost:
         detail = f"tombstones are missing: {some(lost)}"
-        yield Breach("log.compaction-equals-replay", detail, compaction.name)
+        yield Violation("log.compaction-equals-replay", detail, compaction.name)
 
 
-def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
+def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
     for problem in checkpoint.problems:
-        yield Breach("checkpoint.actions-well-formed", problem.detail, where)
+        yield Violation("checkpoint.actions-well-formed", problem.detail, where)
     for kind in sorted({*checkpoint.foreign} & {"commitInfo", "cdc"}):
-        yield Breach("checkpoint.no-provenance", f"it holds {kind} actions", where)
+        yield Violation("checkpoint.no-provenance", f"it holds {kind} actions", where)
     if len(checkpoint.protocols) != 1:
-        yield Breach("checkpoint.one-protocol", f"{len(checkpoint.protocols)} protocol actions", where)
+        yield Violation("checkpoint.one-protocol", f"{len(checkpoint.protocols)} protocol actions", where)
     if len(checkpoint.metadatas) != 1:
-        yield Breach("checkpoint.one-metadata", f"{len(checkpoint.metadatas)} metaData actions", where)
-    if any(each.removed for each in checkpoint.domains):
-        yield Breach("checkpoint.no-removed-domains", "it holds a removed domain", where)
+        yield Violation("checkpoint.one-metadata", f"{len(checkpoint.metadatas)} metaData actions", where)
+    if any(domain.removed for domain in checkpoint.domains):
+        yield Violation("checkpoint.no-removed-domains", "it holds a removed domain", where)
     keys = [key for part in checkpoint.adds for key in list(part.keys())]
     twice = [key for key, times in Counter(keys).items() if times > 1] if len(keys) != len(set(keys)) else []
     if twice:
-        yield Breach("checkpoint.adds-once", f"more than once: {some(twice)}", where)
+        yield Violation("checkpoint.adds-once", f"more than once: {some(twice)}", where)
     for remove in checkpoint.removes:
         if remove.stats is not None or remove.tags is not None:
-            yield Breach("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
+            yield Violation("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
             break
     markers = len(checkpoint.checkpoint_metadatas)
-    for each in checkpoint.checkpoint_metadatas:
-        if each.version != checkpoint.name.version:
-            detail = f"its checkpointMetadata says version {each.version}"
-            yield Breach("checkpoint.metadata-version", detail, where)
+    for checkpoint_metadata in checkpoint.checkpoint_metadatas:
+        if checkpoint_metadata.version != checkpoint.name.version:
+            detail = f"its checkpointMetadata says version {checkpoint_metadata.version}"
+            yield Violation("checkpoint.metadata-version", detail, where)
     is_v2 = checkpoint.name.kind == "named" or bool(checkpoint.sidecars)
     if markers > 1 or (is_v2 and not markers):
-        yield Breach("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
+        yield Violation("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
 
 
-def _feature_lists(checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
-    for each in checkpoint.protocols:
+def _feature_lists(checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
+    for protocol in checkpoint.protocols:
         lists = (
-            (each.min_reader == _LISTS_FOR_READERS, each.reader_features),
-            (each.min_writer == _LISTS_FOR_WRITERS, each.writer_features),
+            (protocol.min_reader == _LISTS_FOR_READERS, protocol.reader_features),
+            (protocol.min_writer == _LISTS_FOR_WRITERS, protocol.writer_features),
         )
         if any(wanted != (features is not None) for wanted, features in lists):
-            yield Breach("checkpoint.feature-lists", f"{each}", where)
+            yield Violation("checkpoint.feature-lists", f"{protocol}", where)
 
 
-def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breach]:
+def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Violation]:
     """Whether statistics and partition values are in the forms that the table's properties ask for."""
     parts = [part for part in checkpoint.adds if len(part)]
     if held.protocol.min_writer < _ENFORCED_FROM or not parts:
@@ -147,39 +147,39 @@ def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breac
     )
     if not is_on(held.metadata, STATS_AS_STRUCT):
         if columns:
-            yield Breach(
+            yield Violation(
                 "checkpoint.omits-parsed-stats", f"stats_parsed, {STATS_AS_STRUCT} is not true", where
             )
     elif not where.endswith(".json"):
         if in_json and not columns:
-            yield Breach("checkpoint.keeps-parsed-stats", "stats, and no stats_parsed", where)
+            yield Violation("checkpoint.keeps-parsed-stats", "stats, and no stats_parsed", where)
         if held.partition_by and not values:
-            yield Breach("checkpoint.keeps-parsed-partition-values", "no partitionValues_parsed", where)
+            yield Violation("checkpoint.keeps-parsed-partition-values", "no partitionValues_parsed", where)
     if in_json and held.properties.get(STATS_AS_JSON, "true").lower() != "true":
-        yield Breach("checkpoint.omits-json-stats", f"stats, {STATS_AS_JSON} is not true", where)
+        yield Violation("checkpoint.omits-json-stats", f"stats, {STATS_AS_JSON} is not true", where)
 
 
-def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator[Breach]:
+def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
     if checkpoint.sidecars and checkpoint.top_level_file_actions:
-        yield Breach("checkpoint.file-actions-in-one-place", "file actions beside sidecars", where)
+        yield Violation("checkpoint.file-actions-in-one-place", "file actions beside sidecars", where)
     if checkpoint.foreign_in_sidecars:
         kinds = ", ".join(sorted({*checkpoint.foreign_in_sidecars}))
-        yield Breach("checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar", where)
+        yield Violation("checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar", where)
     for sidecar in checkpoint.sidecars:
         if sidecar_file(reader.log, sidecar).parent.resolve() != (reader.log / SIDECARS).resolve():
-            yield Breach("checkpoint.sidecars-in-their-folder", f"{sidecar.path} lies elsewhere", where)
+            yield Violation("checkpoint.sidecars-in-their-folder", f"{sidecar.path} lies elsewhere", where)
         size = sidecar_file(reader.log, sidecar).stat().st_size
         if size != sidecar.size:
             detail = f"{sidecar.path} has {size} bytes, the checkpoint says {sidecar.size}"
-            yield Breach("checkpoint.sidecar-size", detail, where)
+            yield Violation("checkpoint.sidecar-size", detail, where)
 
 
-def _kind(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Breach]:
+def _kind(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Violation]:
     v2 = supports(held.protocol, "v2Checkpoint")
     if checkpoint.name.kind == "parts" and v2:
-        yield Breach("checkpoint.no-parts-with-v2", "a checkpoint in parts beside v2Checkpoint", where)
+        yield Violation("checkpoint.no-parts-with-v2", "a checkpoint in parts beside v2Checkpoint", where)
     if (checkpoint.name.kind == "named" or checkpoint.checkpoint_metadatas) and not v2:
-        yield Breach("checkpoint.v2-needs-feature", "a V2 checkpoint without v2Checkpoint", where)
+        yield Violation("checkpoint.v2-needs-feature", "a V2 checkpoint without v2Checkpoint", where)
 
 
 def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | None:
@@ -201,12 +201,12 @@ def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | Non
 
 def _tombstones(
     reader: LogReader, name: CheckpointName, held: Snapshot, replayed: Snapshot
-) -> Iterator[Breach]:
+) -> Iterator[Violation]:
     for key, remove in held.tombstones.items():
         known = replayed.tombstones.get(key)
         if known is not None and known.deletion_timestamp not in {None, remove.deletion_timestamp}:
             detail = f"{key[0]} was removed at {known.deletion_timestamp}, not {remove.deletion_timestamp}"
-            yield Breach("checkpoint.keeps-removal-times", detail, name.files[0])
+            yield Violation("checkpoint.keeps-removal-times", detail, name.files[0])
             break
     written = (reader.log / name.files[-1]).stat().st_mtime_ns // 1_000_000
     lost = [
@@ -216,31 +216,31 @@ def _tombstones(
     ]
     if lost:
         detail = f"unexpired tombstones are missing: {some(lost)}"
-        yield Breach("checkpoint.keeps-tombstones", detail, name.files[0])
+        yield Violation("checkpoint.keeps-tombstones", detail, name.files[0])
 
 
-def _statistics(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Breach]:
+def _statistics(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Violation]:
     if held.properties.get(STATS_AS_JSON, "true").lower() != "true":
         return
     for key, add in held.live.items():
         other = replayed.live.get(key)
         if add.stats is None and other is not None and other.stats is not None:
-            yield Breach("checkpoint.keeps-stats", f"{key[0]} has lost its stats", where)
+            yield Violation("checkpoint.keeps-stats", f"{key[0]} has lost its stats", where)
             return
 
 
-def _kept(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Breach]:
+def _kept(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Violation]:
     """What else an add says of its file; that no tags are there can be said in two ways."""
     for key, add in held.live.items():
         other = replayed.live.get(key)
         if other is None:
             continue
         if (add.tags or {}) != (other.tags or {}):
-            yield Breach(
+            yield Violation(
                 "checkpoint.keeps-tags", f"{key[0]} has the tags {add.tags}, not {other.tags}", where
             )
             return
         if add.clustering_provider != other.clustering_provider:
             detail = f"{key[0]} was clustered by {other.clustering_provider}, not {add.clustering_provider}"
-            yield Breach("checkpoint.keeps-clustering-provider", detail, where)
+            yield Violation("checkpoint.keeps-clustering-provider", detail, where)
             return

@@ -6,36 +6,36 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from delta_models.log import clock
+from delta_models.log import commit_timestamps
 from delta_models.log.checksums import Checksum
 from delta_models.log.errors import LogError
-from delta_models.log.names import Listing
+from delta_models.log.file_names import Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.agreement import same_add, same_metadata, same_protocol
-from delta_models.requirements.base import Breach
+from delta_models.log.validity.state_comparison import same_add, same_metadata, same_protocol
+from delta_models.requirements.base import Violation
 
 _DELETED_BINS = (0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 2_147_483_647)
 
 
-def breaches(reader: LogReader, listing: Listing, version: int, name: str) -> Iterator[Breach]:
+def violations(reader: LogReader, listing: Listing, version: int, name: str) -> Iterator[Violation]:
     """Breaches of the rules on one version checksum."""
     try:
         said = reader.checksum(version)
     except LogError as error:
-        yield Breach("checksum.well-formed", str(error), name)
+        yield Violation("checksum.well-formed", str(error), name)
         return
     if said is None:
         return
     if listing.commits and version > max(listing.commits):
-        yield Breach("checksum.after-commit", f"the newest commit is {max(listing.commits)}", name)
+        yield Violation("checksum.after-commit", f"the newest commit is {max(listing.commits)}", name)
         return
     try:
         state = reader.snapshot(version)
     except LogError:
         return  # the state cannot be reached any more, or what is wrong with it is reported elsewhere
     for requirement, detail in (*_counts(said, state), *_contents(said, state), *_lists(said, state)):
-        yield Breach(requirement, detail, name)
+        yield Violation(requirement, detail, name)
 
 
 def _counts(said: Checksum, state: Snapshot) -> Iterator[tuple[str, str]]:
@@ -69,7 +69,7 @@ def _contents(said: Checksum, state: Snapshot) -> Iterator[tuple[str, str]]:
     if not same_protocol(said.protocol, state.protocol):
         yield "checksum.protocol", f"{said.protocol}, the state has {state.protocol}"
     time = state.in_commit_timestamp
-    enabled = state.properties.get(clock.ENABLED, "false").lower() == "true"
+    enabled = state.properties.get(commit_timestamps.ENABLED, "false").lower() == "true"
     if (said.in_commit_timestamp is not None) != enabled:
         yield "checksum.in-commit-timestamp", f"inCommitTimestampOpt is {said.in_commit_timestamp}"
     elif enabled and time is not None and said.in_commit_timestamp != time:
@@ -78,13 +78,13 @@ def _contents(said: Checksum, state: Snapshot) -> Iterator[tuple[str, str]]:
 
 def _lists(said: Checksum, state: Snapshot) -> Iterator[tuple[str, str]]:
     if said.transactions is not None:
-        versions = {each.app_id: each.version for each in said.transactions}
-        if versions != {name: each.version for name, each in state.transactions.items()}:
+        versions = {transaction.app_id: transaction.version for transaction in said.transactions}
+        if versions != {name: transaction.version for name, transaction in state.transactions.items()}:
             yield "checksum.transactions", f"{versions} are not the transactions of the state"
-    if said.domains is not None and {each.name: each for each in said.domains} != dict(state.domains):
-        yield "checksum.domains", f"{[each.name for each in said.domains]} are not the state's domains"
+    if said.domains is not None and {domain.name: domain for domain in said.domains} != dict(state.domains):
+        yield "checksum.domains", f"{[domain.name for domain in said.domains]} are not the state's domains"
     if said.adds is not None:
-        adds = {each.key: each for each in said.adds}
+        adds = {file.key: file for file in said.adds}
         alike = adds.keys() == set(state.live) and all(
             same_add(add, state.live[key]) for key, add in adds.items()
         )

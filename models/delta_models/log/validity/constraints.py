@@ -8,21 +8,21 @@ from delta_models.log.actions import Metadata
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.state import Snapshot
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.sql import NoSuchColumn, SqlError, parse_predicate
 
 PREFIX = "delta.constraints."
 _QUOTE = '"'  # a name to some engines, a string to others: such a text says nothing for sure
 
 
-def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """Breaches by a commit that sets metadata; one that was there before it is not told again."""
     if commit.metadata is None:
         return
     known = set(_orphans(before.metadata)) if before is not None else set()
     for name, detail in _orphans(commit.metadata):
         if (name, detail) not in known:
-            yield Breach("log.constraint-columns-known", f"{name}: {detail}", commit.name)
+            yield Violation("log.constraint-columns-known", f"{name}: {detail}", commit.name)
 
 
 def _orphans(metadata: Metadata) -> Iterator[tuple[str, str]]:

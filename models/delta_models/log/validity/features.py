@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from delta_models.log import clock
+from delta_models.log import commit_timestamps
 from delta_models.log.actions import Add, Metadata, Protocol
 from delta_models.log.commits import Commit
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
-from delta_models.log.validity import iceberg, row_tracking
+from delta_models.log.validity import iceberg_compat, row_tracking
 from delta_models.log.validity.protocol import is_on, supports
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.schema import VARIANT, DataType, Struct
 
 _NEEDS = {
@@ -30,7 +30,7 @@ CLUSTERING = "delta.clustering"
 MANAGED = "catalogManaged"
 
 
-def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """Breaches of the rules of features by a commit."""
     protocol = commit.protocol or (before.protocol if before is not None else None)
     metadata = commit.metadata or (before.metadata if before is not None else None)
@@ -40,11 +40,11 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
         *_dependencies(commit),
         *_managed(commit, protocol, metadata),
         *_enablement(before, commit, metadata),
-        *row_tracking.breaches(before, commit, protocol, metadata),
+        *row_tracking.violations(before, commit, protocol, metadata),
         *_clustering(before, commit, protocol, metadata),
-        *iceberg.breaches(before, commit, protocol, metadata),
+        *iceberg_compat.violations(before, commit, protocol, metadata),
     ):
-        yield Breach(requirement, detail, commit.name)
+        yield Violation(requirement, detail, commit.name)
 
 
 def _dependencies(commit: Commit) -> Iterator[tuple[str, str]]:
@@ -61,17 +61,17 @@ def _managed(commit: Commit, protocol: Protocol, metadata: Metadata) -> Iterator
     """What a catalog that manages the table asks of each commit."""
     if not supports(protocol, MANAGED):
         return
-    if not is_on(metadata, clock.ENABLED):
-        yield "catalog.in-commit-timestamps", f"{clock.ENABLED} is not true"
+    if not is_on(metadata, commit_timestamps.ENABLED):
+        yield "catalog.in-commit-timestamps", f"{commit_timestamps.ENABLED} is not true"
     if commit.info is None or not isinstance(commit.info.values.get("txnId"), str):
         yield "catalog.transaction-id", "commitInfo has no txnId"
 
 
 def _enablement(before: Snapshot | None, commit: Commit, metadata: Metadata) -> Iterator[tuple[str, str]]:
-    if before is None or not is_on(metadata, clock.ENABLED):
+    if before is None or not is_on(metadata, commit_timestamps.ENABLED):
         return
-    since = (clock.ENABLEMENT_VERSION, clock.ENABLEMENT_TIMESTAMP)
-    if is_on(before.metadata, clock.ENABLED):
+    since = (commit_timestamps.ENABLEMENT_VERSION, commit_timestamps.ENABLEMENT_TIMESTAMP)
+    if is_on(before.metadata, commit_timestamps.ENABLED):
         then, now = ([each.configuration.get(key) for key in since] for each in (before.metadata, metadata))
         if then[0] is not None and then != now:
             yield "log.in-commit-timestamp-enablement-stays", f"the properties said {then}, now {now}"
@@ -89,9 +89,9 @@ def _clustering(
     if not supports(protocol, "clustering"):
         return
     domain = before.domains.get(CLUSTERING) if before is not None else None
-    for each in commit.domains:
-        if each.name == CLUSTERING:
-            domain = None if each.removed else each
+    for entry in commit.domains:
+        if entry.name == CLUSTERING:
+            domain = None if entry.removed else entry
     if domain is None:
         return
     try:
@@ -113,8 +113,8 @@ def _clustering(
         missing = _without_statistics(add, columns)
         if missing:
             yield "stats.clustering-columns", f"{add.path} has no statistics of {missing}"
-    if before is not None and any(each.name == CLUSTERING and not each.removed for each in commit.domains):
-        gone = {each.key for each in commit.removes}
+    if before is not None and any(entry.name == CLUSTERING and not entry.removed for entry in commit.domains):
+        gone = {remove.key for remove in commit.removes}
         bare = [
             add.path
             for key, add in before.live.items()
@@ -131,7 +131,7 @@ def _without_statistics(add: Add, columns: list[object]) -> list[object]:
     except ValueError:
         return []  # reported as statistics that are no JSON
     nulls = stats.get("nullCount") or {}
-    return [each for each in columns if not _has(nulls, each)] if stats.get("numRecords") != 0 else []
+    return [column for column in columns if not _has(nulls, column)] if stats.get("numRecords") != 0 else []
 
 
 def _has(nulls: object, column: object) -> bool:

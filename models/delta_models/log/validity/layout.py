@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delta_models.log import paths
 from delta_models.log.actions import Add
-from delta_models.log.columns import log_name, mapping_mode
+from delta_models.log.column_mapping import log_name, mapping_mode
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog, LogError
 from delta_models.log.parquet.data_files import physical_name
@@ -14,11 +14,11 @@ from delta_models.log.parquet.layout import FileColumn, file_layout
 from delta_models.log.reader import LogReader
 from delta_models.log.row_ids import materialized_names
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.iceberg import NESTED_IDS, active
+from delta_models.log.validity.iceberg_compat import NESTED_IDS, active
 from delta_models.log.validity.pages import other_pages
 from delta_models.log.validity.protocol import is_on
-from delta_models.log.validity.void import void_columns
-from delta_models.requirements.base import Breach
+from delta_models.log.validity.void_columns import void_columns
+from delta_models.requirements.base import Violation
 from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Struct
 
 CHANGE_TYPE = "_change_type"
@@ -32,13 +32,13 @@ def new_files(before: Snapshot | None, commit: Commit) -> list[Add]:
     """The files that a commit brings into the table: never in it as far as the state knows, and in its own folder."""
     known = set() if before is None else {path for path, _ in (*before.live, *before.tombstones)}
     return [
-        each
-        for each in commit.adds
-        if each.path not in known and ":" not in each.path and each.path[:1] != "/"
+        add for add in commit.adds if add.path not in known and ":" not in add.path and add.path[:1] != "/"
     ]
 
 
-def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit) -> Iterator[Breach]:
+def violations(
+    reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit
+) -> Iterator[Violation]:
     """Breaches of the rules on the columns of new files."""
     try:
         schema = after.schema
@@ -51,7 +51,7 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
         except (LogError, ValueError):
             continue  # reported as a file that is not there or cannot be read
         for detail in other_pages(after.metadata, file):
-            yield Breach("log.data-pages", f"{add.path}: {detail}", commit.name)
+            yield Violation("log.data-pages", f"{add.path}: {detail}", commit.name)
         for requirement, detail in (
             *_unknown(after, schema, columns),
             *_ids(after, schema, columns),
@@ -61,22 +61,24 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
             *_nested_ids(after, schema, columns),
             *_adjusted(after, schema, columns),
         ):
-            yield Breach(requirement, f"{add.path}: {detail}", commit.name)
+            yield Violation(requirement, f"{add.path}: {detail}", commit.name)
 
 
 def _unknown(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
     mode = mapping_mode(after)
     hidden = {CHANGE_TYPE, *materialized_names(after)}
     if mode == "id":
-        numbers = {each.metadata.get(_COLUMN_ID) for each in schema}
-        extra = [each.name for each in columns if each.field_id not in numbers and each.name not in hidden]
-    else:
-        names = {physical_name(each) if mode == "name" else each.name.casefold() for each in schema}
+        numbers = {field.metadata.get(_COLUMN_ID) for field in schema}
         extra = [
-            each.name
-            for each in columns
-            if (each.name if mode == "name" else each.name.casefold()) not in names
-            and each.name not in hidden
+            column.name for column in columns if column.field_id not in numbers and column.name not in hidden
+        ]
+    else:
+        names = {physical_name(field) if mode == "name" else field.name.casefold() for field in schema}
+        extra = [
+            column.name
+            for column in columns
+            if (column.name if mode == "name" else column.name.casefold()) not in names
+            and column.name not in hidden
         ]
     if extra:
         yield "log.added-file-columns-known", f"columns that are not in the schema: {', '.join(extra)}"
@@ -92,7 +94,7 @@ def _ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Foun
 
 def _pairs(schema: Struct, columns: Sequence[FileColumn]) -> Iterator[tuple[str, int | None, object]]:
     """The columns of the schema that the file has by their physical names: their ids there, and in the schema."""
-    inside = {each.name: each for each in columns}
+    inside = {column.name: column for column in columns}
     for field in schema:
         there = inside.get(physical_name(field))
         if there is not None:
@@ -104,11 +106,11 @@ def _pairs(schema: Struct, columns: Sequence[FileColumn]) -> Iterator[tuple[str,
 def _shredded(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
     if is_on(after.metadata, SHREDDING):
         return
-    variants = {log_name(after, each.name) for each in schema if each.type == VARIANT}
+    variants = {log_name(after, field.name) for field in schema if field.type == VARIANT}
     found = [
-        each.name
-        for each in columns
-        if each.name in variants and any(part.name == "typed_value" for part in each.fields)
+        column.name
+        for column in columns
+        if column.name in variants and any(part.name == "typed_value" for part in column.fields)
     ]
     if found:
         yield "log.variant-unshredded", f"{', '.join(found)} shredded, {SHREDDING} is not true"
@@ -118,11 +120,11 @@ def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Found:
     versions = list(active(after.protocol, after.metadata))
     if not versions:
         return
-    names = [each.name for each in columns]
+    names = [name.name for name in columns]
     missing = [column for column in after.partition_by if log_name(after, column) not in names]
     if missing:
         yield "iceberg.partition-columns-in-files", f"the file lacks {', '.join(missing)}"
-    old = [each.name for each in columns if each.int96]
+    old = [name.name for name in columns if name.int96]
     materialized = [log_name(after, column) for column in after.partition_by]
     if "V1" in versions and not missing and {*names[len(names) - len(materialized) :]} != {*materialized}:
         yield "iceberg.partition-columns-last", f"the columns are {', '.join(names)}"
@@ -134,7 +136,7 @@ def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) 
     """Elements, keys and values have in the file the ids that the schema gives them."""
     if "V2" not in active(after.protocol, after.metadata):
         return
-    inside = {each.name: dict(each.inner) for each in columns}
+    inside = {column.name: dict(column.inner) for column in columns}
     for field in schema:
         said, name = field.metadata.get(NESTED_IDS), physical_name(field)
         if name not in inside or not isinstance(said, dict):
@@ -148,10 +150,10 @@ def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) 
 
 def _adjusted(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
     """Timestamps are moments, adjusted to UTC; those without a time zone are not. int96 says neither."""
-    wanted = {log_name(after, each.name): each.type for each in schema}
-    for each in columns:
-        of_type = wanted.get(each.name)
-        if of_type not in {TIMESTAMP, TIMESTAMP_NTZ} or not each.is_timestamp or each.int96:
+    wanted = {log_name(after, field.name): field.type for field in schema}
+    for column in columns:
+        of_type = wanted.get(column.name)
+        if of_type not in {TIMESTAMP, TIMESTAMP_NTZ} or not column.is_timestamp or column.int96:
             continue
-        if each.adjusted != (of_type == TIMESTAMP):
-            yield "log.timestamps-adjusted", f"{each.name} is {of_type}, stored as {each.kind}"
+        if column.adjusted != (of_type == TIMESTAMP):
+            yield "log.timestamps-adjusted", f"{column.name} is {of_type}, stored as {column.kind}"

@@ -10,7 +10,7 @@ from delta_models.log.errors import CorruptLog
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.protocol import fields_of, supports
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.schema import Field
 
 IDENTITY_STEP = "delta.identity.step"
@@ -24,7 +24,7 @@ _FIXED = ("delta.identity.start", IDENTITY_STEP, "delta.identity.allowExplicitIn
 _WIDENING = ("typeWidening", "typeWidening-preview")
 
 
-def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """Breaches by a commit that sets metadata or protocol."""
     protocol = commit.protocol or (before.protocol if before is not None else None)
     metadata = commit.metadata or (before.metadata if before is not None else None)
@@ -34,13 +34,13 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
         fields = list(columns(metadata))
     except CorruptLog:
         return  # reported as a schema that cannot be read
-    for each in fields:
+    for field in fields:
         for key, feature, requirement in _NEEDS:
-            if key in each.metadata and not supports(protocol, feature):
-                detail = f"column {each.name!r} has {key} without {feature}"
-                yield Breach(requirement, detail, commit.name)
-        if each.metadata.get(IDENTITY_STEP) == 0:
-            yield Breach("schema.identity-step", f"the step of column {each.name!r} is 0", commit.name)
+            if key in field.metadata and not supports(protocol, feature):
+                detail = f"column {field.name!r} has {key} without {feature}"
+                yield Violation(requirement, detail, commit.name)
+        if field.metadata.get(IDENTITY_STEP) == 0:
+            yield Violation("schema.identity-step", f"the step of column {field.name!r} is 0", commit.name)
     if before is not None:
         yield from _identity(before, fields, commit)
         yield from _dropped(before, commit, metadata)
@@ -48,8 +48,8 @@ def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
 
 def rules_asked(before: Snapshot | None, metadata: Metadata) -> list[str]:
     """The rules of this module that a metadata action gives to judge, once for each column."""
-    found = [rule for each in columns(metadata) for key, _, rule in _NEEDS if key in each.metadata]
-    identity = [each for each in columns(metadata) if IDENTITY_STEP in each.metadata]
+    found = [rule for column in columns(metadata) for key, _, rule in _NEEDS if key in column.metadata]
+    identity = [column for column in columns(metadata) if IDENTITY_STEP in column.metadata]
     found += ["schema.identity-step"] * len(identity)
     return found + ["schema.identity-definition-stays"] * (len(identity) if before is not None else 0)
 
@@ -69,19 +69,19 @@ def drops_widening(before: Snapshot | None, commit: Commit) -> bool:
     return had and not has
 
 
-def _identity(before: Snapshot, fields: list[Field], commit: Commit) -> Iterator[Breach]:
-    known = {physical_name(each): each for each in columns(before.metadata)}
-    for each in fields:
-        then = known.get(physical_name(each))
-        if then is None or IDENTITY_STEP not in then.metadata or IDENTITY_STEP not in each.metadata:
+def _identity(before: Snapshot, fields: list[Field], commit: Commit) -> Iterator[Violation]:
+    known = {physical_name(column): column for column in columns(before.metadata)}
+    for field in fields:
+        then = known.get(physical_name(field))
+        if then is None or IDENTITY_STEP not in then.metadata or IDENTITY_STEP not in field.metadata:
             continue
-        changed = [key for key in _FIXED if then.metadata.get(key) != each.metadata.get(key)]
+        changed = [key for key in _FIXED if then.metadata.get(key) != field.metadata.get(key)]
         if changed:
-            detail = f"column {each.name!r} has another {', '.join(changed)} than before"
-            yield Breach("schema.identity-definition-stays", detail, commit.name)
+            detail = f"column {field.name!r} has another {', '.join(changed)} than before"
+            yield Violation("schema.identity-definition-stays", detail, commit.name)
 
 
-def _dropped(before: Snapshot, commit: Commit, metadata: Metadata) -> Iterator[Breach]:
+def _dropped(before: Snapshot, commit: Commit, metadata: Metadata) -> Iterator[Violation]:
     if drops_widening(before, commit) and "delta.enableTypeWidening" in metadata.configuration:
         detail = f"delta.enableTypeWidening is {metadata.configuration['delta.enableTypeWidening']}"
-        yield Breach("schema.type-widening-dropped-whole", detail, commit.name)
+        yield Violation("schema.type-widening-dropped-whole", detail, commit.name)

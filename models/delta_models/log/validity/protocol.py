@@ -9,7 +9,7 @@ from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.pages import PROPERTY, is_legal
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.schema import (
     TIMESTAMP_NTZ,
     VARIANT,
@@ -52,31 +52,31 @@ def is_on(metadata: Metadata, name: str) -> bool:
     return metadata.configuration.get(name, "false").lower() == "true"
 
 
-def breaches(before: Snapshot | None, commit: Commit) -> Iterator[Breach]:
+def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
     """Breaches of the rules on protocol and metadata."""
     for each in commit.protocols:
         for requirement, detail in protocol_breaches(each):
-            yield Breach(requirement, detail, commit.name)
+            yield Violation(requirement, detail, commit.name)
     protocol = commit.protocol or (before.protocol if before is not None else None)
     metadata = commit.metadata or (before.metadata if before is not None else None)
     for set_metadata in commit.metadatas:
         for requirement, detail in _metadata_breaches(set_metadata):
-            yield Breach(requirement, detail, commit.name)
+            yield Violation(requirement, detail, commit.name)
     if protocol is None or metadata is None:
         return
     if commit.metadatas or commit.protocols:
         for requirement, detail in _needs(protocol, metadata):
-            yield Breach(requirement, detail, commit.name)
+            yield Violation(requirement, detail, commit.name)
     for add in commit.adds:
         for requirement, detail in _vector_breaches(before, add, protocol, metadata):
-            yield Breach(requirement, detail, commit.name)
+            yield Violation(requirement, detail, commit.name)
     if commit.domains and not supports(protocol, "domainMetadata"):
-        yield Breach("log.domain-needs-feature", f"domain {commit.domains[0].name!r}", commit.name)
+        yield Violation("log.domain-needs-feature", f"domain {commit.domains[0].name!r}", commit.name)
     for domain in commit.domains:
         known = before.domains.get(domain.name) if before is not None else None
         if domain.removed and known is not None and domain.configuration != known.configuration:
             detail = f"domain {domain.name!r} is removed with another configuration than it had"
-            yield Breach("log.removed-domain-keeps-configuration", detail, commit.name)
+            yield Violation("log.removed-domain-keeps-configuration", detail, commit.name)
     yield from _in_commit_timestamps(before, commit, protocol, metadata)
 
 
@@ -231,28 +231,30 @@ def _vector_breaches(
 
 def _in_commit_timestamps(
     before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
-) -> Iterator[Breach]:
+) -> Iterator[Violation]:
     if not is_on(metadata, "delta.enableInCommitTimestamps"):
         return
     if not supports(protocol, "inCommitTimestamp"):
-        yield Breach("log.in-commit-timestamp-needs-feature", "the property without the feature", commit.name)
+        yield Violation(
+            "log.in-commit-timestamp-needs-feature", "the property without the feature", commit.name
+        )
         return
     if not commit.infos or not commit.info_first:
-        yield Breach("log.in-commit-timestamp-first", "commitInfo is not the first action", commit.name)
+        yield Violation("log.in-commit-timestamp-first", "commitInfo is not the first action", commit.name)
     info: CommitInfo | None = commit.info
     time = info.in_commit_timestamp if info is not None else None
     if time is None:
-        yield Breach("log.in-commit-timestamp-present", "commitInfo has no inCommitTimestamp", commit.name)
+        yield Violation("log.in-commit-timestamp-present", "commitInfo has no inCommitTimestamp", commit.name)
     elif before is not None and (earlier := before.in_commit_timestamp) is not None and time <= earlier:
-        yield Breach("log.in-commit-timestamp-increases", f"{time} after {earlier}", commit.name)
+        yield Violation("log.in-commit-timestamp-increases", f"{time} after {earlier}", commit.name)
 
 
 def _levels(data_type: DataType, where: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
     match data_type:
         case Struct():
             yield where, data_type.names
-            for each in data_type.fields:
-                yield from _levels(each.type, f"{where}.{each.name}".lstrip("."))
+            for field in data_type.fields:
+                yield from _levels(field.type, f"{where}.{field.name}".lstrip("."))
         case Array(element=element):
             yield from _levels(element, f"{where}.element")
         case Map(key=key, value=value):
@@ -264,8 +266,8 @@ def _types(data_type: DataType) -> Iterator[DataType]:
     yield data_type
     match data_type:
         case Struct():
-            for each in data_type.fields:
-                yield from _types(each.type)
+            for field in data_type.fields:
+                yield from _types(field.type)
         case Array(element=element):
             yield from _types(element)
         case Map(key=key, value=value):
@@ -277,9 +279,9 @@ def fields_of(data_type: DataType, where: str = "") -> Iterator[tuple[str, Field
     """Every field of a type, nested ones too, with the path of the struct that it is in."""
     match data_type:
         case Struct():
-            for each in data_type.fields:
-                yield where, each
-                yield from fields_of(each.type, f"{where}.{each.name}")
+            for field in data_type.fields:
+                yield where, field
+                yield from fields_of(field.type, f"{where}.{field.name}")
         case Array(element=element):
             yield from fields_of(element, f"{where}.element")
         case Map(key=key, value=value):

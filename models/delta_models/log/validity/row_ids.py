@@ -10,11 +10,13 @@ from delta_models.log.errors import LogError
 from delta_models.log.reader import LogReader, live_adds
 from delta_models.log.row_ids import Tracked, is_tracked, tracked_rows
 from delta_models.log.state import Snapshot
-from delta_models.requirements.base import Breach
+from delta_models.requirements.base import Violation
 from delta_models.values import Key, Value, row_keyer
 
 
-def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit) -> Iterator[Breach]:
+def violations(
+    reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit
+) -> Iterator[Violation]:
     """Breaches by a commit that moves files, between the states before and after it."""
     if not is_tracked(after) or not (commit.adds or commit.removes):
         return
@@ -25,7 +27,7 @@ def breaches(reader: LogReader, before: Snapshot | None, after: Snapshot, commit
     except LogError:
         return  # reported as files that cannot be read
     for requirement, detail in _found(then, now, after, commit):
-        yield Breach(requirement, detail, commit.name)
+        yield Violation(requirement, detail, commit.name)
 
 
 def is_update(commit: Commit, *names: str) -> bool:
@@ -35,7 +37,7 @@ def is_update(commit: Commit, *names: str) -> bool:
 
 
 def _rows(reader: LogReader, state: Snapshot) -> list[Tracked]:
-    return [each for add in live_adds(state) for each in tracked_rows(reader, state, add)]
+    return [tracked_row for add in live_adds(state) for tracked_row in tracked_rows(reader, state, add)]
 
 
 def _found(

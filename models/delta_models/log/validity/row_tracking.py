@@ -18,7 +18,7 @@ SUSPENDED = "delta.rowTrackingSuspended"
 PRESERVED = "delta.rowTracking.preserved"
 
 
-def breaches(
+def violations(
     before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
 ) -> Iterator[tuple[str, str]]:
     """What a commit does wrong: (requirement, detail)."""
@@ -55,13 +55,13 @@ def _enablement(
         yield "tracking.columns-named", f"the columns for ids and versions are {names}"
     if before is None or is_on(before.metadata, ENABLED):
         return
-    removed = {each.key for each in commit.removes}
+    removed = {remove.key for remove in commit.removes}
     files = {key: add for key, add in before.live.items() if key not in removed}
-    files |= {each.key: each for each in commit.adds}
+    files |= {file.key: file for file in commit.adds}
     bare = [
-        each.path
-        for each in files.values()
-        if each.base_row_id is None or each.default_row_commit_version is None
+        file.path
+        for file in files.values()
+        if file.base_row_id is None or file.default_row_commit_version is None
     ]
     if bare:
         yield "tracking.enabled-whole", f"enabled over {len(bare)} files without row ids, such as {bare[0]}"
@@ -110,9 +110,9 @@ def _fresh(before: Snapshot | None, commit: Commit) -> Iterator[tuple[str, str]]
 
 def _high_water_mark(before: Snapshot | None, commit: Commit | None) -> int | None:
     domain = before.domains.get(ROW_TRACKING) if before is not None else None
-    for each in commit.domains if commit is not None else ():
-        if each.name == ROW_TRACKING:
-            domain = each
+    for entry in commit.domains if commit is not None else ():
+        if entry.name == ROW_TRACKING:
+            domain = entry
     if domain is None or domain.removed:
         return None
     try:

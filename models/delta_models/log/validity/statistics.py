@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from delta_models.log.actions import Add, spelling
-from delta_models.log.columns import mapping_mode
+from delta_models.log.column_mapping import mapping_mode
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.bounds import misjudged
+from delta_models.log.validity.stats_bounds import misjudged
 from delta_models.log.validity.variant_bounds import misstated
 from delta_models.schema import VARIANT, DataType, DecimalType, Field, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, parse_decimal, to_single
@@ -48,7 +48,7 @@ class _Said:
         return requirement, f"{self.name}: {detail}", (self.top,)
 
 
-def breaches(
+def violations(
     snapshot: Snapshot, add: Add, rows: Sequence[Row], length: int, deleted: int
 ) -> Iterator[Finding]:
     """What the statistics get wrong.
@@ -82,21 +82,21 @@ def breaches(
     yield from _names(stats, snapshot.schema, said.mapped)
     yield from _variant_bounds(snapshot, said)
     partitions = {name.casefold() for name in snapshot.partition_by}
-    for each, values in zip(snapshot.schema.fields, _columns(rows, snapshot.schema), strict=True):
-        if each.name.casefold() not in partitions:
-            yield from _column(each.type, values, said.inside(each))
+    for field, values in zip(snapshot.schema.fields, _columns(rows, snapshot.schema), strict=True):
+        if field.name.casefold() not in partitions:
+            yield from _column(field.type, values, said.inside(field))
 
 
 def _names(stats: Mapping[str, Any], schema: Struct, mapped: bool) -> Iterator[Finding]:
     """Under column mapping a column is known by its physical name: a name that users see stands for nothing."""
     if not mapped:
         return
-    physical = {physical_name(each) for each in schema}
-    for each in schema:
-        parts = [name for name in _PARTS if isinstance(stats.get(name), dict) and each.name in stats[name]]
-        if each.name not in physical and parts:
-            detail = f"{', '.join(parts)} name {each.name!r}, which is {physical_name(each)!r} in files"
-            yield "stats.physical-names", detail, (each.name,)
+    physical = {physical_name(field) for field in schema}
+    for field in schema:
+        parts = [name for name in _PARTS if isinstance(stats.get(name), dict) and field.name in stats[name]]
+        if field.name not in physical and parts:
+            detail = f"{', '.join(parts)} name {field.name!r}, which is {physical_name(field)!r} in files"
+            yield "stats.physical-names", detail, (field.name,)
 
 
 def bounds_variants(snapshot: Snapshot) -> bool:
@@ -108,9 +108,9 @@ def bounds_variants(snapshot: Snapshot) -> bool:
 def _variant_bounds(snapshot: Snapshot, said: _Said) -> Iterator[Finding]:
     if said.shredding:
         return
-    for each in snapshot.schema:
-        inside = said.inside(each)
-        if each.type == VARIANT and (inside.low is not None or inside.high is not None):
+    for field in snapshot.schema:
+        inside = said.inside(field)
+        if field.type == VARIANT and (inside.low is not None or inside.high is not None):
             yield inside.wrong(
                 "stats.variant-bounds-need-shredding", "bounds of a variant without variantShredding"
             )

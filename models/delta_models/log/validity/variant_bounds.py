@@ -16,7 +16,7 @@ from typing import Any
 from delta_models import variants
 from delta_models.log.deletion_vectors import z85_decode
 from delta_models.log.errors import CorruptFile
-from delta_models.log.validity.bounds import misjudged
+from delta_models.log.validity.stats_bounds import misjudged
 from delta_models.schema import DataType, Primitive
 from delta_models.values import Decimal, Value
 from delta_models.variants import Scalar
@@ -57,7 +57,9 @@ def misstated(low: Any, high: Any, present: Sequence[Value], *, tight: bool) -> 
             tree = {}
         yield from _shape(kind, tree)
         paths = tree if isinstance(tree, dict) else {}
-        bounds.append({key: each for key, each in paths.items() if kind_of(each) not in _CONTAINERS})
+        bounds.append(
+            {key: candidate for key, candidate in paths.items() if kind_of(candidate) not in _CONTAINERS}
+        )
     try:
         trees = [variants.decode(each) for each in present]
     except variants.MalformedVariant:
@@ -154,12 +156,12 @@ def _at(tree: variants.Tree, path: Path) -> variants.Tree:
 def _path(
     bounds: Sequence[Mapping[str, Any]], key: str, there: Sequence[variants.Tree], *, tight: bool
 ) -> Found:
-    said = {kind_of(each[key]) for each in bounds if key in each}
+    said = {kind_of(bound[key]) for bound in bounds if key in bound}
     if len(said) > 1:
         yield "stats.variant-bounds-types-agree", f"the bounds are of the types {' and '.join(sorted(said))}"
         return
     values = [each for each in there if each is not None]
-    types = {kind_of(each) for each in values}
+    types = {kind_of(value) for value in values}
     if not values or said == {"null"}:
         return  # nothing to bound, or no information
     if types != said:
@@ -169,9 +171,9 @@ def _path(
     name = said.pop()
     if name in _UNORDERED:
         return
-    ends = [each[key] for each in bounds if key in each]
+    ends = [bound[key] for bound in bounds if key in bound]
     data_type, plain = _plain(name, [*ends, *values])
-    for at, low in enumerate(low for low, each in zip((True, False), bounds, strict=True) if key in each):
+    for at, low in enumerate(low for low, bound in zip((True, False), bounds, strict=True) if key in bound):
         for requirement, detail in misjudged(data_type, plain[len(ends) :], plain[at], low=low, tight=tight):
             if requirement in _OF_VARIANTS:
                 yield _OF_VARIANTS[requirement], detail
@@ -180,7 +182,7 @@ def _path(
 def _plain(name: str, trees: Sequence[variants.Tree]) -> tuple[DataType, list[Value]]:
     """Values of one type as a column would hold them, and the type of such a column."""
     if name == "exact number":
-        numbers = [each if isinstance(each, Decimal) else Decimal(each, 0) for each in trees]
+        numbers = [tree if isinstance(tree, Decimal) else Decimal(tree, 0) for tree in trees]
         scale = max(each.scale for each in numbers)
         return Primitive("long"), [each.at_scale(scale) for each in numbers]
     if name in {"string", "boolean"}:

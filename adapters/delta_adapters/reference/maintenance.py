@@ -1,0 +1,140 @@
+"""What moves files and versions about and leaves rows alone: compacting, vacuuming, going back, copying."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from delta_adapters.reference import actions
+from delta_adapters.reference.clones import clone_forms, found_files
+from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.commit_writer import DEFAULT_RETENTION_HOURS, HOUR_MS, CommitWriter
+from delta_adapters.reference.definition import CLUSTERING, HIGHEST, defined
+from delta_adapters.reference.files import Layout
+from delta_adapters.reference.identity_columns import with_marks
+from delta_adapters.reference.log_writer import publish_commit, publish_compaction
+from delta_adapters.reference.row_tracking import row_columns
+from delta_models import operations as ops
+from delta_models.expressions import compiled
+from delta_models.log import Add, MissingVersion, Snapshot, paths
+from delta_models.log.reader import live_adds
+from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
+from delta_models.table import Table
+
+
+class Maintenance(CommitWriter):
+    """A table whose files are looked after."""
+
+    def compact(self, snapshot: Snapshot, where: Any) -> CommitBuilder:
+        """One file in place of several of one partition."""
+        groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = {}
+        for add in live_adds(snapshot):
+            groups.setdefault(tuple(sorted(add.partition_values.items())), []).append(add)
+        layout = Layout(snapshot.schema, snapshot.partition_by, row_columns(snapshot.properties))
+        picks = compiled(where, snapshot.schema) if where is not None else None
+        draft = CommitBuilder()
+        for members in groups.values():
+            rows = list(chain.from_iterable(self.file_rows(snapshot, member) for member in members))
+            picked = picks is None or (bool(rows) and picks(rows[0]) is True)
+            if picked and (len(members) > 1 or members[0].deletion_vector is not None):
+                draft.removes += [actions.remove(member, data_change=False) for member in members]
+                draft.adds += self.write(layout, rows, 1, data_change=False)
+        return draft
+
+    def purge(self, snapshot: Snapshot) -> CommitBuilder:
+        """Files without deletion vectors in place of those with one."""
+        layout = Layout(snapshot.schema, snapshot.partition_by, row_columns(snapshot.properties))
+        draft = CommitBuilder()
+        for add in live_adds(snapshot):
+            if add.deletion_vector is not None:
+                draft.removes.append(actions.remove(add, data_change=False))
+                draft.adds += self.write(layout, self.file_rows(snapshot, add), 1, data_change=False)
+        return draft
+
+    def compact_log(self, snapshot: Snapshot, commits: int) -> Outcome:
+        """Put one file beside the last commits, with what is left of them."""
+        first = snapshot.version - commits + 1
+        if first < 0 or first >= snapshot.version or first not in self.reader.listing().commits:
+            return NoChange()
+        publish_compaction(self.folder / "_delta_log", first, snapshot.version)
+        return Committed()
+
+    def clone(self, operation: ops.CloneTo, tag: str) -> Outcome:
+        """A table of its own beside this one, with the files of this one or with copies of them."""
+        snapshot = self.snapshot_for(operation.at)
+        target = self.folder.resolve().parent / operation.target
+        if (target / "_delta_log").exists():
+            return Rejected("table-exists", str(target))
+        forms = clone_forms(self.folder.resolve(), target, snapshot, shallow=operation.shallow)
+        publish_commit(target / "_delta_log", 0, [actions.commit_info("Clone", tag, 0), *forms])
+        return Committed()
+
+    def convert(self, operation: ops.ConvertFromParquet, tag: str) -> Outcome:
+        """A table of the Parquet files that are there."""
+        schema = operation.rows.schema
+        after = Table(exists=True, schema=schema, partition_by=operation.partition_by)
+        draft = CommitBuilder(others=list(defined(None, Table(), after).forms))
+        draft.adds = found_files(self.folder)
+        return self.commit(draft, None, "Convert", tag)
+
+    def restore(self, snapshot: Snapshot, version: int, tag: str) -> Outcome:
+        """The files and the definition of an earlier version."""
+        try:
+            goal = self.reader.snapshot(version)
+        except MissingVersion as error:
+            return Rejected("missing-version", str(error))
+        gone = [add for add in live_adds(snapshot) if add.key not in goal.live]
+        back = [add for add in live_adds(goal) if add.key not in snapshot.live]
+        for each in back:
+            if not paths.resolve(self.folder, each.path).exists():
+                return Rejected("missing-file", each.path)
+        draft = CommitBuilder(
+            [actions.add_again(each, data_change=True) for each in back],
+            [actions.remove(each, data_change=True) for each in gone],
+        )
+        if goal.metadata != snapshot.metadata:
+            properties = dict(goal.properties)
+            if HIGHEST in snapshot.properties:
+                properties[HIGHEST] = snapshot.properties[HIGHEST]
+            schema = with_marks(goal.schema, snapshot.schema)
+            draft.others.append(actions.metadata(schema, goal.partition_by, properties, snapshot))
+        columns = [each.domains.get(CLUSTERING) for each in (goal, snapshot)]
+        if columns[0] != columns[1]:
+            said = columns[0].configuration if columns[0] else '{"clusteringColumns":[]}'
+            draft.others.append(actions.domain(CLUSTERING, said))
+        return self.commit(draft, snapshot, "Restore", tag) if draft else NoChange()
+
+    def vacuum(self, snapshot: Snapshot, operation: ops.Vacuum) -> Outcome:
+        """Delete the files that no version within the retention needs."""
+        hours = DEFAULT_RETENTION_HOURS if operation.retention_hours is None else operation.retention_hours
+        doomed = self.unreferenced(snapshot, hours)
+        if operation.dry_run or not doomed:
+            return NoChange()
+        for each in doomed:
+            each.unlink(missing_ok=True)
+        return Committed()
+
+    def unreferenced(self, snapshot: Snapshot, hours: float) -> list[Path]:
+        """The files under the table that may go."""
+        oldest = actions.now() - round(hours * HOUR_MS)
+        kept: set[Path] = set()
+        for add in live_adds(snapshot):
+            kept.add(paths.resolve(self.folder, add.path).absolute())
+            vector = add.deletion_vector.file(self.folder) if add.deletion_vector else None
+            if vector is not None:
+                kept.add(vector.absolute())
+        for remove in snapshot.tombstones.values():
+            if (remove.deletion_timestamp or 0) > oldest:
+                kept.add(paths.resolve(self.folder, remove.path).absolute())
+        found = []
+        for path in sorted(self.folder.rglob("*")):
+            hidden = any(
+                part.startswith(("_", ".")) and "=" not in part
+                for part in path.relative_to(self.folder).parts
+            )
+            if hidden or not path.is_file() or path.absolute() in kept:
+                continue
+            if path.stat().st_mtime_ns // 1_000_000 <= oldest:
+                found.append(path)
+        return found

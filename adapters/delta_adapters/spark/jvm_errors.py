@@ -1,0 +1,95 @@
+"""What a JVM says of an exception, link by link along the chain of causes, and whether it is still there to say it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST_CHAIN = 20
+DEATH_TAKES = 5.0  # seconds until a killed JVM has surely gone, its memory given back
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One link of a chain of causes: what the JVM, or PySpark, says of an exception."""
+
+    name: str
+    condition: str | None
+    state: str | None
+    message: str
+
+
+class EngineGone(RuntimeError):
+    """The JVM does not answer any more."""
+
+
+def chain(error: Exception) -> Iterator[Cause]:
+    """The links from the exception that Python caught down to the first cause."""
+    from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415 - comes with pyspark
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    throwable: Any = None
+    try:
+        if isinstance(error, PySparkException):
+            yield Cause(type(error).__name__, error.getCondition(), error.getSqlState(), str(error))
+            throwable = getattr(error, "_origin", None) or getattr(error, "_cause", None)
+        elif isinstance(error, Py4JJavaError):
+            throwable = error.java_exception
+        elif _is_death(error):
+            raise EngineGone(str(error)) from error
+        else:
+            yield Cause(type(error).__name__, None, None, str(error))
+        for _ in range(LONGEST_CHAIN):
+            if not hasattr(throwable, "getCause"):
+                break
+            yield _java_cause(throwable)
+            throwable = throwable.getCause()
+    except (Py4JError, ConnectionError) as lost:
+        if _is_death(lost):
+            raise EngineGone(str(lost)) from error
+        raise
+
+
+def words(causes: tuple[Cause, ...]) -> str:
+    """The engine's own words: the first line of each link that adds something."""
+    lines: list[str] = []
+    for cause in causes:
+        first = next(iter(cause.message.strip().splitlines()), "")
+        if first and not any(first in line for line in lines):
+            lines.append(f"{re.split(r'[.$]', cause.name)[-1]}: {first[:500]}")
+    return " <- ".join(lines[:4])
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether an error means that the JVM is no more: the first call after its death does not say so."""
+    from py4j.protocol import Py4JError, Py4JNetworkError  # noqa: PLC0415 - comes with pyspark
+
+    if isinstance(error, Py4JNetworkError | ConnectionError | EOFError):
+        return True
+    return isinstance(error, Py4JError) and _jvm_ended()
+
+
+def _jvm_ended() -> bool:
+    from pyspark import SparkContext  # noqa: PLC0415 - comes with pyspark
+
+    gateway = SparkContext._gateway  # noqa: SLF001 - pyspark's own handle of the process
+    if gateway is None:
+        return True
+    try:
+        gateway.proc.wait(timeout=DEATH_TAKES)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _java_cause(throwable: Any) -> Cause:
+    from py4j.java_gateway import is_instance_of  # noqa: PLC0415 - comes with pyspark
+    from pyspark import SparkContext  # noqa: PLC0415
+
+    condition = state = None
+    if is_instance_of(SparkContext._gateway, throwable, "org.apache.spark.SparkThrowable"):  # noqa: SLF001
+        condition, state = throwable.getCondition(), throwable.getSqlState()
+    return Cause(throwable.getClass().getName(), condition, state, throwable.getMessage() or "")

@@ -1,0 +1,32 @@
+"""Which listener shows a run: by the option `--format`, or by whether someone is looking."""
+
+from __future__ import annotations
+
+from typing import Protocol, TextIO
+
+from conformance.events.types import Event
+from conformance.reporting.terminal.json_lines import JsonLines
+from conformance.reporting.terminal.plain import PlainTerminal
+
+FORMATS = ("pretty", "plain", "json")
+
+
+class TerminalOutput(Protocol):
+    """A listener that holds the terminal until it is closed."""
+
+    def __call__(self, event: Event) -> None:
+        """Show the event."""
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+
+
+def listen(form: str | None, out: TextIO) -> TerminalOutput:
+    """The listener for a form; None means what suits `out`."""
+    if form == "json":
+        return JsonLines(out)
+    if form == "plain" or (form is None and not out.isatty()):
+        return PlainTerminal(out)
+    from conformance.reporting.terminal.pretty import PrettyTerminal  # noqa: PLC0415 - rich, where it is used
+
+    return PrettyTerminal(out)

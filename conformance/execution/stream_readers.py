@@ -1,0 +1,75 @@
+"""Readers that follow one table: when each looked first and last, and what it must have got by now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from conformance.execution.arrow_answers import rows_from_arrow
+from conformance.observations.observation import ReadObservation
+from delta_adapters.host_client import ReadReply
+from delta_models.log.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
+from delta_models.operations import ReadStream
+from delta_models.schema import Struct
+from delta_models.table import ModelHistory, NotModelled, StreamExpectation
+from delta_models.table.change_feed import COMES, GOES
+from delta_models.table.streams import CHANGES
+from delta_models.values import Rows, row_keyer
+
+
+@dataclass(slots=True)
+class StreamReaders:
+    """The followers of one table, each by its engine and name, with the steps of its first and its newest look."""
+
+    looked: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+
+    def look(
+        self, tail: ReadStream, engine: str, model_history: ModelHistory, schema: Struct, reply: ReadReply
+    ) -> ReadObservation:
+        """What a follower answered, beside what it must have got."""
+        now = model_history.step
+        began, last = self.looked.get((engine, tail.reader), (now, now))
+        expected = _expected(model_history, tail, began, last)
+        self.looked[engine, tail.reader] = (began, last if reply.table is None else now)
+        if reply.table is None:
+            return ReadObservation("follow", tail, None, None, refused=reply.outcome, followed=expected)
+        answer = _rows(reply.table, schema, changes=tail.follows == CHANGES)
+        if isinstance(answer, str):
+            return ReadObservation("follow", tail, None, None, malformed=answer, followed=expected)
+        return ReadObservation("follow", tail, None, answer, followed=expected)
+
+    def copy(self) -> StreamReaders:
+        """The same followers, of a copy of the table."""
+        return StreamReaders(dict(self.looked))
+
+
+def left_of(told: pa.Table, schema: Struct) -> Rows | str:
+    """The rows that are left of what a reader was told: of changes those that came and did not go."""
+    changes = CHANGE_TYPE.name in told.column_names
+    rows = _rows(told, schema, changes=changes)
+    if isinstance(rows, str) or not changes:
+        return rows
+    key = row_keyer(schema)
+    known = {key(row[:-1]): row[:-1] for row in rows.rows}
+    net = Counter(key(row[:-1]) for row in rows.rows if row[-1] in COMES)
+    net.subtract(key(row[:-1]) for row in rows.rows if row[-1] in GOES)
+    if min(net.values(), default=0) < 0:
+        return "a row went that had not come"
+    return Rows(schema, tuple(known[each] for each in net.elements()))
+
+
+def _rows(told: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
+    wanted = Struct((*schema.fields, CHANGE_TYPE)) if changes else schema
+    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP.name) if each in told.column_names]
+    return rows_from_arrow(told.drop_columns(more), wanted)
+
+
+def _expected(
+    model_history: ModelHistory, tail: ReadStream, began: int, last: int
+) -> StreamExpectation | None:
+    try:
+        return model_history.follow(tail, began, last)
+    except NotModelled:
+        return None

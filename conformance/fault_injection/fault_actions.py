@@ -1,0 +1,126 @@
+"""What may become of a storage event, and the rules that say of which: the alphabet's faults as the shim hears them."""
+
+from __future__ import annotations
+
+import errno as codes
+import struct
+from dataclasses import dataclass
+
+from conformance.fault_injection.file_roles import ROLES
+from delta_models.operations import DeadTableAt, FailAt, KillAt, LoseReplyAt, Operation, TearAt
+from delta_models.wire_names import name_of
+
+ERRNOS = ("EIO", "ENOSPC", "EACCES", "EEXIST")
+_PASS, _FAIL, _KILL_BEFORE, _KILL_AFTER, _LOSE_REPLY, _TEAR, _DEAD_BEFORE, _DEAD_AFTER = range(8)
+_ANSWER = struct.Struct("=iiq")
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Nothing is done, and the caller hears this errno."""
+
+    errno: str = "EIO"
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """The actor ends by SIGKILL, all of it, `before` or `after` the call."""
+
+    moment: str = "before"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseReply:
+    """The call is made, and reported as failed."""
+
+    errno: str = "EIO"
+
+
+@dataclass(frozen=True, slots=True)
+class Tear:
+    """The file is opened, and only its first `length` bytes reach it; then the actor is killed, or hears an errno."""
+
+    length: int
+    then: str = "kill"
+
+
+@dataclass(frozen=True, slots=True)
+class DeadTable:
+    """From here on every change under the table fails, and the process lives. `after`: this one is still made."""
+
+    moment: str = "before"
+    errno: str = "EIO"
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The caller is parked until it is released."""
+
+
+FaultAction = Pass | Fail | Kill | LoseReply | Tear | DeadTable | Pause
+PASS = Pass()
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRule:
+    """The verdict on one event of an operation."""
+
+    role: str
+    verdict: FaultAction
+    ordinal: int = 0
+
+    def check(self) -> None:
+        """Raise ValueError for what no shim could do."""
+        if self.role not in ROLES:
+            raise ValueError(f"there is no role {self.role!r}, only {', '.join(sorted(ROLES))}")
+        if not isinstance(self.verdict, Pause):
+            to_answer(self.verdict)
+
+    def __str__(self) -> str:
+        return f"{self.verdict} at {self.role}#{self.ordinal}"
+
+
+def rule_of(fault: Operation) -> FaultRule:
+    """A fault of the alphabet as a rule."""
+    match fault:
+        case KillAt(role=role, moment=moment, ordinal=ordinal):
+            return FaultRule(role, Kill(moment), ordinal)
+        case FailAt(role=role, errno=errno, ordinal=ordinal):
+            return FaultRule(role, Fail(errno), ordinal)
+        case LoseReplyAt(role=role, errno=errno, ordinal=ordinal):
+            return FaultRule(role, LoseReply(errno), ordinal)
+        case TearAt(role=role, length=length, ordinal=ordinal):
+            return FaultRule(role, Tear(length), ordinal)
+        case DeadTableAt(role=role, moment=moment, ordinal=ordinal):
+            return FaultRule(role, DeadTable(moment), ordinal)
+    raise ValueError(f"{name_of(fault)} is no fault of the turnstile")
+
+
+def to_answer(verdict: FaultAction) -> bytes:
+    """The verdict as the shim reads it; a hold is no answer at all."""
+    match verdict:
+        case Pass():
+            return _ANSWER.pack(_PASS, 0, 0)
+        case Fail(errno=errno):
+            return _ANSWER.pack(_FAIL, number_of(errno), 0)
+        case Kill(moment=moment):
+            return _ANSWER.pack(_KILL_AFTER if moment == "after" else _KILL_BEFORE, 0, 0)
+        case LoseReply(errno=errno):
+            return _ANSWER.pack(_LOSE_REPLY, number_of(errno), 0)
+        case Tear(length=length, then=then):
+            return _ANSWER.pack(_TEAR, 0 if then == "kill" else number_of(then), length)
+        case DeadTable(moment=moment, errno=errno):
+            return _ANSWER.pack(_DEAD_AFTER if moment == "after" else _DEAD_BEFORE, number_of(errno), 0)
+    raise ValueError("a hold is not answered")
+
+
+def number_of(errno: str) -> int:
+    """The number of an errno that a fault may name."""
+    if errno not in ERRNOS:
+        raise ValueError(f"a fault can't be {errno}: there are {', '.join(ERRNOS)}")
+    return int(getattr(codes, errno))

@@ -1,0 +1,322 @@
+"""The folder of a finding: written whole or not at all, and read back with one exception for each way of being wrong.
+
+findings/<fingerprint>/
+    README.md            what happened, and how to see it again
+    finding.json         the requirement, the engine, the step, what was expected and what was seen
+    history.json         the commands, versioned
+    table-before/        the table as it stood before the failing step, if it is small
+    script_<engine>.py   the same history for one engine alone
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.findings.fingerprint import FindingKey
+from conformance.histories import History
+from delta_models.codec import CodecError, decode, encode
+from delta_models.operations import Read
+
+FORMAT = 1
+MOST_FILES = 400
+MOST_BYTES = 4_000_000
+
+
+class FindingError(Exception):
+    """A finding could not be read or written."""
+
+
+class NotAFinding(FindingError):
+    """The path is no folder of a finding."""
+
+
+class MissingPart(FindingError):
+    """A file of the finding's folder is not there."""
+
+
+class BrokenPart(FindingError):
+    """A file of the finding's folder is there, but does not hold what it must."""
+
+
+class OtherFormat(FindingError):
+    """The finding was written in a format that this version does not know."""
+
+
+class WrongFingerprint(FindingError):
+    """The finding's key does not give its fingerprint: somebody changed one of them by hand."""
+
+
+class Collision(FindingError):
+    """Two different findings share a fingerprint."""
+
+
+class NotWritten(FindingError):
+    """The storage refused: full, read-only, or in the way of something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One breach of a requirement, with all that is needed to show it again.
+
+    `step` is the number of the first divergent step, `action` that step in words, `detail` what was expected and what
+    was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if
+    it was one. `versions` says what ran: harness, python, engines; `processes` in how many the writers were, and
+    whether they took turns; `timeline`, of a race, who was let through which gate, a line each.
+    """
+
+    key: FindingKey
+    strength: str
+    engine: str
+    role: str
+    step: int
+    action: str
+    detail: str
+    history: History
+    where: str = ""
+    known: bool = False
+    slots: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    table_before: str = ""
+    look: Read | None = None
+    processes: str = "one"
+    timeline: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What names it."""
+        return self.key.fingerprint
+
+    @property
+    def suite(self) -> str:
+        """The suite that drew the history."""
+        return self.history.suite
+
+    def to_json(self) -> dict[str, Any]:
+        """What stands in finding.json; the history has a file of its own."""
+        return {
+            "format": FORMAT,
+            "fingerprint": self.fingerprint,
+            "key": self.key.to_json(),
+            "strength": self.strength,
+            "engine": self.engine,
+            "role": self.role,
+            "suite": self.history.suite,
+            "profile": self.history.profile,
+            "chunk": self.history.chunk,
+            "seed": self.history.seed,
+            "step": self.step,
+            "action": self.action,
+            "detail": self.detail,
+            "where": self.where,
+            "known": self.known,
+            "slots": dict(self.slots),
+            "versions": dict(self.versions),
+            "table_before": self.table_before,
+            "look": encode(self.look),
+            "processes": self.processes,
+            "timeline": list(self.timeline),
+        }
+
+
+def write_finding(
+    root: Path,
+    finding: Finding,
+    parts: Mapping[str, str],
+    table: Path | None = None,
+    version: int | None = None,
+) -> Path:
+    """Put a finding's folder under `root`; returns it.
+
+    `parts` are further files by name (scripts, README). `table` is the folder of the table after the step and `version`
+    its version before it (None: there was no table). If the finding is there already, the shorter history stays; but
+    one that is news replaces one that is known.
+    """
+    target = root / finding.fingerprint
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            there = load_finding(target)
+            if there.key != finding.key:
+                message = (
+                    f"{target}: {there.key} and {finding.key} share a fingerprint; report this to the project"
+                )
+                raise Collision(message)
+            if (there.known, there.step) <= (finding.known, finding.step):
+                return target
+        making = Path(tempfile.mkdtemp(prefix=f".{finding.fingerprint}-", dir=root))
+        try:
+            _fill(making, finding, parts, table, version)
+            _put_in_place(making, target)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    except OSError as error:
+        message = f"finding {finding.fingerprint} could not be kept in {root}: {error.strerror or error}"
+        raise NotWritten(message) from error
+    return target
+
+
+def load_finding(path: Path) -> Finding:
+    """The finding in a folder, or why there is none."""
+    folder = path.parent if path.name in {"finding.json", "history.json"} else path
+    if not folder.is_dir():
+        message = f"{path}: no such folder; a finding is a folder such as findings/9f3c21aa"
+        raise NotAFinding(message)
+    if not (folder / "finding.json").exists() and not (folder / "history.json").exists():
+        message = f"{path}: neither finding.json nor history.json in it, so it is no finding"
+        raise NotAFinding(message)
+    form = _read_json(folder / "finding.json")
+    if form.get("format") != FORMAT:
+        message = f"{folder}/finding.json: format {form.get('format')!r}, this version reads {FORMAT}"
+        raise OtherFormat(message)
+    try:
+        history = History.from_json(_read_json(folder / "history.json"))
+    except CodecError as error:
+        message = f"{folder}/history.json: {error}"
+        raise BrokenPart(message) from error
+    try:
+        finding = _from_json(form, history)
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"{folder}/finding.json: {type(error).__name__}: {error}"
+        raise BrokenPart(message) from error
+    if finding.fingerprint != form.get("fingerprint"):
+        message = (
+            f"{folder}/finding.json: its key gives {finding.fingerprint}, it says {form.get('fingerprint')}"
+        )
+        raise WrongFingerprint(message)
+    return finding
+
+
+def _from_json(form: Mapping[str, Any], history: History) -> Finding:
+    key = form["key"]
+    return Finding(
+        key=FindingKey(
+            requirement=str(key["requirement"]),
+            engine=str(key["engine"]),
+            operation=str(key["operation"]),
+            options=tuple(key["options"]),
+            features=tuple(key["features"]),
+            types=tuple(key["types"]),
+            outcome=str(key["outcome"]),
+        ),
+        strength=str(form["strength"]),
+        engine=str(form["engine"]),
+        role=str(form["role"]),
+        step=int(form["step"]),
+        action=str(form["action"]),
+        detail=str(form["detail"]),
+        history=history,
+        where=str(form.get("where", "")),
+        known=bool(form.get("known", False)),
+        slots=dict(form.get("slots", {})),
+        versions=dict(form.get("versions", {})),
+        table_before=str(form.get("table_before", "")),
+        look=decode(form["look"]) if form.get("look") is not None else None,
+        processes=str(form.get("processes", "one")),
+        timeline=tuple(form.get("timeline", ())),
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        form = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        message = f"{path}: not there"
+        raise MissingPart(message) from error
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"{path}: can't be read: {error}"
+        raise BrokenPart(message) from error
+    except json.JSONDecodeError as error:
+        message = f"{path}: no JSON: {error}"
+        raise BrokenPart(message) from error
+    if not isinstance(form, dict):
+        message = f"{path}: an object is expected, not {type(form).__name__}"
+        raise BrokenPart(message)
+    return form
+
+
+def _fill(
+    folder: Path, finding: Finding, parts: Mapping[str, str], table: Path | None, version: int | None
+) -> None:
+    kept = copy_table(table, version, folder / "table-before") if table is not None else ""
+    finding = replace(finding, table_before=kept)
+    written = {
+        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
+        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
+        **parts,
+    }
+    for name, text in written.items():
+        (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+    folder.chmod(0o755)
+
+
+def _put_in_place(making: Path, target: Path) -> None:
+    """Rename into place; a longer history there is moved aside first, so that readers see one or the other."""
+    if target.exists():
+        aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+        target.rename(aside / "old")
+        making.rename(target)
+        shutil.rmtree(aside, ignore_errors=True)
+        return
+    try:
+        making.rename(target)
+    except OSError:
+        if not target.exists():
+            raise  # not the loser of a race for the same finding
+
+
+def copy_table(table: Path, version: int | None, target: Path) -> str:
+    """A copy of a table as of a version: later files of the log are left out. Says what was kept, or why nothing.
+
+    Data files are never changed in place, so those that later versions added are only more than is needed.
+    """
+    log = table / "_delta_log"
+    if version is None:
+        return "there was no table before the step"
+    if not log.is_dir():
+        return "not kept: the log is gone"
+    files = sorted(path for path in table.rglob("*") if path.is_file() and not _later(path, log, version))
+    total = sum(file.stat().st_size for file in files)
+    if len(files) > MOST_FILES or total > MOST_BYTES:
+        return f"not kept: {len(files)} files, {total} bytes"
+    for file in files:
+        copy = target / file.relative_to(table)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    return f"version {version}"
+
+
+def _later(file: Path, log: Path, version: int) -> bool:
+    if log not in file.parents:
+        return False
+    digits = file.name.lstrip(".").partition(".")[0]
+    if digits.isdigit():
+        return int(digits) > version
+    if file.name.lstrip(".").startswith("_last_checkpoint"):
+        return not _hint_within(log / "_last_checkpoint", version)
+    return False
+
+
+def _hint_within(hint: Path, version: int) -> bool:
+    try:
+        return int(json.loads(hint.read_text(encoding="utf-8"))["version"]) <= version
+    except (OSError, ValueError, KeyError, TypeError):
+        return True  # whatever it is, it was not written by a later step
+
+
+def unwritable(folder: Path) -> str | None:
+    """Why findings can't be kept in a folder, or None; asked before a run starts."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        Path(name).unlink()
+    except OSError as error:
+        return f"{folder}: {error.strerror or error}"
+    return None

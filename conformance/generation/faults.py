@@ -1,0 +1,95 @@
+"""What may happen to the storage during an operation: drawn from the operation alone, before any engine is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.generation.choices import Choices, HypothesisChoices
+from delta_models.operations import (
+    Append,
+    Checkpoint,
+    DeadTableAt,
+    Delete,
+    FailAt,
+    KillAt,
+    LoseReplyAt,
+    Merge,
+    Operation,
+    Optimize,
+    Overwrite,
+    Restore,
+    TearAt,
+    Update,
+    Vacuum,
+)  # fmt: skip
+from delta_models.table import ModelHistory
+
+FAULT_ONE_IN = 2
+KILL_ONE_IN = 12  # of the faults: a host that is killed has to be started again
+
+COMMIT: tuple[tuple[str, int], ...] = (("staging", 3), ("commit", 6), ("clean-up", 1))
+WRITES: tuple[tuple[str, int], ...] = (("data-staging", 2), ("data", 4), *COMMIT)
+ROLES: dict[type[Any], tuple[tuple[str, int], ...]] = {
+    Append: WRITES,
+    Overwrite: WRITES,
+    Optimize: WRITES,
+    Restore: COMMIT,
+    Delete: WRITES,
+    Update: WRITES,
+    Merge: WRITES,
+    Checkpoint: (("checkpoint-staging", 2), ("checkpoint", 3), ("hint", 2)),
+    Vacuum: (("clean-up", 4), ("commit", 2)),
+}
+WHERE_ENABLED = (("delta.enableDeletionVectors", "deletion-vector"), ("delta.enableChangeDataFeed", "change"))
+UPKEEP = (Optimize, Checkpoint, Vacuum)
+OPENED = ("data-staging", "staging", "checkpoint-staging")
+
+
+def faults(model_history: ModelHistory, operation: Operation) -> st.SearchStrategy[Operation | None]:
+    """What happens to the next operation, mostly nothing."""
+    return _faults(model_history, operation)
+
+
+def draw_fault(dice: Choices, model_history: ModelHistory, operation: Operation) -> Operation:
+    """Something that may happen to an operation of a kind that has storage events."""
+    roles = ROLES[type(operation)]
+    if isinstance(operation, Delete | Update | Merge):
+        roles += tuple(
+            (role, 3) for key, role in WHERE_ENABLED if model_history.table.property(key) == "true"
+        )
+    role = dice.weighted(roles)
+    ordinal = 1 if role in {"data", "clean-up"} and dice.one_in(6) else 0
+    moment = dice.pick(("before", "after"))
+    if dice.one_in(KILL_ONE_IN):
+        return KillAt(role, moment, ordinal)
+    if role in OPENED and dice.one_in(8):
+        return TearAt(role, dice.pick((0, 5, 100)), ordinal)
+    if role == "commit" and dice.one_in(3):
+        return LoseReplyAt(role, ordinal, dice.pick(("EIO", "EEXIST", "ENOSPC")))
+    if role != "commit" and dice.one_in(3):
+        return FailAt(role, dice.pick(("EIO", "ENOSPC", "EACCES")), ordinal)
+    return DeadTableAt(role, moment, ordinal)
+
+
+def prevents(fault: Operation | None) -> bool:
+    """Whether histories are drawn on as if the operation had not taken place: right mostly, and never relied on."""
+    match fault:
+        case None | LoseReplyAt():
+            return False
+        case KillAt(role=role, moment=moment) | DeadTableAt(role=role, moment=moment):
+            return role not in {"clean-up", "hint"} and not (role == "commit" and moment == "after")
+        case FailAt(role=role):
+            return role != "clean-up"
+    return True
+
+
+@st.composite
+def _faults(draw: Callable[..., Any], model_history: ModelHistory, operation: Operation) -> Operation | None:
+    dice = HypothesisChoices(draw)
+    if not model_history.table.exists or type(operation) not in ROLES:
+        return None
+    leaves_traces = isinstance(operation, UPKEEP) or model_history.expect(operation).ordinary.commits[0] > 0
+    return draw_fault(dice, model_history, operation) if leaves_traces and dice.one_in(FAULT_ONE_IN) else None

@@ -1,0 +1,170 @@
+"""Merges: sources whose keys hit the table, and clauses for what they hit and miss."""
+
+from __future__ import annotations
+
+from conformance.generation.choices import Choices
+from conformance.generation.drawn_predicates import draw_where
+from conformance.generation.rows import draw_row, draw_value
+from conformance.generation.table_shapes import TableShape, profile_of
+from conformance.generation.values.complex import has_literals
+from delta_models.expressions import (
+    And,
+    Between,
+    Column,
+    Compare,
+    Expression,
+    In,
+    IsNotNull,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)  # fmt: skip
+from delta_models.operations import Assignments, Merge, MergeClause
+from delta_models.schema import BOOLEAN, DOUBLE
+from delta_models.table import Table
+from delta_models.values import Row, Rows, sql_key
+
+SOURCE_SIZES = ((2, 4), (1, 3), (3, 3), (5, 1))
+DUPLICATES_ONE_IN = 10
+NULL_KEYS_ONE_IN = 10
+MATCHED = (("update", 6), ("delete", 3), ("nothing", 2))
+
+
+def draw_merge(dice: Choices, table: Table, shape: TableShape) -> Merge | None:
+    """A merge, or None where no column can serve as its key."""
+    keys = _keys(dice, shape)
+    if not keys:
+        return None
+    condition: tuple[Expression, ...] = tuple(
+        Compare("=", Column(("source", name)), Column(("target", name)))
+        for name in (shape.schema.names[key] for key in keys)
+    )
+    on = condition[0] if len(condition) == 1 else And(condition)
+    source = Rows(shape.schema, tuple(_source(dice, table, shape, keys)))
+    rich = profile_of(shape).rich_merges_one_in
+    clauses = _rich_clauses(dice, table, shape) if rich and dice.one_in(rich) else _clauses(dice, shape)
+    return Merge(source, on, clauses)
+
+
+def _keys(dice: Choices, shape: TableShape) -> tuple[int, ...]:
+    doubtful = shape.portable and shape.strange
+    comparable = shape.comparable()
+    usable = [
+        at
+        for at, field in enumerate(shape.schema.fields)
+        if not (doubtful and field.type == DOUBLE) and (comparable is None or at in comparable)
+    ]
+    selective = [at for at in usable if shape.schema.fields[at].type != BOOLEAN] or usable
+    if not usable:
+        return ()
+    first = dice.pick(selective)
+    second = dice.pick(usable) if dice.one_in(4) else first
+    return tuple(dict.fromkeys((first, second)))
+
+
+def _source(dice: Choices, table: Table, shape: TableShape, keys: tuple[int, ...]) -> list[Row]:
+    """Rows whose keys mostly stand in the table, each once unless duplicates are wanted."""
+    duplicates = dice.one_in(DUPLICATES_ONE_IN)
+    rows: list[Row] = []
+    seen = set()
+    for _ in range(dice.weighted(SOURCE_SIZES)):
+        row = list(draw_row(dice, shape))
+        present = table.rows[dice.below(len(table.rows))] if table.rows and dice.below(4) else None
+        for at in keys:
+            row[at] = present[at] if present is not None else draw_value(dice, shape, at, nulls=False)
+            if dice.one_in(NULL_KEYS_ONE_IN):
+                row[at] = None
+        key = tuple(
+            None if row[at] is None else sql_key(shape.schema.fields[at].type, row[at]) for at in keys
+        )
+        if duplicates or None in key or key not in seen:
+            rows.append(tuple(row))
+        seen.add(key)
+    return rows
+
+
+def _clauses(dice: Choices, shape: TableShape) -> tuple[MergeClause, ...]:
+    clauses = []
+    action = dice.weighted(MATCHED)
+    if action == "update":
+        clauses.append(_update(dice, shape))
+    elif action == "delete":
+        clauses.append(MergeClause("matched", "delete"))
+    if not clauses or not dice.one_in(3):
+        clauses.append(_insert(dice, shape))
+    return tuple(clauses)
+
+
+def _rich_clauses(dice: Choices, table: Table, shape: TableShape) -> tuple[MergeClause, ...]:
+    """Several clauses of a kind: all but the last have a condition, as SQL demands."""
+    clauses = [
+        _with_condition(dice, table, shape, _update(dice, shape), dice.pick(("target", "source"))),
+        MergeClause("matched", "delete") if dice.one_in(3) else _update(dice, shape),
+    ]
+    if dice.one_in(2):
+        clauses.append(_with_condition(dice, table, shape, _insert(dice, shape), "source"))
+    if dice.one_in(2):
+        by_source = MergeClause("not-matched-by-source", "delete")
+        if dice.one_in(2):
+            by_source = MergeClause("not-matched-by-source", "update", _literals(dice, shape))
+        clauses.append(_with_condition(dice, table, shape, by_source, "target"))
+    return tuple(clauses)
+
+
+def _update(dice: Choices, shape: TableShape) -> MergeClause:
+    if dice.one_in(2):
+        return MergeClause("matched", "update", everything=True)
+    names = dice.some([shape.schema.names[at] for at in shape.assignable()], 1 + dice.below(2))
+    return MergeClause("matched", "update", tuple((name, _value(dice, shape, name)) for name in names))
+
+
+def _insert(dice: Choices, shape: TableShape) -> MergeClause:
+    if dice.below(3):
+        return MergeClause("not-matched", "insert", everything=True)
+    names = (shape.schema.names[at] for at in shape.assignable())
+    return MergeClause("not-matched", "insert", tuple((name, Column(("source", name))) for name in names))
+
+
+def _value(dice: Choices, shape: TableShape, name: str) -> Expression:
+    if dice.below(3) or not has_literals(shape.schema[name].type):
+        return Column(("source", name))
+    return Literal(shape.schema[name].type, draw_value(dice, shape, shape.schema.index(name)))
+
+
+def _literals(dice: Choices, shape: TableShape) -> Assignments:
+    places = shape.literal()
+    at = places[dice.below(len(places))]
+    each = shape.schema.fields[at]
+    return ((each.name, Literal(each.type, draw_value(dice, shape, at))),)
+
+
+def _with_condition(
+    dice: Choices, table: Table, shape: TableShape, clause: MergeClause, side: str
+) -> MergeClause:
+    condition = _on_side(draw_where(dice, shape, table), side)
+    return MergeClause(clause.when, clause.action, clause.assignments, condition, clause.everything)
+
+
+def _on_side(expression: Expression, side: str) -> Expression:
+    """A predicate on the table as one on a side of the merge."""
+    match expression:
+        case Column(path=path):
+            return Column((side, *path))
+        case Compare(op=op, left=left, right=right):
+            return Compare(op, _on_side(left, side), _on_side(right, side))
+        case IsNull(operand=operand):
+            return IsNull(_on_side(operand, side))
+        case IsNotNull(operand=operand):
+            return IsNotNull(_on_side(operand, side))
+        case In(operand=operand, options=options):
+            return In(_on_side(operand, side), options)
+        case Between(operand=operand, low=low, high=high):
+            return Between(_on_side(operand, side), low, high)
+        case And(operands=operands):
+            return And(tuple(_on_side(argument, side) for argument in operands))
+        case Or(operands=operands):
+            return Or(tuple(_on_side(argument, side) for argument in operands))
+        case Not(operand=operand):
+            return Not(_on_side(operand, side))
+    return expression

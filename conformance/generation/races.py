@@ -1,0 +1,245 @@
+"""Writers at once, drawn like any other value: who does what, and who goes next at each gate.
+
+Tables are small and each row has a number of its own, so that a row tells which operation wrote it. Which gates an
+operation comes to is the engine's: a schedule is drawn long enough for all of them, and what is too much says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.generation.choices import Choices, HypothesisChoices
+from conformance.generation.table_shapes import TableShape
+from delta_adapters.deviations import set_off
+from delta_models.expressions import And, Column, Compare, Expression, Literal
+from delta_models.operations import (
+    Append,
+    Checkpoint,
+    Create,
+    Delete,
+    Interleave,
+    Merge,
+    MergeClause,
+    Operation,
+    Optimize,
+    Overwrite,
+    Properties,
+    Read,
+    ReadStream,
+    Reopen,
+    SetProperties,
+    Update,
+    Vacuum,
+)
+from delta_models.outcomes import Committed
+from delta_models.schema import LONG, struct
+from delta_models.table import AllowedOutcome, ModelHistory
+from delta_models.table.change_feed import is_recorded
+from delta_models.table.expectation import ANY_NUMBER
+from delta_models.values import Rows
+
+ID, PART = "id", "part"
+SCHEMA = struct((ID, LONG), (PART, LONG))
+PARTS = 3
+GATES = 4
+RACES_ONE_IN = 2
+ATTEMPTS = 5
+WEAKER = "weaker"
+TABLES: dict[str, Properties] = {
+    "drawn": (),
+    WEAKER: (("delta.isolationLevel", "WriteSerializable"),),
+    "followed": (("delta.enableChangeDataFeed", "true"),),
+}  # by the name in a profile's plan
+
+AT_ONCE = (
+    ("Append", 6), ("Delete", 5), ("Update", 4), ("Merge", 4), ("Optimize", 3), ("Overwrite", 3), ("Read", 2),
+    ("Vacuum", 1), ("SetProperties", 1),
+)  # fmt: skip
+BETWEEN = (("Append", 6), ("Reopen", 2), ("Optimize", 1), ("Checkpoint", 1), ("Delete", 1), ("Update", 1))
+
+FOLLOWED = ReadStream("changes", "changes")
+
+
+def race_shapes(table: str) -> st.SearchStrategy[TableShape]:
+    """What a history of races plays with: partitioned or not."""
+    kinds = [(by, tame) for by in ((PART,), ()) for tame in (True, False)]
+    return st.sampled_from(kinds).map(
+        lambda kind: TableShape(SCHEMA, kind[0], TABLES[table], tame=kind[1], profile=table)
+    )
+
+
+def race_steps(model_history: ModelHistory, shape: TableShape) -> st.SearchStrategy[Operation]:
+    """The next command of a history of races."""
+    return _steps(model_history, shape)
+
+
+def predicted(model_history: ModelHistory, race: Interleave) -> ModelHistory:
+    """The history after a race as the schedule lets it be expected, should all commit; never relied on."""
+    left = {owner: [at for at, each in enumerate(race.owners) if each == owner] for owner in race.owners}
+    gates: dict[int, int] = {}
+    table = model_history
+    for owner in (
+        *race.schedule,
+        *(each for each in sorted(left) for _ in race.operations for _ in range(GATES)),
+    ):
+        gates[owner] = gates.get(owner, 0) + 1
+        if left[owner] and gates[owner] % GATES == 0:
+            table = table.after(race.operations[left[owner].pop(0)])
+    return model_history.after(
+        race, AllowedOutcome(Committed(), (0, ANY_NUMBER), table.table, "race.no-lost-update")
+    )
+
+
+def simpler(race: Interleave) -> Iterator[Interleave]:
+    """Races with less in them, the shortest first: an operation less, a writer less, fewer and earlier turns."""
+    for at in range(len(race.operations)):
+        left = [owner for place, owner in enumerate(race.owners) if place != at]
+        if len(set(left)) > 1:
+            yield _without(race, at)
+    for length in sorted({0, len(race.schedule) // 2, len(race.schedule) - 1}):
+        if 0 <= length < len(race.schedule):
+            yield replace(race, schedule=race.schedule[:length])
+    for at in range(len(race.schedule)):
+        yield replace(race, schedule=(*race.schedule[:at], *race.schedule[at + 1 :]))
+    for at in range(len(race.schedule) - 1):
+        first, second = race.schedule[at : at + 2]
+        if first > second:
+            swapped = (*race.schedule[:at], second, first, *race.schedule[at + 2 :])
+            yield replace(race, schedule=swapped)
+
+
+def _without(race: Interleave, at: int) -> Interleave:
+    """A race without one of its operations; without its writer if it was all that that one did."""
+    owners = [owner for place, owner in enumerate(race.owners) if place != at]
+    operations = tuple(operation for place, operation in enumerate(race.operations) if place != at)
+    gone = race.owners[at]
+    if gone in owners:
+        return Interleave(operations, race.schedule, tuple(owners))
+    schedule = tuple(each - (each > gone) for each in race.schedule if each != gone)
+    return Interleave(operations, schedule, tuple(owner - (owner > gone) for owner in owners))
+
+
+@st.composite
+def _steps(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
+    return draw_step(HypothesisChoices(draw), model_history, shape)
+
+
+def draw_step(dice: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:
+    """The next command: first the table and some rows, then races and what comes between them."""
+    if not model_history.table.exists:
+        return Create(SCHEMA, partition_by=shape.partition_by, properties=shape.properties)
+    if not model_history.table.rows:
+        return Append(_fresh(model_history, 0, 1 + dice.below(4)))
+    if dice.one_in(RACES_ONE_IN):
+        return _race(dice, model_history, shape)
+    return _operation(dice, model_history, dice.weighted((*BETWEEN, *_followed(model_history, 8))), 0)
+
+
+def _race(dice: Choices, model_history: ModelHistory, shape: TableShape) -> Interleave:
+    """A race that sets off no known trigger, unless the history may."""
+    for _ in range(ATTEMPTS):
+        race = draw_race(dice, model_history)
+        if not (shape.tame and set_off(model_history.table, race)):
+            return race
+    return Interleave((Append(_fresh(model_history, 0, 1)), Append(_fresh(model_history, 1, 1))), (), (0, 1))
+
+
+def draw_race(dice: Choices, model_history: ModelHistory) -> Interleave:
+    """Two or three writers, each with one or two operations, one of which may be to read."""
+    operations: list[Operation] = []
+    owners: list[int] = []
+    for owner in range(dice.weighted(((2, 3), (3, 1)))):
+        for _ in range(dice.weighted(((1, 3), (2, 1)))):
+            more = (
+                () if FOLLOWED in operations else _followed(model_history, 5)
+            )  # a reader is in one place at a time
+            kind = dice.weighted((*AT_ONCE, *more))
+            operations.append(_operation(dice, model_history, kind, 10 * (1 + len(operations))))
+            owners.append(owner)
+    writers = owners[-1] + 1
+    schedule = tuple(dice.below(writers) for _ in range(GATES * len(operations)))
+    return Interleave(tuple(operations), schedule, tuple(owners))
+
+
+def _operation(dice: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
+    """An operation of a kind on the table as it is; `number` tells the rows that it writes from others'."""
+    match kind:
+        case "Append":
+            return Append(_fresh(model_history, number, 1 + dice.below(2)))
+        case "Delete":
+            return Delete(_picks(dice, model_history))
+        case "Update":
+            return Update(((PART, Literal(LONG, dice.below(PARTS))),), _picks(dice, model_history))
+        case "Merge":
+            return _merge(dice, model_history, number)
+        case "Overwrite" if dice.one_in(2):
+            part = dice.below(PARTS)
+            row = (_fresh(model_history, number, 1).rows[0][0], part)
+            return Overwrite(Rows(SCHEMA, (row,)), where=_is(PART, part))
+        case "Overwrite":
+            return Overwrite(_fresh(model_history, number, 1))
+        case "Optimize":
+            return Optimize()
+        case "Checkpoint":
+            return Checkpoint()
+        case "Vacuum":
+            return Vacuum()
+        case "SetProperties":
+            days = 40 + dice.below(3)  # longer than removed files are kept, or delta-spark refuses it
+            return SetProperties((("delta.logRetentionDuration", f"interval {days} days"),))
+        case "Reopen":
+            return Reopen()
+        case "Tail":
+            return FOLLOWED
+    return Read()
+
+
+def _followed(model_history: ModelHistory, weight: int) -> tuple[tuple[str, int], ...]:
+    """How likely a reader that follows the table looks: at tables that tell it their changes."""
+    return (("Tail", weight),) if is_recorded(model_history.table) else ()
+
+
+def _merge(dice: Choices, model_history: ModelHistory, number: int) -> Merge:
+    ids = _ids(model_history)
+    known = tuple((each, dice.below(PARTS)) for each in dice.some(ids, dice.below(2) + 1))
+    source = Rows(SCHEMA, (*known, *_fresh(model_history, number, 1).rows))
+    matched = (
+        MergeClause("matched", "delete")
+        if dice.one_in(3)
+        else MergeClause("matched", "update", everything=True)
+    )
+    on = Compare("=", Column(("target", ID)), Column(("source", ID)))
+    return Merge(source, on, (matched, MergeClause("not-matched", "insert", everything=True)))
+
+
+def _picks(dice: Choices, model_history: ModelHistory) -> Expression:
+    """A condition that holds for some of the rows that are there."""
+    known = dice.pick(_ids(model_history))
+    match dice.below(4):
+        case 0:
+            return _is(ID, known)
+        case 1:
+            return Compare("<=", Column((ID,)), Literal(LONG, known))
+        case 2:
+            return _is(PART, dice.below(PARTS))
+    return And((_is(PART, dice.below(PARTS)), Compare(">", Column((ID,)), Literal(LONG, known))))
+
+
+def _is(column: str, value: int) -> Compare:
+    return Compare("=", Column((column,)), Literal(LONG, value))
+
+
+def _ids(model_history: ModelHistory) -> tuple[int, ...]:
+    """The numbers of the rows, or one that no row has."""
+    found = {row[0] for row in model_history.table.rows if isinstance(row[0], int)}
+    return tuple(sorted(found)) or (0,)
+
+
+def _fresh(model_history: ModelHistory, number: int, count: int) -> Rows:
+    """Rows with numbers that no other step gives."""
+    first = 100 * (1 + model_history.step) + number
+    return Rows(SCHEMA, tuple((each, each % PARTS) for each in range(first, first + count)))

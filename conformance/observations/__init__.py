@@ -1,0 +1,1 @@
+"""What a check may inspect: values that describe one executed step."""

@@ -1,0 +1,1 @@
+"""What a run will play: profiles, evidence thresholds and the plan of chunks."""

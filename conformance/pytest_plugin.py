@@ -1,0 +1,118 @@
+"""The pytest plugin: options, fixtures and the terminal section; what a suite does lives in `conformance.suites`.
+
+It is loaded by every pytest run in the environment, so what it needs is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.options import RunOptions
+    from conformance.planning.plan import Plan
+    from conformance.pytest_suites.session import PytestRun
+
+RESULTS = pytest.StashKey["list[str]"]()
+CHUNK = "conformance_chunk"
+DEFAULT_PROFILE = "dev"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, all beginning alike, so that they are in nobody's way."""
+    group = parser.getgroup("conformance", "conformance of Delta Lake implementations")
+    group.addoption(
+        "--conformance-engine", action="append", default=[], metavar="NAME[@VERSION]",
+        help="an engine to test; again for more (default: all that can run here)",
+    )  # fmt: skip
+    group.addoption(
+        "--conformance-profile",
+        default=DEFAULT_PROFILE,
+        metavar="NAME",
+        help="dev, ci or nightly (default: dev)",
+    )
+    group.addoption(
+        "--conformance-seed", type=int, default=0, metavar="S", help="draw other histories (default: 0)"
+    )
+    group.addoption(
+        "--conformance-examples", type=int, metavar="N", help="histories a suite, in place of the profile's"
+    )
+    group.addoption("--conformance-steps", type=int, metavar="M", help="steps a history")
+    group.addoption(
+        "--conformance-out", type=Path, default=Path("conformance-results"), metavar="DIR",
+        help="where the run's folder is made (default: conformance-results)",
+    )  # fmt: skip
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """What was asked for in words that mean nothing is refused before anything is collected."""
+    config = session.config
+    if config.getoption("conformance_engine") or config.getoption("conformance_profile") != DEFAULT_PROFILE:
+        _plan(config)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for a chunk is run once for each that the profile plans for its module's suite."""
+    if CHUNK in metafunc.fixturenames:
+        suite = metafunc.module.SUITE
+        chunks = [chunk for chunk in _plan(metafunc.config).chunks if chunk.suite == suite]
+        metafunc.parametrize(CHUNK, chunks, ids=[chunk.name for chunk in chunks])
+
+
+@pytest.fixture(scope="session")
+def conformance_session(request: pytest.FixtureRequest) -> Iterator[PytestRun]:
+    """The run: engines started once, everything recorded, reports written at the end."""
+    from conformance.pytest_suites.session import PytestRun  # noqa: PLC0415
+    from conformance.reporting.run_folder import new_run_folder  # noqa: PLC0415
+
+    config = request.config
+    folder = new_run_folder(config.getoption("conformance_out"))
+    session = PytestRun(_options(config, folder))
+    yield session
+    results = session.close()
+    config.stash[RESULTS] = [
+        (
+            f"{results.outcome.verdict}: {sum(suite.steps for suite in results.suites)} steps, "
+            f"{len(results.findings)} findings"
+        ),
+        *(f"  {reason}" for reason in results.outcome.reasons[:10]),
+        f"report: {folder / 'report.html'}",
+    ]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the run says on the whole: passed tests alone are no verdict."""
+    lines = terminalreporter.config.stash.get(RESULTS, [])
+    if lines:
+        terminalreporter.section("conformance")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+def _plan(config: pytest.Config) -> Plan:
+    from conformance.planning.plan import PlanError  # noqa: PLC0415
+    from conformance.runner.coordinator import default_engines, plan_of  # noqa: PLC0415
+    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
+
+    options = _options(config, Path())
+    try:
+        return plan_of(options, [parse_engine(engine) for engine in options.engines or default_engines()])
+    except (PlanError, UnknownEngine) as error:
+        raise pytest.UsageError(f"conformance: {error}") from error
+
+
+def _options(config: pytest.Config, folder: Path) -> RunOptions:
+    from conformance.options import RunOptions  # noqa: PLC0415
+
+    return RunOptions(
+        folder=folder,
+        engines=tuple(config.getoption("conformance_engine")),
+        profile=config.getoption("conformance_profile"),
+        seed=config.getoption("conformance_seed"),
+        examples=config.getoption("conformance_examples"),
+        steps=config.getoption("conformance_steps"),
+        command=("pytest", *map(str, config.invocation_params.args)),
+    )

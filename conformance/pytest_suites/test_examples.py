@@ -1,0 +1,15 @@
+"""The worked examples, each a readable history with the live files and rows written down after every step."""
+
+from __future__ import annotations
+
+from conformance.planning.plan import Chunk
+from conformance.pytest_suites.session import PytestRun
+
+SUITE = "examples"
+
+
+def test_what_is_written_down_is_what_happens(
+    conformance_session: PytestRun, conformance_chunk: Chunk
+) -> None:
+    """Every engine ends every step of every example as the model allows and as it is written down."""
+    conformance_session.play(conformance_chunk).check()

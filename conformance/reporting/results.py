@@ -1,0 +1,81 @@
+"""What the reports show: the results of a run, or of several together, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.events import types
+from conformance.events.types import FindingFound
+from conformance.reporting.claims import Claim
+from conformance.reporting.exit_status import ExitStatus
+
+
+@dataclass(frozen=True, slots=True)
+class EngineResult:
+    """One engine of the run; `status` is tested or unavailable."""
+
+    name: str
+    version: str | None
+    status: str
+    why: str | None = None
+    cure: str = ""
+    operations: int = 0
+    engine_seconds: float = 0.0
+    start_seconds: float = 0.0
+    compatible_with: tuple[str, ...] = ()
+    homepage: str = ""
+    issue_tracker: str = ""
+    lost: int = 0
+
+    @property
+    def label(self) -> str:
+        """The name with its version, where that is known."""
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """One suite of the run; `complete` if all that was planned was done."""
+
+    name: str
+    histories: int
+    steps: int
+    crash_points: int
+    schedules: int
+    seconds: float
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindingResult:
+    """One finding with how often it was seen, and the folder of the run that kept it."""
+
+    event: FindingFound
+    times: int
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        """Where its history and scripts are."""
+        return self.home / (self.event.folder or f"findings/{self.event.fingerprint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that the reports show."""
+
+    runs: tuple[types.RunStarted, ...]
+    homes: tuple[Path, ...]
+    outcome: ExitStatus
+    seconds: float
+    engines: tuple[EngineResult, ...]
+    suites: tuple[SuiteResult, ...]
+    claims: tuple[Claim, ...]
+    findings: tuple[FindingResult, ...]
+    lost: tuple[types.EngineLost, ...] = ()
+    faults: tuple[types.HarnessFault, ...] = ()
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    raced: tuple[types.RaceOutcome, ...] = ()
+    struck: tuple[types.FaultOutcome, ...] = ()

@@ -1,0 +1,86 @@
+"""The last lines of a run: its verdict, why, the counts, the report, and how to replay each finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from conformance.reporting.claims import VERDICTS
+from conformance.reporting.results import FindingResult, Results
+from conformance.reporting.text import here, one_line, plural, replay_command, seconds
+
+REASONS = 8
+HEADLINES = {
+    0: "HOLDS: all of the core holds",
+    1: "VIOLATED: a requirement does not hold",
+    2: "HARNESS AT FAULT: no verdict on any engine",
+    3: "INCONCLUSIVE: not enough was tested to say that the core holds",
+    130: "STOPPED before its end; what was found until then is kept",
+}
+
+
+def closing_lines(results: Results, report: Path | None) -> list[str]:
+    """The last lines of a run, or of a report over several."""
+    lines = ["", f"{HEADLINES[results.outcome.exit]} (exit {results.outcome.exit})"]
+    reasons = results.outcome.reasons
+    lines += [f"  - {one_line(reason)}" for reason in reasons[:REASONS]]
+    if len(reasons) > REASONS:
+        lines.append(f"  - and {len(reasons) - REASONS} more, in the report")
+    lines.append("")
+    for engine in results.engines:
+        if engine.status == "tested":
+            done = plural(engine.operations, "operation")
+            lines.append(f"  {engine.label:<22} {done}, {seconds(engine.engine_seconds)} in the engine")
+        else:
+            lines.append(f"  {engine.label:<22} not available: {one_line(engine.why or '', 90)}")
+    for suite in results.suites:
+        cut = "" if suite.complete else ", cut"
+        lines.append(
+            f"  {suite.name:<22} {plural(suite.histories, 'history', 'histories')}, {plural(suite.steps, 'step')}{cut}"
+        )
+    lines.append(f"  {'claims':<22} {counts(results) or 'none'}")
+    lines.append(f"  {'time':<22} {seconds(results.seconds)}")
+    lines += _finding_lines(results)
+    if report is not None:
+        lines += ["", f"Report: {here(report)}"]
+    return lines
+
+
+def counts(results: Results) -> str:
+    """How many claims have which verdict."""
+    found = Counter(claim.verdict for claim in results.claims)
+    return ", ".join(f"{found[verdict]:,} {verdict}" for verdict in VERDICTS if found[verdict])
+
+
+def _finding_lines(results: Results) -> list[str]:
+    fresh = [finding for finding in results.findings if finding.event.fresh]
+    unpromised = [
+        finding.event
+        for finding in results.findings
+        if not finding.event.promised and not finding.event.known
+    ]
+    known = [finding.event for finding in results.findings if finding.event.known]
+    lines = []
+    if fresh:
+        lines += ["", f"{plural(len(fresh), 'finding')}:"]
+        for each in fresh:
+            lines += _finding(each)
+    if known:
+        lines += [
+            "",
+            f"{plural(len(known), 'known deviation')} seen; `conformance explain FINGERPRINT` tells each:",
+        ]
+        lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in known]
+    if unpromised:
+        lines += ["", f"{plural(len(unpromised), 'difference')} in what an engine does not guarantee:"]
+        lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in unpromised]
+    return lines
+
+
+def _finding(each: FindingResult) -> list[str]:
+    event = each.event
+    return [
+        f"  {event.fingerprint} {event.engine} {event.requirement} ({event.strength}), {plural(event.steps, 'step')}",
+        f"    {one_line(event.detail)}",
+        f"    {replay_command(each.folder)}",
+    ]

@@ -1,0 +1,93 @@
+"""Progress in plain lines, for logs and pipes: what happens when it happens, how far it is every so often."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from conformance.events import types
+from conformance.events.types import Event, FindingFound
+from conformance.reporting.terminal.progress import Progress
+from conformance.reporting.text import harmless, one_line, plural, seconds
+
+
+class PlainTerminal:
+    """A listener that writes lines."""
+
+    def __init__(
+        self, out: TextIO, *, interval: float = 10.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._out = out
+        self._interval = interval
+        self._clock = clock
+        self._said = clock()
+        self._progress = Progress(clock)
+        self._told: set[tuple[str, str, str]] = set()
+
+    def __call__(self, event: Event) -> None:
+        """Say what the event means, if it is worth a line."""
+        self._progress(event)
+        for line in event_lines(event, self._told):
+            self._say(line)
+        if (
+            isinstance(event, types.Progress | types.HistoryEnded)
+            and self._clock() - self._said >= self._interval
+        ):
+            self._say(progress_line(self._progress))
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+    def _say(self, line: str) -> None:
+        self._said = self._clock()
+        self._out.write(f"{line}\n")
+        self._out.flush()
+
+
+def progress_line(progress: Progress) -> str:
+    """How far a run is, in a line."""
+    of_plan = f" of {progress.planned:,}" if progress.steps <= progress.planned else ""
+    parts = [
+        f"{progress.steps:,}{of_plan} steps",
+        plural(progress.histories, "history", "histories"),
+        f"{plural(progress.fresh, 'finding')}" + (f" (and {progress.known} known)" if progress.known else ""),
+    ]
+    if progress.left is not None:
+        parts.append(f"about {seconds(progress.left)} left")
+    return f"[{seconds(progress.elapsed)}] {', '.join(parts)}"
+
+
+def event_lines(event: Event, told: set[tuple[str, str, str]]) -> list[str]:
+    """The lines that an event is worth. A finding is told once as what it is; `told` remembers which."""
+    match event:
+        case types.RunStarted():
+            return [f"conformance {event.harness}, profile {event.profile}, seed {event.seed}"]
+        case types.EngineReady():
+            return [f"{event.engine} is ready after {seconds(event.seconds)}"]
+        case types.EngineUnavailable():
+            lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
+            return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
+        case FindingFound() if (event.fingerprint, event.engine, event.kind) not in told:
+            told.add((event.fingerprint, event.engine, event.kind))
+            return [finding_line(event)]
+        case types.EngineLost():
+            after = f" in {event.operation}" if event.operation else ""
+            return [
+                f"{event.engine} {one_line(event.how)}{after}"
+                + ("; started again" if event.restarted else "")
+            ]
+        case types.HarnessFault():
+            return [f"the harness is at fault: {one_line(event.message)}"]
+        case types.Note():
+            return [f"note: {one_line(event.message)}"]
+        case types.BudgetSpent():
+            return [f"the budget was spent after {seconds(event.seconds)}"]
+        case types.Interrupted():
+            return ["stopping: the engines are being ended and the report is written"]
+    return []
+
+
+def finding_line(event: FindingFound) -> str:
+    """A finding in a line."""
+    return f"finding {event.fingerprint} ({event.kind}): {event.engine} {event.requirement}: {one_line(event.detail)}"

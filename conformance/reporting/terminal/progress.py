@@ -1,0 +1,117 @@
+"""How far a run is: what the terminal shows, kept up by the events."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from conformance.events import types
+from conformance.events.types import Event, FindingFound
+
+
+class Progress:
+    """Counts of a run that is going on. `clock` gives seconds, and is a parameter for tests."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._first_step: float | None = None
+        self._done: Counter[bool] = Counter()  # steps by whether they wait for a JVM
+        self._not_asked: Counter[bool] = Counter()  # steps of histories that ended early
+        self.header: types.RunStarted | None = None
+        self.engines: dict[str, str] = {}
+        self.operations: Counter[str] = Counter()
+        self.steps = 0
+        self.histories = 0
+        self.suite = ""
+        self.findings: dict[tuple[str, str], FindingFound] = {}
+        self.lost = 0
+        self._steps_by_history: dict[tuple[str, int, int], int] = {}
+
+    @property
+    def planned(self) -> int:
+        """The steps of the plan."""
+        return sum(each.steps for each in self.header.plan) if self.header else 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return self._clock() - self._began
+
+    @property
+    def fresh(self) -> int:
+        """Findings that are not known."""
+        return sum(finding.fresh for finding in self.findings.values())
+
+    @property
+    def known(self) -> int:
+        """Findings that are known deviations or in the baseline."""
+        return len(self.findings) - self.fresh
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the end; None while nobody can tell.
+
+        Steps with and without engines on a JVM go side by side, each kind at its own pace: the slower one decides.
+        """
+        ends = []
+        budget = self.header.budget if self.header else None
+        if budget is not None:
+            ends.append(max(budget - self.elapsed, 0.0))
+        if self._first_step is not None and self.steps <= self.planned:
+            spent = self._clock() - self._first_step
+            dear = sum(each.dear for each in self.header.plan) if self.header else 0
+            planned = {True: dear, False: self.planned - dear}
+            planned = {kind: steps - self._not_asked[kind] for kind, steps in planned.items()}
+            paces = [spent * max(planned[kind] - done, 0) / done for kind, done in self._done.items() if done]
+            ends += [max(paces)] if paces else []
+        return min(ends, default=None)
+
+    def __call__(self, event: Event) -> None:
+        """Take an event into account."""
+        match event:
+            case types.RunStarted():
+                self.header = event
+            case types.EngineReady():
+                self.engines[event.engine] = "ready"
+            case types.EngineUnavailable():
+                self.engines[event.engine] = "not available"
+            case types.Progress():
+                self._step(event)
+            case types.HistoryEnded():
+                self._end_history(event)
+            case FindingFound():
+                key = (event.fingerprint, event.engine)
+                if event.fresh or key not in self.findings:
+                    self.findings[key] = event
+            case types.EngineLost():
+                self.lost += 1
+            case _:
+                return
+
+    def _step(self, event: types.Progress) -> None:
+        if self._first_step is None:
+            self._first_step = self._clock()
+        self.steps += 1
+        self._done[event.dear] += 1
+        self.suite = event.suite
+        key = (event.suite, event.chunk, event.history)
+        self._steps_by_history[key] = self._steps_by_history.get(key, 0) + 1
+        self.operations.update(event.engines)
+
+    def _end_history(self, event: types.HistoryEnded) -> None:
+        """The account at a history's end is exact; the steps announced one by one only lead up to it."""
+        if self._first_step is None:
+            self._first_step = self._clock()
+        announced = self._steps_by_history.pop((event.suite, event.chunk, event.history), 0)
+        self.steps += event.steps - announced
+        self._done[event.dear] += event.steps - announced
+        self._not_asked[event.dear] += max(self._length(event.suite) - event.steps, 0)
+        self.suite = event.suite
+        self.histories += 1
+
+    def _length(self, suite: str) -> int:
+        """The steps of one history of a suite."""
+        plans = [each for each in self.header.plan if each.suite == suite] if self.header else []
+        return max((plan.steps // plan.histories for plan in plans if plan.histories), default=0)

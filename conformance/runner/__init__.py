@@ -1,0 +1,1 @@
+"""The processes of a run: a coordinator, its workers, and what crosses between them."""

@@ -1,0 +1,1 @@
+"""What to do with a finding: play it again."""

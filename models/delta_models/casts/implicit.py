@@ -1,0 +1,152 @@
+"""Which type two operands meet in, and how an expression is brought to a type, as Spark's ANSI mode does it.
+
+A literal is converted at once where it fits exactly, so that a comparison of a column with a literal needs no cast of
+the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from delta_models.casts.explicit import NotConvertible, converter, is_time
+from delta_models.expressions import Call, Expression, Literal, type_of
+from delta_models.schema import (
+    BINARY,
+    BOOLEAN,
+    BYTE,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    INTEGRALS,
+    LONG,
+    SHORT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    VOID,
+    Array,
+    DataType,
+    DecimalType,
+    Map,
+    Primitive,
+    Struct,
+)
+
+_DIGITS = {BYTE: 3, SHORT: 5, INTEGER: 10, LONG: 20}
+_MOMENTS = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
+
+
+class Mismatch(TypeError):
+    """Operands of these types do not go together."""
+
+
+def is_number(data_type: DataType) -> bool:
+    """Whether it is a type of numbers."""
+    return data_type in {*INTEGRALS, FLOAT, DOUBLE} or isinstance(data_type, DecimalType)
+
+
+def as_decimal_type(data_type: DataType) -> DecimalType:
+    """The decimal type that holds every value of an integral type; decimals as they are."""
+    if isinstance(data_type, DecimalType):
+        return data_type
+    return DecimalType(_DIGITS.get(data_type, 20) if isinstance(data_type, Primitive) else 20, 0)
+
+
+def common_type(left: DataType, right: DataType) -> DataType:
+    """The type in which two operands meet; raises Mismatch if there is none."""
+    if right in {left, VOID}:
+        return left
+    if left == VOID:
+        return right
+    if is_number(left) and is_number(right):
+        return _common_number(left, right)
+    if left in _MOMENTS and right in _MOMENTS:
+        return max(left, right, key=_MOMENTS.index)
+    if STRING in {left, right}:
+        return _meeting_a_string(right if left == STRING else left)
+    match left, right:
+        case Array(), Array():
+            nullable = left.contains_null or right.contains_null
+            return Array(common_type(left.element, right.element), nullable)
+        case Map(), Map():
+            return Map(common_type(left.key, right.key), common_type(left.value, right.value))
+        case Struct(), Struct() if len(left) == len(right):
+            return left
+    raise Mismatch(f"{left} and {right} do not go together")
+
+
+def _common_number(left: DataType, right: DataType) -> DataType:
+    if left in INTEGRALS and right in INTEGRALS:
+        return max(left, right, key=INTEGRALS.index)
+    if isinstance(left, DecimalType) or isinstance(right, DecimalType):
+        if {left, right} & {FLOAT, DOUBLE}:
+            return DOUBLE
+        mine, its = as_decimal_type(left), as_decimal_type(right)
+        scale = max(mine.scale, its.scale)
+        # More than 38 digits are exact here, where Spark would have to round.
+        return DecimalType(max(mine.precision - mine.scale, its.precision - its.scale) + scale, scale)
+    return FLOAT if left == right else DOUBLE
+
+
+def _meeting_a_string(other: DataType) -> DataType:
+    """A string becomes what it is compared with: a whole number a long, another number a double."""
+    if other in INTEGRALS:
+        return LONG
+    if is_number(other):
+        return DOUBLE
+    if other in {*_MOMENTS, BOOLEAN, BINARY} or is_time(other):
+        return other
+    raise Mismatch(f"a string and {other} do not go together")
+
+
+def brought(expression: Expression, source: DataType, target: DataType, zone: tzinfo) -> Expression:
+    """The expression as one of another type: a literal converted, anything else under a cast."""
+    if source == target:
+        return expression
+    if isinstance(expression, Literal):
+        try:
+            return Literal(target, converter(source, target, zone)(expression.value))
+        except (NotConvertible, ValueError):
+            if source == VOID:
+                raise
+    return Call("cast", (expression,), target)
+
+
+def compared(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tuple[Expression, ...]:
+    """The operands of a comparison, all brought to one type: that of a column, if the literals fit it exactly."""
+    types = [type_of(operand, schema) for operand in operands]
+    wanted = types[0]
+    for data_type in types[1:]:
+        wanted = common_type(wanted, data_type)
+    open_types = {
+        found for operand, found in zip(operands, types, strict=True) if not isinstance(operand, Literal)
+    }
+    if len(open_types) == 1:
+        own = next(iter(open_types))
+        if own != wanted and (found := _literals_as(operands, types, own, wanted, zone)) is not None:
+            return found
+    return tuple(
+        brought(operand, found, wanted, zone) for operand, found in zip(operands, types, strict=True)
+    )
+
+
+def _literals_as(
+    operands: Sequence[Expression], types: Sequence[DataType], own: DataType, wanted: DataType, zone: tzinfo
+) -> tuple[Expression, ...] | None:
+    """The operands with every literal in the type of the others; None if one of them would not be the same there."""
+    found: list[Expression] = []
+    for operand, source in zip(operands, types, strict=True):
+        if not isinstance(operand, Literal):
+            found.append(operand)
+            continue
+        try:
+            meant = converter(source, wanted, zone)(operand.value)
+            mine = converter(source, own, zone)(operand.value)
+            if converter(own, wanted, zone)(mine) != meant:
+                return None
+        except (NotConvertible, ValueError):
+            return None
+        found.append(Literal(own, mine))
+    return tuple(found)

@@ -1,0 +1,107 @@
+"""Which pairs of operations may conflict, by Delta Lake's own documentation of concurrency control, at which isolation.
+
+Serializable is what a table has unless its property says otherwise. Of WriteSerializable, which delta-spark refuses to
+set, there are rules and no implementation to try them on: what is said of it is unconfirmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from delta_models.concurrency.serializability import COMPACTS, PASSES_BY
+from delta_models.expressions import And, Column, Compare, Expression, Literal
+from delta_models.operations import (
+    Append,
+    Delete,
+    Merge,
+    Operation,
+    Overwrite,
+    Restore,
+    SetProperties,
+    Update,
+)
+from delta_models.table.history_model import ModelHistory
+from delta_models.table.state import Table
+
+CAN, CANNOT = "can conflict", "cannot conflict"
+SERIALIZABLE, WRITE_SERIALIZABLE = "Serializable", "WriteSerializable"
+UNCONFIRMED = frozenset({WRITE_SERIALIZABLE})
+SAME, ANY, APART = "same", "table", "apart"
+REWRITES = (Update, Delete, Merge, Overwrite, Restore)
+
+
+def isolation_of(table: Table) -> str:
+    """The level that a table asks of its writers."""
+    return table.property("delta.isolationLevel") or SERIALIZABLE
+
+
+def documented(first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE) -> str:
+    """Whether two operations may conflict.
+
+    `overlap` is "apart" where both name their partitions, and none in common. What rewrites may conflict with an append
+    that came before it under Serializable only: the append might have come after it.
+    """
+    pair = (first, second)
+    if any(isinstance(each, PASSES_BY) for each in pair) or overlap == APART:
+        return CANNOT
+    if any(isinstance(each, Append) for each in pair):
+        other = second if isinstance(first, Append) else first
+        if isinstance(other, (Append, *COMPACTS)):
+            return CANNOT
+        if isolation == WRITE_SERIALIZABLE and isinstance(other, REWRITES):
+            return CANNOT
+    return CAN
+
+
+def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> str:
+    """How far operations concern each other: the same rows, partitions apart by what they say, or any of the table."""
+    touched = [_touched(model_history, operation) for operation in operations]
+    if any(one & other for at, one in enumerate(touched) for other in touched[at + 1 :]):
+        return SAME
+    if not model_history.table.partition_by:
+        return ANY
+    places = [_places(model_history.table, operation) for operation in operations]
+    named = [place for place in places if place is not None]
+    apart = not any(one & other for at, one in enumerate(named) for other in named[at + 1 :])
+    return APART if len(named) == len(places) and apart else ANY
+
+
+def _touched(model_history: ModelHistory, operation: Operation) -> set[object]:
+    """The rows that an operation takes away, or may move to other files."""
+    if isinstance(operation, (*PASSES_BY, SetProperties)):
+        return set()
+    if isinstance(operation, COMPACTS):
+        return set(model_history.table.bag)
+    return set(model_history.table.bag - model_history.after(operation).table.bag)
+
+
+def _places(table: Table, operation: Operation) -> frozenset[object] | None:
+    """The partitions that an operation names, by the value of the first partition column; None if it names none."""
+    column = table.partition_by[0]
+    match operation:
+        case Append(rows=rows):
+            at = rows.schema.names.index(column)
+            return frozenset(row[at] for row in rows.rows)
+        case Delete(where=where):
+            return _named(where, column)
+        case Update(where=where, assignments=assignments):
+            found, sets = _named(where, column), dict(assignments)
+            if found is None or column not in sets:
+                return found
+            return found | {sets[column].value} if isinstance(sets[column], Literal) else None  # type: ignore[union-attr]
+    return None
+
+
+def _named(where: Expression | None, column: str) -> frozenset[object] | None:
+    match where:
+        case Compare(op="=", left=Column(path=(name,)), right=Literal(value=value)) if name == column:
+            return frozenset({value})
+        case And(operands=operands):
+            return next(filter(None, (_named(operand, column) for operand in operands)), None)
+    return None
+
+
+LEVELS: Mapping[str, str] = {
+    SERIALIZABLE: "The versions, one after another, are those of the writers one by one.",
+    WRITE_SERIALIZABLE: "Some order of the writers explains the rows; it need not be that of the versions.",
+}

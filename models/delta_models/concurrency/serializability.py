@@ -1,0 +1,154 @@
+"""What writers at once may do to each other: they leave a table that some order of them, one by one, could have made.
+
+Whoever was told that it had committed counts, whoever was refused does not. What no order explains is an anomaly, and
+has the name by which people know it. What one writer does one after another stays in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from delta_models.operations import Delete, Operation, Optimize, Read, ReadStream, Vacuum, ZOrder
+from delta_models.table.history_model import ModelHistory
+from delta_models.table.state import Table
+from delta_models.values import Rows, bag
+from delta_models.wire_names import name_of
+
+LOST_UPDATE = "race.no-lost-update"
+DOUBLED_ROWS = "race.no-doubled-rows"
+RESURRECTED_ROWS = "race.no-resurrected-rows"
+WRITE_SKEW = "race.no-write-skew"
+ANOMALIES = (LOST_UPDATE, DOUBLED_ROWS, RESURRECTED_ROWS, WRITE_SKEW)
+
+COMPACTS = (Optimize, ZOrder)
+PASSES_BY = (Read, ReadStream, Vacuum)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedOperation:
+    """An operation that has been done, and by which of the writers."""
+
+    operation: Operation
+    writer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """A state that no order explains: by which name, and what shows it."""
+
+    requirement: str
+    detail: str
+
+
+def serial_states(
+    model_history: ModelHistory, done: Sequence[CompletedOperation]
+) -> Sequence[tuple[Table, ...]]:
+    """For each order of the operations the states that it goes through, the first of them as it is now. The last ones
+    asked for are remembered, since many schedules of the same operations begin from one world."""
+    key = id(model_history), tuple(done)
+    if key not in _REMEMBERED or _REMEMBERED[key][0] is not model_history:
+        if len(_REMEMBERED) >= _MOST:
+            del _REMEMBERED[next(iter(_REMEMBERED))]
+        _REMEMBERED[key] = model_history, tuple(_serial_states(model_history, done))
+    return _REMEMBERED[key][1]
+
+
+_MOST = 64
+_REMEMBERED: dict[
+    tuple[int, tuple[CompletedOperation, ...]], tuple[ModelHistory, tuple[tuple[Table, ...], ...]]
+] = {}
+
+
+def _serial_states(
+    model_history: ModelHistory, done: Sequence[CompletedOperation]
+) -> Iterator[tuple[Table, ...]]:
+    if not done:
+        yield (model_history.table,)
+    for at, each in enumerate(done):
+        if any(before.writer == each.writer for before in done[:at]):
+            continue
+        rest = [*done[:at], *done[at + 1 :]]
+        for states in _serial_states(model_history.after(each.operation), rest):
+            yield (model_history.table, *states)
+
+
+def explained(
+    model_history: ModelHistory,
+    done: Sequence[CompletedOperation],
+    found: Rows,
+    properties: Mapping[str, str] | None = None,
+) -> Table | None:
+    """The table that some order of the operations leaves with these rows; None if none does. With `properties`, those
+    found, one that has them if there is any."""
+    there = bag(found.schema, found.rows)
+    ends = [
+        end
+        for *_, end in serial_states(model_history, done)
+        if end.schema == found.schema and end.bag == there
+    ]
+    if properties is not None:
+        return next((end for end in ends if has_properties(end, properties)), next(iter(ends), None))
+    return next(iter(ends), None)
+
+
+def has_properties(table: Table, found: Mapping[str, str]) -> bool:
+    """Whether what was set is found."""
+    return all(found.get(key) == value for key, value in table.properties)
+
+
+def is_serial(
+    model_history: ModelHistory, done: Sequence[CompletedOperation], versions: Sequence[Rows]
+) -> bool:
+    """Whether the versions of the table, one after another, are the states that some order of the operations goes
+    through; a version or an operation that changes no row is no state of its own."""
+    found = _changes([(version.schema, bag(version.schema, version.rows)) for version in versions])
+    return any(
+        _changes([(state.schema, state.bag) for state in states]) == found
+        for states in serial_states(model_history, done)
+    )
+
+
+def anomaly(model_history: ModelHistory, done: Sequence[CompletedOperation], found: Rows) -> Anomaly | None:
+    """What is wrong with the rows after operations that have all committed at once; None if an order explains them."""
+    if explained(model_history, done, found) is not None:
+        return None
+    there = bag(found.schema, found.rows)
+    names = in_words(done)
+    for count in range(len(done)):
+        for some in combinations(done, count):
+            if any(states[-1].bag == there for states in serial_states(model_history, some)):
+                detail = f"of {names}, all of which committed, there is the effect of {in_words(some)}"
+                undone = [each.operation for each in done if each not in some]
+                only_deletes = bool(undone) and all(
+                    isinstance(each, Delete) for each in undone if _changes_rows(each)
+                )
+                return Anomaly(RESURRECTED_ROWS if only_deletes else LOST_UPDATE, detail)
+    ends = [states[-1] for states in serial_states(model_history, done)]
+    most = {key: max(end.bag[key] for end in ends) for key in there}
+    doubled = [key for key, times in there.items() if 0 < most[key] < times]
+    if doubled:
+        return Anomaly(
+            DOUBLED_ROWS, f"after {names} {len(doubled)} rows are there more often than in any order"
+        )
+    back = [key for key in there if most[key] == 0 and model_history.table.bag[key]]
+    if back:
+        return Anomaly(
+            RESURRECTED_ROWS, f"after {names} {len(back)} rows are there that each order takes away"
+        )
+    return Anomaly(WRITE_SKEW, f"after {names} there are rows that no order of them gives")
+
+
+def in_words(done: Sequence[CompletedOperation]) -> str:
+    """The names of operations, for people."""
+    return " and ".join(name_of(each.operation) for each in done) or "none"
+
+
+def _changes(states: Sequence[object]) -> list[object]:
+    """The states without those that are as the one before."""
+    return [state for at, state in enumerate(states) if at == 0 or state != states[at - 1]]
+
+
+def _changes_rows(operation: Operation) -> bool:
+    return not isinstance(operation, (*COMPACTS, *PASSES_BY))

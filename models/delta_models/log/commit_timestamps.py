@@ -1,0 +1,91 @@
+"""When a version was committed, and which version a time means.
+
+With in-commit timestamps, from their enablement on, the commit says it; before, the modification time of the commit
+file does. Section "In-Commit Timestamps" of the protocol. Where file times stand still or go back, each commit counts
+as one millisecond later than the one before it, as delta-spark has it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from delta_models.log.errors import LogError, MissingVersion
+from delta_models.log.file_names import commit_name
+
+if TYPE_CHECKING:
+    from delta_models.log.reader import LogReader
+    from delta_models.log.state import Snapshot
+
+# The time in commitInfo is taken before the commit file is written, so the file's own was later.
+_COPIED_SLACK = 1_000
+
+ENABLED = "delta.enableInCommitTimestamps"
+ENABLEMENT_VERSION = "delta.inCommitTimestampEnablementVersion"
+ENABLEMENT_TIMESTAMP = "delta.inCommitTimestampEnablementTimestamp"
+
+
+def commit_times(reader: LogReader, *, from_info: bool = False) -> dict[int, int]:
+    """The time of every version that can be loaded, in milliseconds since the epoch.
+
+    With `from_info` the `timestamp` of commitInfo stands for the modification time, for tables that were copied.
+    """
+    listing = reader.listing()
+    latest = listing.latest
+    if latest is None:
+        return {}
+    since = _in_commit_since(reader.snapshot(latest))
+    times: dict[int, int] = {}
+    previous: int | None = None
+    for version in listing.commits:
+        time: int | None = None
+        if since is not None and version >= since:
+            info = reader.commit(version).info
+            time = info.in_commit_timestamp if info is not None else None
+        if time is None:
+            time = _file_time(reader, version, from_info=from_info)
+            if previous is not None and time <= previous:
+                time = previous + 1
+        times[version] = previous = time
+    return {version: time for version, time in times.items() if _reachable(reader, version)}
+
+
+def version_at(reader: LogReader, micros: int, *, from_info: bool = False, beyond: bool = True) -> int:
+    """The newest version that is not younger than a time, in microseconds since the epoch.
+
+    Raises MissingVersion for a time before the oldest version that can be loaded, and without `beyond` also for
+    one after the newest version, which delta-spark refuses.
+    """
+    times = commit_times(reader, from_info=from_info)
+    found = [version for version, time in times.items() if time * 1000 <= micros]
+    if not found:
+        raise MissingVersion("the time is before the oldest version that can be loaded")
+    version = max(found)
+    slack = _COPIED_SLACK if from_info else 0
+    if not beyond and version == max(times) and (times[version] + slack) * 1000 < micros:
+        raise MissingVersion("the time is after the newest version")
+    return version
+
+
+def _in_commit_since(latest: Snapshot) -> int | None:
+    """From which version on commits say their time; None: they do not."""
+    if latest.properties.get(ENABLED, "false").lower() != "true":
+        return None
+    version = latest.properties.get(ENABLEMENT_VERSION)
+    return int(version) if version is not None and version.isdecimal() else 0
+
+
+def _file_time(reader: LogReader, version: int, *, from_info: bool) -> int:
+    if from_info:
+        info = reader.commit(version).info
+        said = info.values.get("timestamp") if info is not None else None
+        if type(said) is int:
+            return said
+    return (reader.log / commit_name(version)).stat().st_mtime_ns // 1_000_000
+
+
+def _reachable(reader: LogReader, version: int) -> bool:
+    try:
+        reader.starts(version)
+    except LogError:
+        return False
+    return True

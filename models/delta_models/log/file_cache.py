@@ -1,0 +1,48 @@
+"""What data files hold and commits say, kept for as long as a file stays as it is: also where the table's folder has
+moved, or was copied with the times of its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from delta_models.log import paths
+from delta_models.log.actions import Add
+from delta_models.log.column_mapping import mapping_mode
+from delta_models.log.commits import Commit, parse_commit
+from delta_models.log.parquet import FileColumns, read_data_file
+from delta_models.log.state import Snapshot
+
+_KEPT_FILES = 1000
+_Key = tuple[str, int, int, str, str]
+
+
+class StoredColumns:
+    """Shared by the readers of one table and of its copies."""
+
+    def __init__(self) -> None:
+        self._kept: dict[_Key, FileColumns] = {}
+        self._commits: dict[tuple[int, bytes], Commit] = {}
+
+    def commit(self, version: int, name: str, data: bytes) -> Commit:
+        """A commit of these bytes, parsed once."""
+        found = self._commits.get((version, data))
+        if found is None:
+            found = self._commits[version, data] = parse_commit(version, name, data)
+            while len(self._commits) > _KEPT_FILES:
+                del self._commits[next(iter(self._commits))]
+        return found
+
+    def read(self, folder: Path, snapshot: Snapshot, add: Add) -> FileColumns:
+        """The columns of a data file, read anew unless its size and time are those of when it was."""
+        path, mode = paths.resolve(folder, add.path), mapping_mode(snapshot)
+        try:
+            status = path.stat()
+        except OSError:
+            return read_data_file(path, snapshot.schema, mode)  # which says what is wrong
+        key = (add.path, status.st_size, status.st_mtime_ns, snapshot.metadata.schema_string, mode)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._kept[key] = read_data_file(path, snapshot.schema, mode)
+            while len(self._kept) > _KEPT_FILES:
+                del self._kept[next(iter(self._kept))]
+        return found

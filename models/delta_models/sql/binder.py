@@ -1,0 +1,191 @@
+"""Expressions over a schema, put together from parts whose types are known: names found, implicit casts put in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from delta_models import functions
+from delta_models.casts.explicit import converter, read_decimal
+from delta_models.casts.implicit import as_decimal_type, brought, common_type, is_number
+from delta_models.expressions import Call, Column, Expression, Literal, type_of
+from delta_models.functions.numbers import arithmetic_result
+from delta_models.schema import (
+    BINARY,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTEGRALS,
+    LONG,
+    STRING,
+    VARIANT,
+    VOID,
+    Array,
+    DataType,
+    DecimalType,
+    Map,
+    Struct,
+)
+from delta_models.sql.errors import NoSuchColumn, NotUnderstood, TypeMismatch
+
+_LONGEST = 1 << 63
+
+
+class Binder:
+    """What a text over one schema, read in one zone, is made of."""
+
+    def __init__(self, schema: Struct, zone: tzinfo) -> None:
+        self.schema = schema
+        self.zone = zone
+
+    def type(self, expression: Expression) -> DataType:
+        """The type that an expression has here."""
+        return type_of(expression, self.schema)
+
+    def path(self, names: Sequence[str]) -> Expression:
+        """A column, or a part of one, by its names."""
+        found: Expression = Column(())
+        data_type: DataType = self.schema
+        path: tuple[str, ...] = ()
+        for position, name in enumerate(names):
+            if isinstance(data_type, Struct):
+                try:
+                    field = data_type[name]
+                except KeyError as error:
+                    raise NoSuchColumn(f"there is no {'.'.join(names)}: {error.args[0]}") from error
+                path = (*path, field.name)
+                found, data_type = Column(path), field.type
+                continue
+            return self.steps(found, names[position:])
+        return found
+
+    def steps(self, found: Expression, names: Sequence[str]) -> Expression:
+        """Names that go into an array of structs, or a map."""
+        for name in names:
+            source = self.type(found)
+            if isinstance(source, Array) and isinstance(source.element, Struct):
+                result: DataType = Array(self._field(source.element, name))
+                found = Call("field", (found, Literal(STRING, name)), result)
+            elif isinstance(source, Map):
+                found = self.call("[]", [found, Literal(STRING, name)])
+            elif isinstance(source, Struct):
+                found = Call("field", (found, Literal(STRING, name)), self._field(source, name))
+            else:
+                raise NoSuchColumn(f"{source} has no field {name!r}")
+        return found
+
+    def _field(self, struct: Struct, name: str) -> DataType:
+        try:
+            return struct[name].type
+        except KeyError as error:
+            raise NoSuchColumn(str(error.args[0])) from error
+
+    def calculated(self, op: str, left: Expression, right: Expression) -> Expression:
+        """Two operands under an operator of arithmetic."""
+        types = [self.type(left), self.type(right)]
+        if types[0] == DATE and op in {"+", "-"}:
+            if types[1] in INTEGRALS:
+                return self.call("date_add" if op == "+" else "date_sub", [left, right])
+            if types[1] == DATE and op == "-":
+                return self.call("datediff", [left, right])
+        if types[1] == DATE and types[0] in INTEGRALS and op == "+":
+            return self.call("date_add", [right, left])
+        left, right = (
+            brought(each, STRING, DOUBLE, self.zone) if found == STRING else each
+            for each, found in zip((left, right), types, strict=True)
+        )
+        types = [self.type(left), self.type(right)]
+        if not all(is_number(data_type) or data_type == VOID for data_type in types):
+            raise TypeMismatch(f"{types[0]} {op} {types[1]}")
+        wanted = common_type(types[0], types[1])
+        if isinstance(wanted, DecimalType):
+            mine, its = as_decimal_type(types[0]), as_decimal_type(types[1])
+            result = arithmetic_result(op, _literal_type(left, mine), _literal_type(right, its))
+            return Call(op, tuple(self._as_decimal(each) for each in (left, right)), result)
+        if op == "/":
+            wanted = DOUBLE
+        elif op == "div":
+            wanted = LONG
+        arguments = tuple(
+            brought(each, found, wanted, self.zone) for each, found in zip((left, right), types, strict=True)
+        )
+        return Call(op, arguments, arithmetic_result(op, wanted, wanted))
+
+    def _as_decimal(self, operand: Expression) -> Expression:
+        source = self.type(operand)
+        return brought(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
+
+    def joined(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """Texts end to end, or arrays, or bytes."""
+        types = [self.type(argument) for argument in arguments]
+        if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
+            arguments = [
+                brought(argument, found, STRING, self.zone)
+                for argument, found in zip(arguments, types, strict=True)
+            ]
+        return self.call(name, arguments)
+
+    def variant(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """A part of a variant, with the type that is asked for."""
+        from delta_models.sql import parse_type  # noqa: PLC0415 - a type stands in a literal here alone
+
+        result: DataType = VARIANT
+        if len(arguments) > 2 and isinstance(arguments[2], Literal):
+            result = parse_type(str(arguments[2].value))
+        return Call(name, tuple(arguments), result)
+
+    def one_type(self, arguments: Sequence[Expression]) -> list[Expression]:
+        """The same expressions, all brought to the type that holds each."""
+        wanted: DataType = VOID
+        for argument in arguments:
+            wanted = common_type(wanted, self.type(argument))
+        return [brought(argument, self.type(argument), wanted, self.zone) for argument in arguments]
+
+    def alike(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """A function of arguments of one type."""
+        return self.call(name, self.one_type(arguments))
+
+    def call(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """A function by its name, its arguments brought to what it takes."""
+        found = functions.signature(name)
+        if found is None:
+            raise NotUnderstood(f"the model does not know the function {name!r}")
+        if not found.takes(len(arguments)):
+            raise TypeMismatch(f"{name} does not take {len(arguments)} arguments")
+        given = []
+        for position, argument in enumerate(arguments):
+            source, wanted = self.type(argument), found.parameter(position)
+            if wanted is not None and source != wanted:
+                if not isinstance(argument, Literal):
+                    converter(source, wanted, self.zone)
+                given.append(brought(argument, source, wanted, self.zone))
+            else:
+                given.append(argument)
+        types = [self.type(each) for each in given]
+        result = found.result(types)
+        functions.application(name, types, result, self.zone)  # so that wrong types are noticed at once
+        return Call(name, tuple(given), result)
+
+
+def number(text: str) -> Literal:
+    """A number as it is written: whole ones int, long or decimal by their size, with a point decimal, with an
+    exponent double."""
+    plain = text.lstrip("+-")
+    if plain.isdigit():
+        whole = int(text)
+        if -(1 << 31) <= whole < 1 << 31:
+            return Literal(INTEGER, whole)
+        if -_LONGEST <= whole < _LONGEST:
+            return Literal(LONG, whole)
+    elif "e" in plain.lower():
+        return Literal(DOUBLE, float(text))
+    value = read_decimal(text)
+    digits = max(len(str(abs(value.unscaled))), value.scale)
+    return Literal(DecimalType(digits, value.scale), value)
+
+
+def _literal_type(operand: Expression, otherwise: DecimalType) -> DecimalType:
+    """A whole literal meets a decimal with no more digits than it has."""
+    if isinstance(operand, Literal) and operand.type in INTEGRALS and operand.value is not None:
+        return DecimalType(len(str(abs(operand.value))), 0)
+    return otherwise

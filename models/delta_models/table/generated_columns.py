@@ -1,0 +1,111 @@
+"""Rules that a table carries as SQL text: generated columns, defaults, invariants, constraints among properties."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+
+from delta_models.expressions import Call, Expression, compiled, evaluate, type_of
+from delta_models.operations import Properties
+from delta_models.schema import Field, Struct
+from delta_models.values import Row, Value, same_key
+
+GENERATION = "delta.generationExpression"
+DEFAULT = "CURRENT_DEFAULT"
+INVARIANTS = "delta.invariants"
+CONSTRAINT = "delta.constraints."
+
+Rule = tuple[str, Expression]
+
+
+def generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
+    """The generated columns by position, each with what it is computed from."""
+    return _generated(schema) if _says(schema, GENERATION) else ()
+
+
+def written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
+    """The invariants of columns and the constraints among the properties, by name."""
+    if not _says(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
+        return ()
+    return _written_rules(schema, properties)
+
+
+def written_default(field: Field, schema: Struct) -> Value:
+    """The value that the column's metadata gives to rows which do not name it; null without such."""
+    text = field.metadata.get(DEFAULT) if DEFAULT in field.metadata_json else None
+    if text is None:
+        return None
+    blank = (None,) * len(schema)
+    return evaluate(_cast(_parsed(str(text), schema), field, schema), schema, blank)
+
+
+def recomputer(schema: Struct, given: Collection[str]) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
+    """What fills in the generated columns that a write does not give by name; None where there are none."""
+    folded = {each.casefold() for each in given}
+    missing = [
+        (at, compiled(expression, schema))
+        for at, expression in generated(schema)
+        if schema.fields[at].name.casefold() not in folded
+    ]
+    if not missing:
+        return None
+
+    def fill(rows: Iterable[Row]) -> tuple[Row, ...]:
+        filled = []
+        for row in rows:
+            parts = list(row)
+            for at, value in missing:
+                parts[at] = value(row)
+            filled.append(tuple(parts))
+        return tuple(filled)
+
+    return fill
+
+
+def breaks_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
+    """The name of a generated column that holds something else than what it is computed from."""
+    for at, expression in generated(schema):
+        value = compiled(expression, schema)
+        each = schema.fields[at]
+        if any(same_key(each.type, row[at]) != same_key(each.type, value(row)) for row in rows):
+            return each.name
+    return None
+
+
+def _says(schema: Struct, key: str) -> bool:
+    return any(key in field.metadata_json for field in schema.fields if field.metadata_json != "{}")
+
+
+@lru_cache(maxsize=256)
+def _generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
+    found = []
+    for at, field in enumerate(schema.fields):
+        text = field.metadata.get(GENERATION)
+        if text is not None:
+            found.append((at, _cast(_parsed(str(text), schema), field, schema)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
+    rules = [(key.removeprefix(CONSTRAINT), text) for key, text in properties if key.startswith(CONSTRAINT)]
+    for field in schema.fields:
+        said = field.metadata.get(INVARIANTS)
+        if said is not None:
+            form = json.loads(str(said))
+            rules.append((f"invariant of {field.name}", form["expression"]["expression"]))
+    return tuple((name, _parsed(text, schema)) for name, text in rules)
+
+
+def _parsed(text: str, schema: Struct) -> Expression:
+    from delta_models.sql import parse_expression  # noqa: PLC0415 - dear to import, and few tables carry SQL
+
+    return parse_expression(text, schema)
+
+
+def _cast(expression: Expression, field: Field, schema: Struct) -> Expression:
+    """The expression as a value of the column's type."""
+    return (
+        expression if type_of(expression, schema) == field.type else Call("cast", (expression,), field.type)
+    )

@@ -1,0 +1,310 @@
+"""The history so far, as the model has it: the state after every step, and which of them can still be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from delta_models import operations as ops
+from delta_models.expressions import columns_of, compiled
+from delta_models.outcomes import Committed, NoChange
+from delta_models.schema import Struct
+from delta_models.table import alter, properties_and_constraints
+from delta_models.table.change_feed import ChangesExpectation, is_recorded, step_changes
+from delta_models.table.char_varchar import or_too_long
+from delta_models.table.definition import clone, convert, create, create_as, drop, replace_table
+from delta_models.table.expectation import (
+    ANY_NUMBER,
+    AllowedOutcome,
+    Expectation,
+    ReadExpectation,
+    changed,
+    or_refused,
+    refused,
+    rewritten,
+    unchanged,
+)
+from delta_models.table.identity import or_exhausted
+from delta_models.table.merge import merge
+from delta_models.table.retention import file_retention, log_retention
+from delta_models.table.state import NotModelled, Table
+from delta_models.table.streams import StreamExpectation, follow, pour
+from delta_models.table.update_delete import delete, update
+from delta_models.table.void_columns import or_unwritable
+from delta_models.table.write import append, overwrite
+from delta_models.values import Rows
+from delta_models.wire_names import name_of
+
+_ANYWHERE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
+    ops.Create: create,
+    ops.Replace: replace_table,
+    ops.CreateAs: create_as,
+    ops.ConvertFromParquet: convert,
+}
+_ON_A_TABLE: dict[type[Any], Callable[[Table, Any], Expectation]] = {
+    ops.Drop: drop,
+    ops.CloneTo: clone,
+    ops.Append: append,
+    ops.Overwrite: overwrite,
+    ops.Delete: delete,
+    ops.Update: update,
+    ops.Merge: merge,
+    ops.AddColumn: alter.add_column,
+    ops.DropColumn: alter.drop_column,
+    ops.RenameColumn: alter.rename_column,
+    ops.ReorderColumn: alter.reorder_column,
+    ops.WidenColumn: alter.widen_column,
+    ops.SetNullable: alter.set_nullable,
+    ops.SetDefault: alter.set_default,
+    ops.SetProperties: properties_and_constraints.set_properties,
+    ops.UnsetProperties: properties_and_constraints.unset_properties,
+    ops.AddConstraint: properties_and_constraints.add_constraint,
+    ops.DropConstraint: properties_and_constraints.drop_constraint,
+    ops.DropFeature: properties_and_constraints.drop_feature,
+}
+_MAY_REMOVE_FILES = (
+    ops.Replace, ops.CreateAs, ops.Restore, ops.Overwrite, ops.Delete, ops.Update, ops.Merge,
+    ops.DropFeature, ops.Optimize, ops.ZOrder, ops.Purge, ops.Interleave,
+)  # fmt: skip
+_WRITES_ROWS = (ops.Append, ops.Overwrite, ops.Update, ops.Merge)
+_TOUCHES_NOTHING = (*ops.QUERIES, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.AdvanceClock)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What one step left: the table, how many versions it added at least and at most, whether it may have taken files
+    out of the table, and at what hour of the history it ended."""
+
+    table: Table
+    commits: tuple[int, int]
+    may_remove: bool
+    operation: ops.Operation | None = None
+    hour: int = 0
+
+
+@dataclass(frozen=True)
+class ModelHistory:
+    """All states so far. `fragile` counts the earliest states that may be gone: a vacuum may have deleted their files,
+    or the log's clean-up their versions. `hours` have been let pass since the beginning."""
+
+    states: tuple[State, ...] = ()
+    fragile: int = 0
+    hours: int = 0
+
+    @property
+    def table(self) -> Table:
+        """The newest state's table."""
+        return self.states[-1].table if self.states else Table()
+
+    @property
+    def step(self) -> int:
+        """The number of the step that comes next."""
+        return len(self.states)
+
+    def state(self, step: int) -> Table:
+        """The table after a step."""
+        return self.states[step].table
+
+    def readable(self) -> tuple[int, ...]:
+        """The steps after which the table existed and whose state every engine must still be able to read."""
+        return tuple(at for at in range(self.fragile, len(self.states)) if self.states[at].table.exists)
+
+    def recent(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
+        """The steps that are younger than what a vacuum keeps, none where it keeps nothing."""
+        hours = vacuum.retention_hours
+        kept = file_retention(self.table) if hours is None else hours
+        return tuple(at for at, state in enumerate(self.states) if self.hours - state.hour < kept)
+
+    def expect(self, operation: ops.Operation) -> Expectation:
+        """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
+        table = self.table
+        if isinstance(operation, _TOUCHES_NOTHING):
+            return unchanged(table, "contents.look-changes-nothing", most=0)
+        handler = _ANYWHERE.get(type(operation))
+        if handler is not None:
+            return or_unwritable(table, handler(table, operation))
+        if not table.exists:
+            return refused(table, "missing-table", "outcome.missing-table-refused")
+        if isinstance(operation, ops.WriteStream):
+            return pour(self, operation)
+        if isinstance(operation, ops.EnableFeature):
+            known = any(state.table.may_support(operation.feature) for state in self.states)
+            return properties_and_constraints.enable_feature(table, operation, known=known)
+        handler = _ON_A_TABLE.get(type(operation))
+        if handler is None:
+            return self._keep(table, operation)
+        ends = handler(table, operation)
+        if not isinstance(operation, _WRITES_ROWS):
+            return ends
+        return or_exhausted(table, or_too_long(table, or_unwritable(table, ends)))
+
+    def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
+        """The history with one more step; without a branch the operation's ordinary end."""
+        if branch is None:
+            branches = self.expect(operation).branches
+            branch = branches[0]
+            commits = (min(each.commits[0] for each in branches), max(each.commits[1] for each in branches))
+        else:
+            commits = branch.commits
+        hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
+        may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
+        state = State(branch.table, commits, may_remove, operation, hours)
+        return _forgetting(ModelHistory((*self.states, state), self.fragile, hours), operation)
+
+    def look(self, read: ops.Read) -> ReadExpectation:
+        """What a read must return."""
+        refusals: tuple[str, ...] = ()
+        match read.at:
+            case ops.Latest():
+                table = self.table
+                if not table.exists:
+                    return ReadExpectation(None, ("missing-table",))
+            case ops.AtState(step=step) | ops.AtTime(step=step):
+                table = self.state(step)
+                if step < self.fragile:
+                    refusals = ("missing-file", "missing-version")
+                if not table.exists or not self.table.exists:
+                    return ReadExpectation(None, ("missing-version", "missing-table"))
+            case _:
+                raise NotModelled(name_of(read.at))
+        try:
+            return ReadExpectation(_select(table, read), refusals)
+        except KeyError:
+            return ReadExpectation(None, ("schema", "bad-argument"))
+
+    def changes(self, read: ops.ReadChanges) -> ChangesExpectation:
+        """What the change feed must tell of the steps after the state `first`'s own and up to `last`, both included.
+
+        A change of the schema on the way is not modelled: how rows from before it are told is free.
+        """
+        if not isinstance(read.first, ops.AtState) or not isinstance(
+            read.last, ops.AtState | ops.Latest | None
+        ):
+            raise NotModelled(f"changes from {name_of(read.first)}")
+        first = read.first.step
+        last = read.last.step if isinstance(read.last, ops.AtState) else self.step - 1
+        if first > last or not self.table.exists:
+            return ChangesExpectation(None, ("bad-argument", "missing-version", "missing-table"))
+        tables = [self.state(at) for at in range(first, last + 1)]
+        if not all(map(is_recorded, tables)):
+            return ChangesExpectation(
+                None, ("bad-argument", "missing-file", "missing-version", "unsupported-feature")
+            )
+        if any(table.schema != tables[-1].schema for table in tables):
+            raise NotModelled("changes across a change of the schema")
+        before = [self.state(first - 1) if first else Table(), *tables]
+        steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
+        return ChangesExpectation(steps, ("missing-file", "missing-version") if first < self.fragile else ())
+
+    def follow(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
+        """What a reader that follows the table has got now, whose first look was the step `began`, and the one before
+        this one `last`."""
+        return follow(self, tail, began, last)
+
+    def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
+        """Upkeep, after which the rows are the same, and going back."""
+        match operation:
+            case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
+                return self._restore(step)
+            case ops.Optimize(where=where) | ops.ZOrder(where=where):
+                return _optimize(table, where)
+            case ops.Purge():
+                return _optimize(table, None)
+            case ops.Cluster(columns=columns):
+                return _cluster(table, columns)
+            case ops.Vacuum(retention_hours=hours):
+                ends = unchanged(table, "contents.vacuum", most=2)
+                if hours is None or hours >= file_retention(table):
+                    return ends
+                return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
+            case ops.CompactLog():
+                ends = unchanged(table, "contents.checkpoint", most=0)
+                return or_refused(ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused")
+            case ops.Checkpoint() | ops.CleanLog():
+                return unchanged(table, "contents.checkpoint", most=0)
+        raise NotModelled(name_of(operation))
+
+    def _restore(self, step: int) -> Expectation:
+        now, goal = self.table, self.state(step)
+        if not goal.exists:
+            return refused(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
+        features = tuple(sorted({*now.features, *goal.features}))
+        goal = replace(
+            goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
+        )
+        ends = rewritten(now, goal, "contents.restore")
+        if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
+            ends = or_refused(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
+        if step < self.fragile:
+            ends = or_refused(
+                ends, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
+            )
+        return ends
+
+
+def _forgetting(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
+    """The same history with the states marked that the newest step may have made unreadable."""
+    if not model_history.table.exists:
+        return replace(model_history, fragile=len(model_history.states))
+    fragile = model_history.fragile
+    if isinstance(operation, ops.Vacuum) and not operation.dry_run:
+        fragile = max(fragile, _vacuumed(model_history, operation.retention_hours))
+    if model_history.hours:
+        fragile = max(fragile, _expired(model_history))
+    return model_history if fragile == model_history.fragile else replace(model_history, fragile=fragile)
+
+
+def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
+    """How many of the earliest states may miss files: those before the last step that removed some long enough ago."""
+    kept = file_retention(model_history.table) if retention is None else retention
+    removing = [
+        at
+        for at, state in enumerate(model_history.states)
+        if state.may_remove and model_history.hours - state.hour >= kept
+    ]
+    return removing[-1] if removing else 0
+
+
+def _expired(model_history: ModelHistory) -> int:
+    """How many of the earliest states are older than the log is kept, and followed by a newer version."""
+    kept = log_retention(model_history.table)
+    last = max((at for at, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
+    old = [at for at in range(last) if model_history.hours - model_history.states[at].hour >= kept]
+    return old[-1] + 1 if old else 0
+
+
+def _optimize(table: Table, where: Any) -> Expectation:
+    partitioning = {each.casefold() for each in table.partition_by}
+    if any(column.path[0].casefold() not in partitioning for column in columns_of(where)):
+        return refused(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
+    return Expectation(
+        (
+            AllowedOutcome(Committed(), (0, ANY_NUMBER), table, "contents.optimize"),
+            AllowedOutcome(NoChange(), (0, 0), table, "contents.optimize"),
+        )
+    )
+
+
+def _cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
+    known = {name.casefold() for name in table.schema.names}
+    if table.partition_by or any(column.casefold() not in known for column in columns):
+        return refused(
+            table, ("bad-argument", "schema", "unsupported-feature"), "outcome.bad-clustering-refused"
+        )
+    if columns == table.cluster_by:
+        return unchanged(table, "contents.cluster")
+    return changed(replace(table, cluster_by=columns), "contents.cluster")
+
+
+def _select(table: Table, read: ops.Read) -> Rows:
+    rows = table.rows
+    if read.where is not None:
+        picks = compiled(read.where, table.schema)
+        rows = tuple(row for row in rows if picks(row) is True)
+    if read.columns is None:
+        return Rows(table.schema, rows)
+    places = [table.schema.index(name) for name in read.columns]
+    schema = Struct(tuple(table.schema.fields[at] for at in places))
+    return Rows(schema, tuple(tuple(row[at] for at in places) for row in rows))

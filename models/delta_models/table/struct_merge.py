@@ -1,0 +1,82 @@
+"""What a merge that lets the schema grow makes of a struct whose source lacks fields: those stay as they are.
+
+As delta-spark 4.4.0 does it: a struct in the source gives the fields that it has. One that is null, of a type that
+lacks fields, leaves a struct of the table a struct, with nulls in the fields that the source knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from delta_models.casts import assignment
+from delta_models.schema import DataType, Struct
+from delta_models.table.row_conversion import RowMismatch
+from delta_models.values import Row, Value
+
+Blend = Callable[[Value, Value], Value]  # of the table's value and the source's
+
+
+@dataclass(frozen=True, slots=True)
+class MergedStruct:
+    """A column that is blended: its place in the table, that in the source, and how."""
+
+    place: int
+    source: int
+    blend: Blend
+
+
+def blended(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
+    """The columns of the table that the source has with fewer fields."""
+    places = {each.name.casefold(): at for at, each in enumerate(source)}
+    found = []
+    for at, each in enumerate(table):
+        other = places.get(each.name.casefold())
+        if other is not None and _lacks(each.type, source.fields[other].type):
+            found.append(MergedStruct(at, other, _blend(each.type, source.fields[other].type)))
+    return tuple(found)
+
+
+def with_blended(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
+    """A row with its blended columns; without an old one what the source lacks is null."""
+    parts = list(row)
+    for column in columns:
+        parts[column.place] = column.blend(None if old is None else old[column.place], source[column.source])
+    return tuple(parts)
+
+
+def _lacks(wanted: DataType, found: DataType) -> bool:
+    """Whether a struct has fields, at any depth of structs, that the other lacks."""
+    if not isinstance(wanted, Struct) or not isinstance(found, Struct):
+        return False
+    inside = {each.name.casefold(): each.type for each in found}
+    return any(
+        each.name.casefold() not in inside or _lacks(each.type, inside[each.name.casefold()])
+        for each in wanted
+    )
+
+
+def _blend(wanted: DataType, found: DataType) -> Blend:
+    if not _lacks(wanted, found):
+        try:
+            cast = assignment.assigner(found, wanted)
+        except assignment.NotAssignable as error:
+            raise RowMismatch(str(error)) from error
+        return lambda _, new: cast(new)
+    assert isinstance(wanted, Struct)  # noqa: S101 - only structs lack fields
+    assert isinstance(found, Struct)  # noqa: S101 - the same
+    places = {each.name.casefold(): at for at, each in enumerate(found)}
+    parts: list[tuple[int, Blend] | None] = []
+    for each in wanted:
+        at = places.get(each.name.casefold())
+        parts.append(None if at is None else (at, _blend(each.type, found.fields[at].type)))
+
+    def blend(old: Value, new: Value) -> Value:
+        if old is None and new is None:
+            return None
+        return tuple(
+            before if part is None else part[1](before, None if new is None else new[part[0]])
+            for before, part in zip(old or (None,) * len(parts), parts, strict=True)
+        )
+
+    return blend

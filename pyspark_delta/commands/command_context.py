@@ -1,0 +1,275 @@
+"""What every operation that changes a table has in common: its transaction, what it wrote so far, and its commit.
+
+What was written for a commit that certainly did not happen is taken away again; where that is not certain it is left
+for vacuum.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+from pyroaring import BitMap64
+from pyspark.sql import DataFrame, SparkSession
+
+from pyspark_delta import deletion_vectors
+from pyspark_delta.arrow_rewrite import sift_files
+from pyspark_delta.commands.conditions import read_conf
+from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, DeltaError
+from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Remove, load
+from pyspark_delta.log.delta_log import DeltaLog
+from pyspark_delta.log.snapshot import Snapshot
+from pyspark_delta.missing_files import absence_told
+from pyspark_delta.partition_values import absolute_path
+from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.transaction import Transaction
+from pyspark_delta.write import WriteOptions, discard, write_files
+
+__all__ = [
+    "USER_METADATA",
+    "Change",
+    "Marked",
+    "Timer",
+    "changing",
+    "is_true",
+    "live_rows",
+    "now_ms",
+    "physical_rows",
+]
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+
+
+def now_ms() -> int:
+    """The time as the log writes it."""
+    return time.time_ns() // 1_000_000
+
+
+def is_true(properties: Mapping[str, str], key: str) -> bool:
+    """Whether a property of the table is on."""
+    return properties.get(key, "false").strip().lower() == "true"
+
+
+class Timer:
+    """Milliseconds since it was made, for metrics."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+
+    def ms(self) -> int:
+        """How many, and start anew."""
+        now = time.perf_counter()
+        elapsed, self._started = now - self._started, now
+        return round(elapsed * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What marking rows as deleted takes: actions, and what to tell of them."""
+
+    adds: tuple[Add, ...] = ()
+    removes: tuple[Remove, ...] = ()
+    whole_files: int = 0  # files that lost their last row, and so are no more
+    rows: int = 0
+    vectors_added: int = 0
+    vectors_removed: int = 0
+    vectors_updated: int = 0
+
+    @classmethod
+    def whole(cls, adds: Sequence[Add]) -> Marked:
+        """Files that go, with all their rows; others may have taken some of these."""
+        now = now_ms()
+        removes = tuple(add.remove(now) for add in adds)
+        vectors = sum(add.deletion_vector is not None for add in adds)
+        return cls(removes=removes, whole_files=len(adds), vectors_removed=vectors)
+
+
+@dataclass(slots=True)
+class Change:
+    """One operation on its way to a commit."""
+
+    spark: SparkSession
+    log: DeltaLog
+    transaction: Transaction
+    snapshot: Snapshot
+    started: float = field(default_factory=time.perf_counter)
+    data_files: list[Add] = field(default_factory=list)
+    vector_files: list[str] = field(default_factory=list)
+    committing: bool = False
+    metadata: Metadata | None = None  # that the table is given by this change
+
+    def refuse_if_append_only(self, operation: str) -> None:
+        """Raise if rows of this table may not be removed."""
+        if is_true(self.snapshot.properties, "delta.appendOnly"):
+            raise AppendOnlyTable(f"the table {self.log.path} is append-only, and {operation} removes rows")
+
+    def deletion_vectors_wanted(self) -> bool:
+        """Whether deleted rows are to be marked rather than left out of new files."""
+        return is_true(self.snapshot.properties, "delta.enableDeletionVectors")
+
+    def redefine(self, metadata: Metadata) -> None:
+        """Give the table this metadata with the commit; what is written from here on follows it."""
+        self.transaction.update_metadata(metadata)
+        self.metadata = metadata
+
+    def write(self, frame: DataFrame, *, data_change: bool = True) -> list[Add]:
+        """Write rows that are in the order and types of the table; the files are taken away if nothing comes of it."""
+        options = WriteOptions(data_change=data_change)
+        schema = self.metadata or self.snapshot
+        adds = write_files(self.spark, frame, schema, options=options, path=self.log.path)
+        self.data_files += adds
+        return adds
+
+    def sift(self, adds: Sequence[Add], rows: Sequence[BitMap64]) -> list[Add] | None:
+        """Write each file anew without these rows of it, as well as those that are deleted; None if Spark must."""
+        gone = [
+            new
+            if add.deletion_vector is None
+            else new | deletion_vectors.read(add.deletion_vector, self.log.path, self.log.store)
+            for add, new in zip(adds, rows, strict=True)
+        ]
+        sifted = sift_files(self.spark, self.snapshot, adds, gone)
+        self.data_files += sifted or []
+        return sifted
+
+    def mark(self, adds: Sequence[Add], rows: Mapping[int, BitMap64]) -> Marked:
+        """Mark rows (by the ordinal of their file in `adds`) as deleted: a vector, or no file if none is left."""
+        now = now_ms()
+        removes: list[Remove] = []
+        merged: dict[str, tuple[Add, BitMap64]] = {}
+        marked = whole = added = removed = updated = 0
+        for ordinal, new in rows.items():
+            if not new:
+                continue
+            add = adds[ordinal]
+            removes.append(add.remove(now))
+            old = add.deletion_vector
+            gone = new if old is None else new | deletion_vectors.read(old, self.log.path, self.log.store)
+            marked += len(gone) - (old.cardinality if old is not None else 0)
+            if len(gone) == self.physical_rows(add):
+                whole += 1
+                removed += old is not None
+            else:
+                merged[add.path] = add, gone
+                added += 1
+                removed += old is not None
+                updated += old is not None
+        vectors = self._write_vectors({path: gone for path, (_, gone) in merged.items()})
+        marked_adds = tuple(
+            replace(
+                add,
+                deletion_vector=vectors[path],
+                data_change=True,
+                stats=_loosened(add.stats, self.physical_rows(add)),
+            )
+            for path, (add, _) in merged.items()
+        )
+        return Marked(marked_adds, tuple(removes), whole, marked, added, removed, updated)
+
+    def physical_rows(self, add: Add) -> int:
+        """Rows in a file, deleted ones too: as the statistics say, else as the file does."""
+        known = physical_rows(add)
+        if known is not None:
+            return known
+        place = absolute_path(add.path, self.log.path)
+        with storage_of(place).open(place) as file:
+            return int(pq.read_metadata(file).num_rows)
+
+    def live_rows(self, add: Add) -> int:
+        """Rows of a file that are not deleted."""
+        return self.physical_rows(add) - (add.deletion_vector.cardinality if add.deletion_vector else 0)
+
+    def commit(
+        self,
+        actions: Iterable[Action],
+        operation: str,
+        parameters: Mapping[str, Any],
+        metrics: Mapping[str, int | str],
+        *,
+        data_change: bool = True,
+    ) -> int:
+        """Publish; the new version."""
+        self.committing = True
+        return self.transaction.commit(
+            list(actions),
+            operation,
+            dict(parameters),
+            {name: str(value) for name, value in metrics.items()},
+            data_change=data_change,
+            user_metadata=read_conf(self.spark, USER_METADATA),
+        )
+
+    def elapsed_ms(self) -> int:
+        """Since the operation began."""
+        return round((time.perf_counter() - self.started) * 1000)
+
+    def undo(self) -> None:
+        """Take away what was written."""
+        discard(self.log.path, self.data_files)
+        self.log.store.delete(self.vector_files)
+        self.data_files, self.vector_files = [], []
+
+    def _write_vectors(self, rows: Mapping[str, BitMap64]) -> dict[str, DeletionVector]:
+        if not rows:
+            return {}
+        vectors = deletion_vectors.write_many(self.log.path, dict(rows))
+        for place in {vector_file(vector, self.log.path) for vector in vectors.values()} - {None}:
+            self.vector_files.append(str(place).removeprefix(f"{self.log.path}/"))
+        return vectors
+
+
+@contextmanager
+def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
+    """A change of the table as it is now."""
+    with refusals_named(f"the table {log.path} can't be changed"):
+        transaction = log.begin()
+        transaction.snapshot.check_writable()
+        change = Change(spark, log, transaction, transaction.snapshot)
+        try:
+            with absence_told(change.snapshot):
+                yield change
+        except BaseException as problem:
+            certainly_not = isinstance(problem, DeltaError) and not isinstance(problem, CommitOutcomeUnknown)
+            if certainly_not or not change.committing:
+                change.undo()
+            raise
+
+
+def vector_file(vector: DeletionVector, root: str) -> str | None:
+    """Where the file of a deletion vector is; None if the log itself holds it."""
+    return None if vector.storage_type == "i" else deletion_vectors.file_of(vector, root)
+
+
+def physical_rows(add: Add) -> int | None:
+    """Rows in a file, deleted ones too, as its statistics say."""
+    found = (load(add.stats) or {}).get("numRecords") if add.stats else None
+    return None if found is None else int(found)
+
+
+def live_rows(add: Add) -> int | None:
+    """Rows of a file that are not deleted, as its statistics say."""
+    known = physical_rows(add)
+    if known is None or add.deletion_vector is None:
+        return known
+    return known - add.deletion_vector.cardinality
+
+
+def _loosened(stats: str | None, records: int) -> str:
+    """Statistics of a file some of whose rows are deleted: still bounds with all their digits, no longer tight."""
+    body = json.loads(stats, parse_int=_number, parse_float=_number) if stats else {}
+    return orjson.dumps({**body, "numRecords": records, "tightBounds": False}).decode()
+
+
+def _number(text: str) -> int | orjson.Fragment:
+    return int(text) if len(text) < 18 and text.lstrip("-").isdigit() else orjson.Fragment(text.encode())
+
+
+def total(adds: Iterable[Add | Remove], of: Callable[[Any], int | None] = lambda action: action.size) -> int:
+    """A sum over files; what is not known counts as nothing."""
+    return sum(of(add) or 0 for add in adds)

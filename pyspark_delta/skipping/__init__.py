@@ -1,0 +1,1 @@
+"""File skipping: which files a filter need not read."""

@@ -1,0 +1,129 @@
+"""Engines that go wrong in the middle of a run, each in one way: honest until the fatal operation."""
+
+import ctypes
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from delta_adapters.contract import Answer, Identity, Query
+from delta_adapters.reference import Reference
+from delta_models.operations import Append, Operation
+from delta_models.outcomes import Committed, Outcome
+
+FATAL = 2
+
+
+class Honest(Reference):
+    """Counts operations, and is otherwise honest. `fatal` is what the second one of a process does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(
+            type(self).__name__.lower(), "1.0", "https://example.org", "https://example.org/issues"
+        )
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        self.calls += 1
+        if self.calls == FATAL:
+            self.fatal()
+        return super().execute(operation, tag)
+
+    def fatal(self) -> None:
+        """What happens."""
+
+
+class Segfaults(Honest):
+    """Follows a null pointer, after some last words."""
+
+    def fatal(self) -> None:
+        os.write(2, b"about to follow a null pointer\n")
+        ctypes.string_at(0)
+
+
+class Hangs(Honest):
+    """Never answers."""
+
+    def fatal(self) -> None:
+        threading.Event().wait()
+
+
+class PrintsGarbage(Honest):
+    """Prints bytes on its stdout that look like nothing, and goes on: its stdout is a log."""
+
+    def fatal(self) -> None:
+        os.write(1, b"DCW1\xff\xff\xff\xff{]" + os.urandom(4096))
+
+
+class FloodsStderr(Honest):
+    """Writes 50 MB on its stderr, and goes on."""
+
+    def fatal(self) -> None:
+        block = b"x" * 999_999 + b"\n"
+        for _ in range(50):
+            left = memoryview(block)
+            while left:
+                left = left[os.write(2, left) :]
+
+
+class AnswersNonsense(Honest):
+    """Answers an operation with a sentence."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        outcome = super().execute(operation, tag)
+        return "went well" if self.calls == FATAL else outcome  # type: ignore[return-value]
+
+
+class TextForNumbers(Honest):
+    """Reads every column as text."""
+
+    def read(self, read: Query) -> Answer | Outcome:
+        answer = super().read(read)
+        if not isinstance(answer, Answer):
+            return answer
+        columns = [pa.array(["?"] * answer.table.num_rows) for _ in answer.table.column_names]
+        return Answer(pa.table(columns, names=answer.table.column_names), answer.version)
+
+
+class DiesAtStart(Honest):
+    """Ends before it says hello."""
+
+    def start(self, work: Path) -> None:
+        os.write(2, b"no licence found\n")
+        os._exit(3)
+
+
+class Lies(Honest):
+    """Says that it appended, and did not."""
+
+    def execute(self, operation: Operation, tag: str) -> Outcome:
+        if isinstance(operation, Append) and operation.rows.rows:
+            return Committed()
+        return super().execute(operation, tag)
+
+
+class NeverUpdates(Honest):
+    """Claims little."""
+
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        claimed = super().capabilities
+        kept = {
+            name: each for name, each in claimed["operations"].items() if name in {"Create", "Append", "Read"}
+        }
+        return {**claimed, "operations": kept}
+
+
+class KillsTheHarness(Honest):
+    """Kills the worker that drives it: the host's parent is its warden, whose parent is the worker."""
+
+    def fatal(self) -> None:
+        warden = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+        os.kill(int(warden[1]), 9)

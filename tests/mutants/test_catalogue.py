@@ -1,0 +1,85 @@
+"""The catalogue is whole: each requirement has a check, each check a requirement, each a liar or a damaged log."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.checks import CHECKS, run_checks
+from conformance.observations.observation import Observation
+from delta_models.log import Commit, LogError, LogReader, Snapshot
+from delta_models.operations import Append
+from delta_models.outcomes import Committed
+from delta_models.requirements import BY_ID, CATALOGUE
+from delta_models.schema import struct
+from delta_models.table import AllowedOutcome, Expectation, Table
+from delta_models.values import Rows
+from tests.models.log.conftest import LogTable
+from tests.mutants.registry import damages, trippers
+
+ELSEWHERE = {
+    "player": "the player itself judges hosts; its liars are played like the others",
+    "worked": "the suite of examples compares with what is written down; tests/suites tell its liar",
+}
+OBSERVABLE = [rule for rule in CATALOGUE if rule.unobservable is None and rule.strength != "lenient"]
+
+
+def test_ids_are_unique_and_told_in_one_sentence_each():
+    assert [
+        name for name, count in Counter(requirement.id for requirement in CATALOGUE).items() if count > 1
+    ] == []
+    for requirement in CATALOGUE:
+        assert requirement.sentence.endswith("."), requirement.id
+        assert requirement.section, requirement.id
+
+
+def test_every_check_judges_requirements_of_the_catalogue_only():
+    for check in CHECKS:
+        assert set(check.judges) <= set(BY_ID), check.name
+
+
+@pytest.mark.parametrize("requirement", [each.id for each in OBSERVABLE])
+def test_every_observable_requirement_has_a_check_that_judges_it(requirement):
+    judges = {check.name: check.judges for check in CHECKS}
+    named = BY_ID[requirement].checks
+    assert named
+    for name in named:
+        assert name in ELSEWHERE or requirement in judges[name], name
+
+
+@pytest.mark.parametrize("requirement", [each.id for each in OBSERVABLE if each.checks != ("worked",)])
+def test_every_observable_requirement_is_tripped(requirement):
+    assert trippers(requirement), f"neither a liar nor a damaged log breaks {requirement}"
+
+
+@pytest.mark.parametrize("requirement", sorted(damages()))
+def test_a_damaged_log_is_heard_by_a_check(requirement, tmp_path):
+    table = LogTable(tmp_path / "table")
+    damages()[requirement](table)
+    found = run_checks(observation_of(table))
+    assert requirement in {violation.requirement for violation in found.violations}, found
+    assert found.evidence[requirement] > 0
+    assert found.faults == ()
+
+
+def observation_of(table: LogTable) -> Observation:
+    """All of a table as one step, or what follows its oldest commit where that is not version 0; the model says nothing
+    of it."""
+    reader = LogReader(table.folder)  # the table's own remembers what was there before the damage
+    before: Snapshot | None = None
+    after: Snapshot | None = None
+    error: LogError | None = None
+    commits: tuple[Commit, ...] = ()
+    oldest = min(reader.listing().commits)
+    try:
+        after = reader.snapshot()
+        before = reader.snapshot(oldest) if oldest else None
+        commits = reader.commits(oldest + 1 if oldest else 0)
+    except LogError as raised:
+        error = raised
+    anything = Expectation((AllowedOutcome(Committed(), (0, len(commits)), Table(), "contents.append"),))
+    return Observation(
+        "damaged@1", 0, Append(Rows(struct(), ())), table.folder, anything, Committed(), None, Table(), table.reader,
+        before, after, commits, (), error,
+    )  # fmt: skip

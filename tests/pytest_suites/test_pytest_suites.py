@@ -1,0 +1,44 @@
+"""The suites as a user's pytest runs them: the same chunks, and a verdict at the end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.command_runs import engine
+
+SMALL = (
+    "--conformance-profile=dev", "--conformance-examples=2", "--conformance-steps=6", "--conformance-seed=1",
+    "-p", "no:cacheprovider", "-q",
+)  # fmt: skip
+
+
+def run_pytest(tmp_path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "--pyargs", "conformance.suites", *SMALL, *words]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250, check=False)
+
+
+@pytest.mark.slow
+def test_an_honest_engine_passes_and_the_verdict_says_that_little_was_tested(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-engine", engine("Honest"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "inconclusive" in done.stdout
+    summary = json.loads((tmp_path / "conformance-results" / "latest" / "summary.json").read_text())
+    assert {each["name"] for each in summary["suites"]} == {"examples", "lockstep", "shared"}
+
+
+@pytest.mark.slow
+def test_a_lie_fails_the_chunk_at_its_end_with_the_line_that_replays_it(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-engine", engine("Lies"), "-k", "lockstep")
+    assert done.returncode == 1
+    assert "breaks outcome.commits (must)" in done.stdout
+    assert "conformance replay" in done.stdout
+
+
+def test_an_unknown_engine_is_told_before_anything_runs(tmp_path):
+    done = run_pytest(tmp_path, "--conformance-engine", "delta-spork")
+    assert done.returncode == 4
+    assert "delta-spork" in done.stdout + done.stderr

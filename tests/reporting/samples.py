@@ -1,0 +1,239 @@
+"""Events for tests: one of each kind, and whole runs made of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from conformance.events import types
+from conformance.events.types import (  # fmt: skip
+    BudgetSpent,
+    ChunkEnded,
+    ChunkStarted,
+    DeclaredClaim,
+    EngineLost,
+    EngineReady,
+    EngineUnavailable,
+    Event,
+    Evidence,
+    EvidenceThreshold,
+    FaultOutcome,
+    FindingFound,
+    HarnessFault,
+    HistoryEnded,
+    Interrupted,
+    Note,
+    PlannedSuite,
+    Progress,
+    RaceOutcome,
+    RunEnded,
+    RunStarted,
+)
+from conformance.findings import Finding, FindingKey, write_finding
+from conformance.histories import History, Step
+from conformance.reporting.aggregation import ResultAggregator
+from conformance.reporting.event_log import EventLog
+from conformance.reporting.results import Results
+from delta_models.expressions import Column, Compare, Literal
+from delta_models.operations import Append, Create, Delete, Optimize
+from delta_models.requirements import CATALOGUE
+from delta_models.schema import LONG, STRING, struct
+from delta_models.values import Rows
+
+HEADER = RunStarted(
+    format=types.FORMAT,
+    harness="0.1.0",
+    command=("conformance", "run", "--seed", "1"),
+    seed=1,
+    profile="dev",
+    storage="local",
+    machine="Linux x86_64, 2 cores, 8 GB",
+    python="3.11.9",
+    started="2026-11-18T15:40:00+00:00",
+    engines=("delta-rs",),
+    suites=("lockstep",),
+    core=(EvidenceThreshold("contents.rows", "delta-rs"),),
+    plan=(PlannedSuite("lockstep", 1, 12, 300),),
+)
+
+FINDING = FindingFound(
+    fingerprint="9f3c21aa",
+    requirement="log.remove-names-live-file",
+    strength="must",
+    engine="delta-rs@1.6.6",
+    role="writer",
+    suite="lockstep",
+    detail="commit 3 removes part-0.parquet, which is not live",
+    steps=7,
+    step=6,
+    folder="findings/9f3c21aa",
+)
+
+ONE_OF_EACH: tuple[Event, ...] = (
+    HEADER,
+    EngineReady("delta-rs@1.6.6", "https://delta.io", "https://example.org/issues", ("delta-spark",), 0.4),
+    EngineUnavailable("delta-spark", "no Java", "sudo apt install openjdk-17-jre-headless"),
+    DeclaredClaim(
+        "delta-rs@1.6.6", "races.no-lost-commit", "not-guaranteed", "local files", processes="several"
+    ),
+    ChunkStarted("lockstep", "dev", 0, 77),
+    Progress("lockstep", 0, 3, 4, ("delta-rs@1.6.6",)),
+    HistoryEnded("lockstep", 0, 3, 25, {"delta-rs@1.6.6": 61}, {"delta-rs@1.6.6": 0.5}, seconds=0.75),
+    Evidence(
+        "lockstep",
+        0,
+        3,
+        "delta-rs@1.6.6",
+        "writer",
+        {"contents.rows": 25},
+        features=("deletionVectors",),
+        operations=61,
+    ),
+    RaceOutcome(
+        ("delta-rs@1.6.6", "delta-rs@1.6.6"),
+        ("Append", "Delete"),
+        "table",
+        "can conflict",
+        70,
+        20,
+        {"conflict.append": 50},
+    ),
+    FaultOutcome("delta-rs@1.6.6", "Append", "DeadTableAt", 20, 12, 8, {"data": 12}),
+    FINDING,
+    EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", "free(): invalid pointer", restarted=True),
+    HarnessFault("our reader refuses a valid log", "KeyError"),
+    Note("two engines share one name"),
+    BudgetSpent(60.0),
+    Interrupted(),
+    ChunkEnded("lockstep", "dev", 0, complete=False, seconds=3.5),
+    RunEnded("violated", 1, 12.5),
+)
+
+NASTY = (
+    "</script><img src=x onerror=alert(1)> & \"quotes\" 'n' `ticks` | pipe "
+    "\u202emirrored\u202c \x1b[31mred\x07 \ud800 שלום 😀"
+)
+
+
+def record(folder: Path, *events_of_run: Event) -> Path:
+    """A run's folder with these events recorded; returns it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = EventLog(folder / "events.jsonl")
+    for event in events_of_run:
+        log(event)
+    log.close()
+    return folder
+
+
+def small_run(
+    *extra: Event, core: tuple[EvidenceThreshold, ...] = HEADER.core, seed: int = 1, complete: bool = True
+) -> list[Event]:
+    """A run of twelve histories in which one requirement was checked enough, and another too rarely."""
+    found: list[Event] = [replace(HEADER, core=core, seed=seed), EngineReady("delta-rs@1.6.6", seconds=0.4)]
+    for history in range(12):
+        found += [
+            HistoryEnded(
+                "lockstep", 0, history, 25, {"delta-rs@1.6.6": 61}, {"delta-rs@1.6.6": 0.5}, seconds=0.75
+            ),
+            Evidence(
+                "lockstep", 0, history, "delta-rs@1.6.6", "writer", {"contents.rows": 25}, operations=61
+            ),
+        ]
+    rare = Evidence("lockstep", 0, 0, "delta-rs@1.6.6", "writer", {"contents.vacuum": 1}, operations=61)
+    return [*found, rare, *extra, ChunkEnded("lockstep", "dev", 0, complete=complete, seconds=9.0)]
+
+
+def results_of(*events_of_run: Event, home: Path = Path("run")) -> Results:
+    """What a run comes to."""
+    ledger = ResultAggregator(home)
+    for event in events_of_run:
+        ledger(event)
+    return ledger.results(12.5)
+
+
+def keep(folder: Path, requirement: str, engine: str, *, detail: str = NASTY) -> Finding:
+    """A finding's folder under a run's, as a run writes it: a shared history that fails at its third step."""
+    schema = struct(("id", LONG), ("part", STRING))
+    steps = (
+        Step(Create(schema, ("part",)), "A"),
+        Step(Append(Rows(schema, ((1, NASTY), (None, "x" * 900)))), "B"),
+        Step(Delete(Compare("=", Column(("id",)), Literal(LONG, 1))), "A"),
+        Step(Optimize(), "B"),
+    )
+    finding = Finding(
+        key=FindingKey(requirement, engine.partition("@")[0], "Delete", ("where",), (), ("long",), "Committed"),
+        strength="must", engine=engine, role="writer", step=2, action="Delete where id = 1", detail=detail,
+        history=History("shared", "ci", 0, 77, steps), slots={"A": engine, "B": "delta-spark@4.4.0"},
+    )  # fmt: skip
+    write_finding(
+        folder / "findings", finding, {"script_delta_rs.py": "print('a script')\n", "README.md": "# it\n"}
+    )
+    return finding
+
+
+def big_run(folder: Path) -> list[Event]:
+    """The whole catalogue on four engines, with every verdict, several settings a cell, and strange text."""
+    engines = ("delta-rs@1.6.6", "delta-spark@4.4.0", "pyspark@0.1.0", "reference@0.1.0")
+    ids = [rule.id for rule in CATALOGUE]
+    core = tuple(
+        EvidenceThreshold(identity, engine.partition("@")[0])
+        for identity in ids[:40]
+        for engine in engines[:2]
+    )
+    found: list[Event] = [
+        replace(
+            HEADER, profile="ci", core=core, engines=engines, plan=(PlannedSuite("lockstep", 2, 24, 600),)
+        ),
+        *(EngineReady(each, "https://delta.io", seconds=1.5) for each in engines),
+        EngineUnavailable("delta-rs@1.5.0", f"no environment: {NASTY}", "pip install uv"),
+        DeclaredClaim(engines[0], ids[50], "not-guaranteed", "local files have no put-if-absent"),
+        DeclaredClaim(engines[1], ids[51], "unsupported", "no public call"),
+    ]
+    for chunk in range(2):
+        for history in range(12):
+            operations = dict.fromkeys(engines, 61)
+            found.append(
+                HistoryEnded(
+                    "lockstep", chunk, history, 25, operations, dict.fromkeys(engines, 0.5), seconds=1.0
+                )
+            )
+            for number, engine in enumerate(engines):
+                checks = {
+                    identity: 1 + index % 7 for index, identity in enumerate(ids) if (index + number) % 5
+                }
+                features = ("deletionVectors",) if history % 3 == 0 else ()
+                found.append(
+                    Evidence(
+                        "lockstep", chunk, history, engine, "writer", checks, features=features, operations=61
+                    )
+                )
+        found.append(ChunkEnded("lockstep", "ci", chunk, complete=chunk == 0, seconds=20.0))
+    for index, requirement in enumerate(ids[:9]):
+        engine = engines[index % 3]
+        finding = keep(folder, requirement, engine, detail=f"{index}: expected 3 rows, found 4. {NASTY}")
+        found.append(
+            FindingFound(
+                finding.fingerprint,
+                requirement,
+                ("must", "reference", "should")[index % 3],
+                engine,
+                "writer",
+                "shared",
+                finding.detail,
+                4,
+                2,
+                f"findings/{finding.fingerprint}",
+                known=index % 4 == 3,
+                where="part-0.parquet",
+                with_engines=("delta-spark@4.4.0",) if index % 2 else (),
+            )
+        )
+    lost = FindingFound(
+        "00000000", ids[3], "must", engines[0], "reader", "lockstep", "no folder was kept", 3, 1
+    )
+    return [
+        *found,
+        lost,
+        EngineLost(engines[0], "died of SIGSEGV", "Merge", NASTY, restarted=True),
+        Note(NASTY),
+    ]

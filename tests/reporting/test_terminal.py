@@ -1,0 +1,189 @@
+"""What a run says while it goes on, line by line, as a picture, and at its end."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from conformance.events.types import (
+    BudgetSpent,
+    EngineLost,
+    EngineReady,
+    EngineUnavailable,
+    Event,
+    HistoryEnded,
+    Interrupted,
+    Note,
+    PlannedSuite,
+    Progress,
+    from_line,
+)
+from conformance.reporting.terminal.final_summary import closing_lines
+from conformance.reporting.terminal.json_lines import JsonLines
+from conformance.reporting.terminal.plain import PlainTerminal
+from conformance.reporting.terminal.pretty import PrettyTerminal
+from conformance.reporting.terminal.progress import Progress as HowFar
+from tests.reporting.samples import FINDING, HEADER, ONE_OF_EACH, results_of, small_run
+
+
+class Clock:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def steps(count: int, history: int = 0) -> list[Event]:
+    return [Progress("lockstep", 0, history, each, ("delta-rs@1.6.6",)) for each in range(count)]
+
+
+def test_plain_lines_say_what_happens_and_every_so_often_how_far_it_is():
+    out, clock = io.StringIO(), Clock()
+    terminal = PlainTerminal(out, clock=clock)
+    begin: list[Event] = [
+        HEADER,
+        EngineReady("delta-rs@1.6.6", seconds=0.42),
+        EngineUnavailable("delta-spark", "there is no java", "sudo apt install openjdk-17-jre-headless"),
+    ]
+    end: list[Event] = [
+        FINDING,
+        FINDING,
+        EngineLost("delta-rs@1.6.6", "died of SIGSEGV", "Merge", restarted=True),
+        HistoryEnded("lockstep", 0, 0, 30),
+        Note("half done"),
+        BudgetSpent(240.0),
+        Interrupted(),
+    ]
+    for event in begin:
+        terminal(event)
+    for event in steps(30):
+        clock.now += 1
+        terminal(event)
+    for event in end:
+        terminal(event)
+    terminal.close()
+    assert out.getvalue() == (
+        "conformance 0.1.0, profile dev, seed 1\n"
+        "delta-rs@1.6.6 is ready after 0.4 s\n"
+        "delta-spark can't run here: there is no java\n"
+        "  to mend it: sudo apt install openjdk-17-jre-headless\n"
+        "[10 s] 10 of 300 steps, 0 histories, 0 findings, about 4 min 21 s left\n"
+        "[20 s] 20 of 300 steps, 0 histories, 0 findings, about 4 min 26 s left\n"
+        "[30 s] 30 of 300 steps, 0 histories, 0 findings, about 4 min 21 s left\n"
+        "finding 9f3c21aa (must): delta-rs@1.6.6 log.remove-names-live-file: commit 3 removes part-0.parquet, which is "
+        "not live\n"
+        "delta-rs@1.6.6 died of SIGSEGV in Merge; started again\n"
+        "note: half done\n"
+        "the budget was spent after 4 min 00 s\n"
+        "stopping: the engines are being ended and the report is written\n"
+    )
+
+
+def test_the_account_at_a_historys_end_corrects_the_steps_announced_before():
+    out, clock = io.StringIO(), Clock()
+    terminal = PlainTerminal(out, interval=0.0, clock=clock)
+    for event in (*steps(3), HistoryEnded("lockstep", 0, 0, 5)):
+        terminal(event)
+    assert out.getvalue().splitlines()[-1] == "[0.0 s] 5 steps, 1 history, 0 findings"
+
+
+def test_the_time_left_is_that_of_the_slower_kind_of_steps():
+    clock = Clock()
+    progress = HowFar(clock)
+    progress(replace(HEADER, plan=(PlannedSuite("lockstep", 1, 12, 300, dear=20),)))
+    for at in range(100):
+        progress(Progress("lockstep", 0, 0, at))
+        if at < 5:
+            progress(Progress("lockstep", 0, 1, at, dear=True))
+        clock.now += 1
+    assert progress.left == pytest.approx(100 * 15 / 5)
+    for at in range(15):
+        progress(Progress("lockstep", 0, 1, at, dear=True))
+    assert progress.left == pytest.approx(100 * 180 / 100)
+    progress(HistoryEnded("lockstep", 0, 0, 100))
+    progress(HistoryEnded("lockstep", 0, 2, 5))
+    assert progress.left == pytest.approx(100 * 155 / 105), (
+        "of the second history's 25 steps 20 were not asked"
+    )
+
+
+def test_text_of_an_engine_can_not_drive_the_terminal():
+    out = io.StringIO()
+    terminal = PlainTerminal(out)
+    terminal(EngineUnavailable("delta-rs", "\x1b[2J\x07 gone\nand more"))
+    assert out.getvalue() == "delta-rs can't run here: \\x1b[2J\\x07 gone and more\n"
+
+
+def test_events_for_another_program_can_be_read_back():
+    out = io.StringIO()
+    listener = JsonLines(out)
+    for event in ONE_OF_EACH:
+        listener(event)
+    assert tuple(map(from_line, out.getvalue().splitlines())) == ONE_OF_EACH
+    assert all(isinstance(json.loads(line), dict) for line in out.getvalue().splitlines())
+
+
+def test_on_a_terminal_a_panel_shows_engines_steps_time_and_findings():
+    out, clock = io.StringIO(), Clock()
+    console = Console(file=out, force_terminal=True, width=100, color_system=None)
+    terminal = PrettyTerminal(out, clock=clock, console=console)
+    try:
+        terminal(HEADER)
+        terminal(EngineReady("delta-rs@1.6.6"))
+        terminal(EngineUnavailable("delta-spark", "no Java"))
+        for event in steps(100):
+            clock.now += 0.5
+            terminal(event)
+        terminal(FINDING)
+        with console.capture() as capture:
+            console.print(terminal.picture())
+    finally:
+        terminal.close()
+        terminal.close()
+    shown = capture.get()
+    assert "100 of 300" in shown
+    assert "50 s, about 1 min 39 s left" in shown
+    assert "delta-rs@1.6.6" in shown
+    assert "100 operations" in shown
+    assert "delta-spark" in shown
+    assert "not available" in shown
+    assert "findings" in shown
+    assert "finding 9f3c21aa" in out.getvalue()
+
+
+def test_the_last_lines_say_verdict_counts_report_and_how_to_replay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = FINDING.__class__(
+        "00000001", "read.filter", "must", "delta-rs@1.6.6", "reader", "lockstep", "x", 2, known=True
+    )
+    home = tmp_path / "out" / "run 1"
+    results = results_of(*small_run(FINDING, known, EngineUnavailable("delta-spark", "no Java")), home=home)
+    assert "\n".join(closing_lines(results, home / "report.html")) == (
+        """
+VIOLATED: a requirement does not hold (exit 1)
+  - delta-rs@1.6.6 violates log.remove-names-live-file
+  - delta-spark can't run here: no Java
+
+  delta-rs@1.6.6         732 operations, 6.0 s in the engine
+  delta-spark            not available: no Java
+  lockstep               12 histories, 300 steps
+  claims                 1 holds, 1 violated, 1 known-deviation, 1 not-enough-evidence
+  time                   12 s
+
+1 finding:
+  9f3c21aa delta-rs@1.6.6 log.remove-names-live-file (must), 7 steps
+    commit 3 removes part-0.parquet, which is not live
+    conformance replay 'out/run 1/findings/9f3c21aa'
+
+1 known deviation seen; `conformance explain FINGERPRINT` tells each:
+  00000001 delta-rs@1.6.6 read.filter
+
+Report: out/run 1/report.html"""
+    )

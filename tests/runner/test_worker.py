@@ -1,0 +1,60 @@
+"""What a worker makes of its settings, in a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.runner.worker import BEHIND, Settings
+
+
+def niceness(pid: int) -> int:
+    """How nice a session is to others; where sessions are not weighed, how nice its first process is."""
+    group = Path(f"/proc/{pid}/autogroup")
+    return int(group.read_text().split()[-1]) if group.exists() else os.getpriority(os.PRIO_PROCESS, pid)
+
+
+@pytest.mark.parametrize("gives_way", (True, False))
+def test_a_worker_that_the_run_does_not_wait_for_is_nicer_than_the_others(tmp_path, gives_way):
+    settings = Settings(
+        engines=(), folder=str(tmp_path / "run"), work=str(tmp_path / "work"), gives_way=gives_way
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "conformance.runner.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(settings.to_line() + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"idle": True}
+        ours, theirs = os.nice(0), niceness(process.pid)
+        process.stdin.close()
+    assert theirs in ({min(ours + BEHIND, 19)} if gives_way else {0, ours})  # a new session begins with none
+    assert process.returncode == 0
+
+
+IN_A_HOST = """
+import os, sys
+from pathlib import Path
+from delta_adapters.registry import parse_engine
+from delta_adapters.host_client import HostClient
+os.nice(7)
+with HostClient.start(parse_engine("reference"), Path(sys.argv[1])) as host:
+    host.ready()
+    from tests.runner.test_worker import niceness
+    print(niceness(host.supervisor_pid))
+"""
+
+
+def test_an_engine_gives_way_as_its_worker_does(tmp_path):
+    told = subprocess.run(
+        [sys.executable, "-c", IN_A_HOST, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == [str(min(os.nice(0) + 7, 19))]

@@ -1,0 +1,183 @@
+"""deltalake under faults: what is known of it, what a history with faults comes to, and that it comes to it again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.findings import key_of
+from conformance.findings.known_deviations import known_deviation
+from conformance.histories import History, Step
+from conformance.suites.context import engine_session_of
+from conformance.suites.crashes.orphaned_files import by_role, find_orphans, vacuumable
+from conformance.suites.crashes.scenario_groups import stories
+from conformance.suites.crashes.scenarios import CHANGES, MARKED, UPKEEP, CrashScenario, faults_of
+from conformance.suites.crashes.session import CrashTableSession
+from delta_adapters.deviations import Deviation, all_deviations
+from delta_models.codec import decode, encode
+from delta_models.operations import (
+    DeadTableAt,
+    FailAt,
+    KillAt,
+    LoseReplyAt,
+    Operation,
+    TearAt,
+)
+from delta_models.outcomes import Unknown
+from tests.mutants.stage import ALWAYS_KNOWN
+from tests.suites.crashes.conftest import Stage
+
+KNOWN = [
+    deviation
+    for deviation in all_deviations()
+    if (deviation.engine, deviation.history["suite"]) == ("delta-rs", "crashes")
+]
+APPEND = CHANGES[0]
+
+
+def play(stage: Stage, folder: Path, story: CrashScenario, fault: Operation):
+    return stage.play(folder, *story.before, fault, story.operation, *story.afterwards)
+
+
+@pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
+def test_its_smallest_history_still_shows_it(delta_rs: Stage, entry: Deviation, tmp_path: Path):
+    history = History.from_json(entry.history)
+    told = delta_rs.play(tmp_path, *(step.operation for step in history.steps))
+    keys = [key_of(each.seen, violation) for each in told.result for violation in each.violations]
+    assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, str(told) or "it no longer happens"
+    assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
+        entry.name
+    } | ALWAYS_KNOWN, str(told)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    (
+        DeadTableAt("data"),
+        DeadTableAt("commit"),
+        DeadTableAt("commit", "after"),
+        FailAt("staging", "ENOSPC"),
+        LoseReplyAt("commit"),
+        TearAt("staging", 5),
+        KillAt("commit"),
+        KillAt("commit", "after"),
+    ),
+    ids=repr,
+)
+def test_an_append_comes_through_every_kind_of_fault(delta_rs: Stage, fault: Operation, tmp_path: Path):
+    told = play(delta_rs, tmp_path, APPEND, fault)
+    assert told.broken == set(), str(told)
+    assert (told.table_session.struck, told.table_session.missed) == (1, 0)
+    assert told.evidence["crash.all-or-nothing"] == 1
+    assert told.evidence["crash.next-writer"] == 1
+    assert told.evidence["read.cold"] == 1
+
+
+def test_what_is_not_known_is_narrowed_by_our_own_reading(delta_rs: Stage, tmp_path: Path):
+    at = len(APPEND.before) + 1
+    for fault, rows in ((DeadTableAt("commit"), 5), (LoseReplyAt("commit"), 7)):
+        told = play(delta_rs, tmp_path / str(rows), APPEND, fault)
+        assert len(told.table_session.model_history.state(at).rows) == rows
+        assert len(told.table_session.model_history.table.rows) == rows + 1
+        (struck,) = [
+            each.seen for each in told.result if each.seen.fault_context and each.seen.fault_context.fault
+        ]
+        assert isinstance(struck.outcome, Unknown)
+
+
+def test_a_fault_whose_event_never_comes_is_no_evidence(delta_rs: Stage, tmp_path: Path):
+    told = play(delta_rs, tmp_path, APPEND, DeadTableAt("deletion-vector"))
+    assert told.broken == set(), str(told)
+    assert (told.table_session.struck, told.table_session.missed) == (0, 1)
+    assert "crash.all-or-nothing" not in told.evidence
+
+
+def test_two_faults_in_one_history_are_judged_each(delta_rs: Stage, tmp_path: Path):
+    dead, lost = DeadTableAt("data"), LoseReplyAt("commit")
+    told = delta_rs.play(
+        tmp_path, *APPEND.before, dead, APPEND.operation, lost, APPEND.operation, APPEND.operation
+    )
+    assert told.broken == set(), str(told)
+    assert told.table_session.struck == 2
+    assert told.evidence["crash.next-writer"] == 1
+
+
+def test_a_fault_survives_its_json():
+    faults = (
+        KillAt("data", "after", 2),
+        LoseReplyAt("commit", 1, "EEXIST"),
+        TearAt("staging", 5),
+        FailAt("data"),
+    )
+    assert tuple(decode(json.loads(json.dumps(encode(fault)))) for fault in faults) == faults
+
+
+def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_path: Path):
+    table_session = CrashTableSession(
+        tmp_path / "table",
+        [engine_session_of(delta_rs.player.engine)],
+        delta_rs.player.instrumented_process,
+        1,
+        "t",
+    )
+    list(table_session.open_all())
+    for each in APPEND.before:
+        list(table_session.play(Step(each)))
+    whole = table_session.copy(tmp_path / "whole" / "table")
+    list(whole.open_all())
+    _, record = whole.record(APPEND.operation)
+    faults = list(faults_of(record))
+    assert {
+        fault.moment for fault in faults if isinstance(fault, DeadTableAt) and fault.role == "commit"
+    } == {
+        "before",
+        "after",
+    }
+    assert [fault.errno for fault in faults if isinstance(fault, LoseReplyAt)] == ["EIO", "EEXIST"]
+    assert {fault.role for fault in faults} >= {"data-staging", "data", "staging", "commit", "clean-up"}
+
+
+def test_the_groups_of_stories_have_their_names():
+    assert stories("changes") is CHANGES
+    assert stories("killed-upkeep") is UPKEEP
+    assert stories("marked") is MARKED
+    assert stories("merges") == ()
+
+
+def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp_path: Path):
+    told = play(delta_rs, tmp_path, CrashScenario(APPEND.operation, APPEND.before), DeadTableAt("commit"))
+    table = told.table_session.folder
+    (table / "_temporary_1" / "part=0").mkdir(parents=True)
+    (table / "_temporary_1" / "part=0" / "part-1.parquet").touch()
+    found = vacuumable(find_orphans(table))
+    assert len(found) == 2
+    assert all(each.endswith(".parquet") and each.startswith("part=") for each in found)
+    assert by_role(find_orphans(table)) == {"data": 3, "staging": 1}
+    (struck,) = [
+        each.seen.fault_context
+        for each in told.result
+        if each.seen.fault_context and each.seen.fault_context.fault
+    ]
+    assert struck.lying == {"data": 2, "staging": 1}
+
+
+def test_what_a_deletion_vector_names_is_not_left_over(tmp_path: Path):
+    log = tmp_path / "_delta_log"
+    log.mkdir()
+    name = "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
+    vector = {
+        "storageType": "u",
+        "pathOrInlineDv": "ab^-aqEH.-t@S}K{vb[*k^",
+        "sizeInBytes": 4,
+        "cardinality": 6,
+    }
+    add = {"add": {"path": "part-0.parquet", "deletionVector": vector}}
+    (log / f"{0:020}.json").write_text(json.dumps(add) + "\n", "utf-8")
+    for each in ("part-0.parquet", "part-1.parquet", f"ab/{name}", "deletion_vector_other.bin"):
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).touch()
+        (tmp_path / each).with_name(f".{Path(each).name}.crc").touch()
+    assert by_role(find_orphans(tmp_path)) == {"data": 1, "deletion-vector": 1, "side": 2}
+    assert vacuumable(find_orphans(tmp_path)) == {"part-1.parquet"}

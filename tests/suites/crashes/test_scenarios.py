@@ -1,0 +1,78 @@
+"""Every operation that changes a table is cut in a committed history, and the honest engine comes through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.fault_injection.fault_actions import PASS
+from conformance.fault_injection.storage_events import RecordedEvent, StorageCall, StorageEvent, StorageRecord
+from conformance.suites.crashes.scenario_groups import STORIES, stories
+from conformance.suites.crashes.scenarios import CrashScenario, faults_of
+from delta_models.operations import (
+    FAULTS,
+    QUERIES,
+    STORAGE_FAULTS,
+    AdvanceClock,
+    CloneTo,
+    CompactLog,
+    DeadTableAt,
+    Drop,
+    Interleave,
+    LoseReplyAt,
+    ReadChanges,
+    Reopen,
+    SetZone,
+    SwitchActor,
+    Vacuum,
+)
+from delta_models.wire_names import ALPHABET, name_of
+from tests.suites.crashes.conftest import Stage
+
+CHANGE_NO_TABLE = {*QUERIES, *FAULTS, AdvanceClock, Interleave, Reopen, SetZone, SwitchActor}
+ELSEWHERE = {CloneTo, Drop}  # what they change lies beside the table, or in a catalogue
+WITHOUT_A_COMMIT = {CompactLog, Vacuum}  # the honest engine's
+MORE = ("other-writes", "definition", "beginnings", "layout", "again")
+TOLD = [
+    pytest.param(name, each, id=f"{name}-{at}-{name_of(each.operation)}")
+    for name in MORE
+    for at, each in enumerate(stories(name))
+]
+
+
+def test_every_operation_that_changes_a_table_is_cut_in_some_story():
+    cut = {type(each.operation) for group in STORIES.values() for each in group}
+    assert cut == set(ALPHABET.values()) - CHANGE_NO_TABLE - ELSEWHERE
+
+
+@pytest.mark.parametrize("fault", (LoseReplyAt("commit"), DeadTableAt("commit")))
+@pytest.mark.parametrize(("group", "story"), TOLD)
+def test_the_honest_engine_comes_through(
+    liars: Stage, group: str, story: CrashScenario, fault: LoseReplyAt | DeadTableAt, tmp_path: Path
+):
+    capabilities = liars.player.engine.capabilities
+    asked = [each for each in (*story.before, story.operation) if not isinstance(each, STORAGE_FAULTS)]
+    if any(capabilities.covers(each) for each in asked):
+        pytest.fail(f"{[capabilities.covers(each) for each in asked]}")
+    told = liars.play(tmp_path / "Honest", *story.before, fault, story.operation, *story.afterwards)
+    assert told.broken == set(), str(told)
+    assert told.table_session.struck == (group == "again") + (type(story.operation) not in WITHOUT_A_COMMIT)
+    if any(isinstance(afterward, ReadChanges) for afterward in story.afterwards):
+        assert told.evidence["changes.rows"] > 0
+
+
+def test_the_replies_to_all_commits_of_an_operation_are_lost():
+    def commit(ordinal: int) -> RecordedEvent:
+        question = StorageCall("A", "link", f"_delta_log/{ordinal:020}.json", "", 1, "main")
+        return RecordedEvent(StorageEvent(question, "commit", ordinal), PASS)
+
+    faults = [
+        fault for fault in faults_of(StorageRecord((commit(0), commit(1)))) if isinstance(fault, LoseReplyAt)
+    ]
+    assert [(fault.ordinal, fault.errno) for fault in faults] == [
+        (0, "EIO"),
+        (0, "EEXIST"),
+        (1, "EIO"),
+        (1, "EEXIST"),
+    ]

@@ -1,0 +1,138 @@
+"""Streams under faults: a follower sees each row once; a stream that was cut writes what arrived, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.findings import key_of
+from conformance.findings.known_deviations import known_deviation
+from conformance.histories import History, Step
+from conformance.observations.recovery_state import AFTER, BEFORE
+from conformance.suites.crashes.scenarios import FOLLOWED, SCHEMA, TOLD, rows
+from delta_adapters.deviations import Deviation, all_deviations
+from delta_models.operations import (
+    AdvanceClock,
+    Append,
+    Create,
+    DeadTableAt,
+    KillAt,
+    LoseReplyAt,
+    Operation,
+    Optimize,
+    ReadStream,
+    Reopen,
+    Vacuum,
+    WriteStream,
+)
+from tests.suites.crashes.conftest import Stage, Told
+
+KNOWN = [
+    deviation
+    for deviation in all_deviations()
+    if (deviation.engine, deviation.history["suite"]) == ("delta-spark", "crashes")
+]
+TAILED = ReadStream("rows")
+BEFORE_IT = (Create(SCHEMA, partition_by=("part",)), Append(rows(1, 2)), TAILED)
+AFTERWARDS = (WriteStream(rows(30)), TAILED)
+# Where a stream is cut: before the table's commit, and between it and that of the stream's own progress.
+CUTS: dict[str, tuple[Operation, str]] = {
+    "before": (DeadTableAt("commit"), BEFORE),
+    "between": (DeadTableAt("stream-done-staging"), AFTER),
+    "killed-between": (KillAt("commit", "after"), AFTER),
+}
+
+
+def written_once(stage: Stage, cut: str, folder: Path) -> None:
+    """The stream is cut, and started again: all that arrived is in the table once, and its follower has got it once."""
+    fault, state = CUTS[cut]
+    told = stage.play(folder, *BEFORE_IT, fault, WriteStream(rows(20, 21)))
+    (fault_context,) = [
+        each.seen.fault_context for each in told.result if each.seen.fault_context is not None
+    ]
+    assert fault_context.found is not None
+    assert (told.table_session.struck, told.table_session.missed, fault_context.found.state) == (
+        1,
+        0,
+        state,
+    ), str(told)
+    assert done(told) == []
+    for afterward in AFTERWARDS:
+        told.result += [one for one in told.table_session.play(Step(afterward)) if one is not None]
+    assert told.broken == set(), str(told)
+    assert done(told) == ["0", "1"]
+    assert sorted(row[0] for row in told.table_session.model_history.table.rows) == [1, 2, 20, 21, 30]
+    assert told.evidence["stream.written-once"] == told.evidence["stream.all-written"] == 1
+    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 2
+
+
+def done(told: Told) -> list[str]:
+    """The batches that the stream has noted as done."""
+    return sorted(path.name for path in told.table_session.folder.glob("_checkpoints/pour/commits/[0-9]*"))
+
+
+@pytest.fixture(scope="session")
+def reference(instrumented_engines) -> Stage:
+    player = instrumented_engines.player("reference")
+    assert player is not None
+    return Stage(player)
+
+
+@pytest.fixture(scope="module")
+def delta_spark(instrumented_engines) -> Iterator[Stage]:
+    player = instrumented_engines.player("delta-spark")
+    assert player is not None
+    yield Stage(player)
+    assert player.engine.host is not None
+    player.engine.host.kill()
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_the_honest_engine_writes_a_batch_once(reference: Stage, cut: str, tmp_path: Path):
+    written_once(reference, cut, tmp_path)
+
+
+@pytest.mark.slow
+def test_delta_spark_writes_a_batch_once(delta_spark: Stage, tmp_path: Path):
+    written_once(delta_spark, "killed-between", tmp_path)  # the other cuts: `streams` in the profile nightly
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
+def test_a_known_deviation_of_delta_spark_still_happens(delta_spark: Stage, entry: Deviation, tmp_path: Path):
+    history = History.from_json(entry.history)
+    told = delta_spark.play(tmp_path, *(step.operation for step in history.steps))
+    keys = [key_of(each.seen, violation) for each in told.result for violation in each.violations]
+    assert {key.fingerprint for key in keys} == set(entry.fingerprints), str(told) or "it is gone"
+    assert {known_deviation(key, history=history) for key in keys} == {entry.name}, str(told)
+
+
+def test_a_stream_that_has_nothing_to_write_is_only_brought_up_to_date(reference: Stage, tmp_path: Path):
+    fault, _ = CUTS["between"]
+    told = reference.play(
+        tmp_path, *BEFORE_IT[:2], fault, WriteStream(rows(20)), WriteStream(rows()), WriteStream(rows())
+    )
+    assert told.broken == set(), str(told)
+    assert len(told.table_session.model_history.table.rows) == 3
+
+
+@pytest.mark.parametrize(
+    "fault",
+    (
+        DeadTableAt("data", "after"),
+        DeadTableAt("commit"),
+        DeadTableAt("commit", "after"),
+        LoseReplyAt("commit"),
+    ),
+    ids=repr,
+)
+def test_a_reader_follows_deltalake_through_its_crashes(delta_rs: Stage, fault: Operation, tmp_path: Path):
+    told = delta_rs.play(
+        tmp_path, Create(SCHEMA, properties=TOLD), Append(rows(1)), FOLLOWED, fault, Append(rows(2)), FOLLOWED,
+        AdvanceClock(8 * 24), Append(rows(3)), Optimize(), Vacuum(), Reopen(), FOLLOWED,
+    )  # fmt: skip
+    assert told.broken == set(), str(told)
+    assert told.table_session.struck == 1
+    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 3

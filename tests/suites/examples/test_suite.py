@@ -1,0 +1,71 @@
+"""What is written down in a worked example is held against the folder, and a difference is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conformance.execution.engine_session import EngineSession
+from conformance.suites.examples import EXAMPLES, Example, Live
+from conformance.suites.examples.suite import AS_WRITTEN, ExampleTableSession, play_written
+from delta_adapters.capabilities import Capabilities
+from delta_adapters.reference import Reference
+from delta_models.operations import Vacuum
+from delta_models.outcomes import NoChange
+from tests.mutants.stage import InProcess
+
+
+class Hoards(Reference):
+    """Says that a vacuum found nothing to do."""
+
+    def execute(self, operation, tag):
+        return NoChange() if isinstance(operation, Vacuum) else super().execute(operation, tag)
+
+
+def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
+    """What is not as written down, and that nothing else is wrong."""
+    host: Any = InProcess(adapter)
+    engine_session = EngineSession("reference@1", host, Capabilities.validated(adapter.capabilities), 60.0)
+    table_session = ExampleTableSession(tmp_path / "table", engine_session, example)
+    assert not list(table_session.open_all())
+    result = [each for written in example.steps for _, each in play_written([table_session], written)]
+    result += list(table_session.compare_checkpoint())
+    return [
+        violation.detail
+        for each in result
+        for violation in each.violations
+        if violation.requirement == AS_WRITTEN
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ("some-table", "ingest-update-delete-append", "overwrite-then-vacuum", "misfit-refused")
+)
+def test_an_honest_engine_ends_every_step_as_written(name, tmp_path):
+    assert differences(EXAMPLES[name](), Reference(), tmp_path) == []
+
+
+def test_files_that_a_vacuum_should_have_taken_are_told(tmp_path):
+    found = differences(EXAMPLES["overwrite-then-vacuum"](), Hoards(), tmp_path)
+    assert any("files of step 1 are still in the folder" in each for each in found)
+
+
+def test_live_files_of_other_steps_are_told(tmp_path):
+    example = EXAMPLES["some-table"]()
+    steps = [replace(step, live=(Live(0),)) if step.live else step for step in example.steps]
+    found = differences(replace(example, steps=tuple(steps)), Reference(), tmp_path)
+    assert any("written down are 1 of step 0" in each for each in found)
+
+
+def test_a_checkpoint_elsewhere_than_written_down_is_told(tmp_path):
+    example = EXAMPLES["many-writes-and-a-checkpoint"]()
+    wrong = replace(example, checkpoints={"reference": 7})
+    found = differences(wrong, Reference(), tmp_path)
+    assert any("no checkpoint at version 7" in each for each in found)
+
+
+def test_a_checkpoint_where_it_is_written_down_is_read_back(tmp_path):
+    example = EXAMPLES["many-writes-and-a-checkpoint"]()
+    assert differences(replace(example, checkpoints={"reference": 10}), Reference(), tmp_path) == []

@@ -1,0 +1,164 @@
+"""What the model says of writers at once: which states some order explains, and the name of each anomaly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.observations.observation import RaceObservation
+from conformance.suites.crashes.scenarios import SCHEMA, UPDATE, rows, where
+from conformance.suites.races.generated import not_done
+from conformance.suites.races.scenarios import BEFORE, INSERT_99, PAIRS
+from delta_models.concurrency import (
+    CAN,
+    CANNOT,
+    DOUBLED_ROWS,
+    LOST_UPDATE,
+    RESURRECTED_ROWS,
+    WRITE_SKEW,
+    Anomaly,
+    CompletedOperation,
+    anomaly,
+    documented,
+    explained,
+    has_properties,
+    serial_states,
+)
+from delta_models.operations import (
+    Append,
+    Delete,
+    Operation,
+    Optimize,
+    Overwrite,
+    Read,
+    SetProperties,
+    Vacuum,
+)
+from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
+from delta_models.table import ModelHistory
+from delta_models.values import Rows
+
+
+@pytest.fixture(scope="module")
+def model_history() -> ModelHistory:
+    at = ModelHistory()
+    for each in BEFORE:
+        at = at.after(each)
+    return at
+
+
+def done(*operations: Operation) -> list[CompletedOperation]:
+    """Each by a writer of its own."""
+    return [CompletedOperation(operation, writer) for writer, operation in enumerate(operations)]
+
+
+def found(model_history: ModelHistory, operations: tuple[Operation, ...], rows_there: Rows) -> Anomaly | None:
+    return anomaly(model_history, done(*operations), rows_there)
+
+
+def table(*pairs: tuple[int, int]) -> Rows:
+    return Rows(SCHEMA, pairs)
+
+
+START = ((1, 1), (2, 2), (3, 3), (4, 0), (6, 2))
+
+
+def test_every_order_is_a_way_to_go(model_history: ModelHistory):
+    ways = list(serial_states(model_history, done(Append(rows(20)), Delete(where(">", 5)))))
+    assert [[len(each.rows) for each in way] for way in ways] == [[5, 6, 4], [5, 4, 5]]
+
+
+def test_what_some_order_gives_is_no_anomaly(model_history: ModelHistory):
+    both = (Append(rows(20)), Delete(where(">", 5)))
+    assert found(model_history, both, table(*START[:4], (20, 0))) is None
+    assert found(model_history, both, table(*START[:4])) is None
+    assert found(model_history, (), table(*START)) is None
+
+
+def test_states_that_are_remembered_are_those_of_their_own_world_and_operations(model_history: ModelHistory):
+    both = done(Append(rows(7)), Append(rows(8)))
+    before = serial_states(model_history, both)
+    assert serial_states(model_history, both) is before
+    other = model_history.after(Append(rows(6)))
+    assert [len(states[-1].rows) for states in serial_states(other, both)] == [
+        len(states[-1].rows) + 1 for states in before
+    ]
+    assert serial_states(model_history, both[:1]) != before
+    for number in range(100):  # more than are remembered
+        serial_states(model_history, done(Append(rows(number))))
+    assert serial_states(model_history, both) == before
+
+
+def test_a_lost_update_is_named(model_history: ModelHistory):
+    both = (Append(rows(20)), Append(rows(21)))
+    told = found(model_history, both, table(*START, (20, 0)))
+    assert told is not None
+    assert told.requirement == LOST_UPDATE
+    assert "effect of Append" in told.detail
+
+
+def test_doubled_rows_are_named(model_history: ModelHistory):
+    told = found(model_history, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
+    assert told is not None
+    assert told.requirement == DOUBLED_ROWS
+
+
+def test_resurrected_rows_are_named(model_history: ModelHistory):
+    both = (Delete(where("=", 6)), UPDATE)
+    told = found(model_history, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
+    assert told is not None
+    assert told.requirement == DOUBLED_ROWS
+    told = found(model_history, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0)))
+    assert told is not None
+    told = found(model_history, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0)))
+    assert told is not None
+    assert told.requirement == RESURRECTED_ROWS
+
+
+def test_write_skew_is_named(model_history: ModelHistory):
+    skewed = PAIRS[2]
+    told = found(model_history, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1)))
+    assert told is not None
+    assert told.requirement == WRITE_SKEW
+
+
+def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
+    operations = (Append(rows(1)), Delete(where("=", 1)), Optimize(), Read(), Vacuum())
+    for one in operations:
+        for other in operations:
+            for overlap in ("table", "apart"):
+                assert documented(one, other, overlap) == documented(other, one, overlap)
+    assert documented(operations[0], operations[0], "table") == CANNOT
+    assert documented(operations[0], operations[2], "table") == CANNOT
+    assert documented(operations[1], operations[2], "table") == CAN
+    assert documented(operations[1], operations[1], "apart") == CANNOT
+    assert documented(operations[2], operations[2], "table") == CAN
+
+
+def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_taken(
+    model_history: ModelHistory,
+):
+    three, five = (
+        SetProperties((("delta.logRetentionDuration", f"interval {days} days"),)) for days in (3, 5)
+    )
+    for first, last in ((three, five), (five, three)):
+        end = explained(model_history, done(three, five), table(*START), dict(last.properties))
+        assert end is not None
+        assert (
+            end.property("delta.logRetentionDuration") == dict(last.properties)["delta.logRetentionDuration"]
+        )
+        assert not has_properties(end, dict(first.properties))
+    lost = explained(model_history, done(three, five), table(*START), {})
+    assert lost is not None
+    assert not has_properties(lost, {})
+
+
+def test_what_nobody_knows_of_is_not_counted_as_done(model_history: ModelHistory):
+    ends = (Committed(), Unknown("the connection is gone"))
+    race = RaceObservation(model_history, (Append(rows(20)), Append(rows(21))), (0, 1), ends, "table")
+    assert not_done(race) == ["unknown"]
+    assert not_done(replace(race, outcomes=(Committed(), NoChange()))) == []
+    assert not_done(replace(race, outcomes=(Rejected("conflict.append", ""), Committed()))) == [
+        "conflict.append"
+    ]
