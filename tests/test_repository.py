@@ -24,6 +24,25 @@ PACKAGES = {
 VOCABULARY = ("codec", "expressions", "operations", "outcomes", "schema", "values", "wire_names")
 
 
+# Documents name modules by their path from here, or from where their package stands.
+PACKAGE_ROOTS = (ROOT / "models", ROOT / "adapters", ROOT / "conformance")
+TOP_FOLDERS = (
+    "|".join(re.escape(path.name) for path in sorted(ROOT.iterdir()) if path.is_dir())
+    + "|delta_models|delta_adapters"
+)
+
+
+def documents() -> list[Path]:
+    """The documents that people read. Recordings and corpora of others are none."""
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.split()]
+
+
+def paths_in(text: str) -> list[str]:
+    """The paths that a document names, from a top folder on."""
+    return sorted(set(re.findall(rf"(?<![\w/.-])((?:{TOP_FOLDERS})/[\w./-]*\w)", text)))
+
+
 def requirements() -> list[Requirement]:
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"].values()
@@ -102,6 +121,24 @@ class TestHouse:
                 init = folder / "__init__.py"
                 assert init.is_file(), f"{folder} has no __init__.py"
                 assert ast.get_docstring(ast.parse(init.read_text())), f"{init} says nothing"
+
+    def test_each_path_that_a_document_names_is_in_the_repository(self) -> None:
+        missing = [
+            f"{document.relative_to(ROOT)} names {name}"
+            for document in documents()
+            for name in paths_in(document.read_text())
+            if not any(list(root.glob(f"{name}*")) for root in (ROOT, *PACKAGE_ROOTS))
+        ]
+        assert missing == []
+
+    def test_each_link_between_documents_leads_to_a_file(self) -> None:
+        missing = [
+            f"{document.relative_to(ROOT)} links to {target}"
+            for document in documents()
+            for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text())
+            if not (document.parent / target).exists()
+        ]
+        assert missing == []
 
     def test_each_rule_that_is_switched_off_has_its_reason(self) -> None:
         section = (ROOT / "pyproject.toml").read_text().split("[tool.ruff.lint]")[1].split("\n[")[0]

@@ -1,4 +1,4 @@
-"""Cases that are wrong in themselves or out of scope, each named with its reason in `named.toml`, never by pattern."""
+"""Cases that are wrong in themselves or out of scope, each named with its reason in `exclusions.toml`, never by pattern."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-FILE = Path(__file__).with_name("named.toml")
+FILE = Path(__file__).with_name("exclusions.toml")
 
 
 @dataclass(frozen=True, slots=True)
