@@ -114,7 +114,7 @@ def _judged(reader: LogReader, before: Snapshot | None) -> Snapshot:
     reader.rows(after)
     assert not validity.violations(before, commit)
     assert not validity.data_breaches(reader, after, commit)
-    assert not validity.folder_breaches(reader, since=max(0, after.version - 1))
+    assert not validity.folder_breaches(reader)
     return after
 
 

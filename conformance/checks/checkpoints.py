@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
-from conformance.checks.weights import folder_weights
 from conformance.observations.observation import Observation
 from delta_models.log import validity
 from delta_models.requirements import Violation
@@ -16,11 +15,11 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if not observation.wrote or (observation.after is None and observation.log_error is None):
         return
     first = observation.before.version if observation.before is not None else 0
-    recorder.count(folder_weights(observation.reader, observation.reader.listing(), first))
-    recorder.add(
-        folder_breach
-        for folder_breach in validity.folder_breaches(observation.reader, "reference")
-        if not _was_cut(observation, folder_breach)
+    result = validity.judge_folder(observation.reader, "reference", first)
+    recorder.take(
+        judgement
+        for judgement in result
+        if judgement.violation is None or not _was_cut(observation, judgement.violation)
     )
 
 

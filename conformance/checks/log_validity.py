@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
-from conformance.checks.weights import commit_weights, file_weights, layout_weights, row_id_weights
 from conformance.error_names import error_name
 from conformance.observations.observation import Observation
 from delta_models.log import (
@@ -21,7 +20,7 @@ from delta_models.log import (
     start,
     validity,
 )
-from delta_models.requirements import Violation
+from delta_models.requirements import Checked
 
 JUDGES = judged_by("log")
 
@@ -32,17 +31,13 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     _loads(observation, recorder)
     for before, commit, after in chain(observation):
-        recorder.count(commit_weights(before, commit))
-        recorder.add(validity.violations(before, commit, "reference"))
+        recorder.take(validity.judge_commit(before, commit, "reference"))
         if after is not None:
-            recorder.count(file_weights(after, commit, prefixes=("log.", "dv.", "schema.")))
-            recorder.count(row_id_weights(before, after, commit))
-            recorder.count(layout_weights(before, after, commit))
-            recorder.add(validity.change_breaches(observation.reader, before, after, commit, "reference"))
-    recorder.add(
-        data_breach
-        for data_breach in data_breaches(observation, recorder)
-        if not data_breach.requirement.startswith("stats.")
+            recorder.take(validity.judge_changes(observation.reader, before, after, commit, "reference"))
+    recorder.take(
+        judgement
+        for judgement in added_files(observation, recorder)
+        if not judgement.requirement.startswith("stats.")
     )
 
 
@@ -68,24 +63,24 @@ def _unread(observation: Observation) -> list[Commit]:
         return []
     first = observation.before.version + 1 if observation.before is not None else 0
     return [
-        observation.reader.commit(commit)
-        for commit in observation.reader.listing().commits
-        if commit >= first
+        observation.reader.commit(version)
+        for version in observation.reader.listing().commits
+        if version >= first
     ]
 
 
-def data_breaches(observation: Observation, recorder: CheckRecorder) -> list[Violation]:
-    """What is wrong with the files that the step added; found once for all checks that tell of it."""
+def added_files(observation: Observation, recorder: CheckRecorder) -> list[Checked]:
+    """Judgements of the files that the step added; made once for all checks that take some."""
 
-    def find() -> list[Violation]:
+    def judge() -> list[Checked]:
         return [
-            data_breach
+            judgement
             for _, commit, after in chain(observation)
             if after is not None
-            for data_breach in validity.data_breaches(observation.reader, after, commit, "reference")
+            for judgement in validity.judge_files(observation.reader, after, commit, "reference")
         ]
 
-    return recorder.once("data_breaches", find)
+    return recorder.once("added_files", judge)
 
 
 def _loads(observation: Observation, recorder: CheckRecorder) -> None:
@@ -95,7 +90,16 @@ def _loads(observation: Observation, recorder: CheckRecorder) -> None:
     elif isinstance(error, NoTable) and observation.before is not None:
         recorder.judge("log.loads", str(error))
     elif error is None and observation.after is not None:
-        recorder.judge("log.loads", None)
+        recorder.judge("log.loads", _schema_error(observation.after))
+
+
+def _schema_error(state: Snapshot) -> str | None:
+    """Why the schema of a state says nothing: such a state has not loaded."""
+    try:
+        _ = state.schema
+    except CorruptLog as corrupt:
+        return str(corrupt)
+    return None
 
 
 CHECK = Check("log", JUDGES, check)

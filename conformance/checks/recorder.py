@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from conformance.observations.observation import Observation
 from delta_models.operations import Read
-from delta_models.requirements import BY_ID, CATALOGUE, Violation
+from delta_models.requirements import BY_ID, CATALOGUE, Checked, Violation
 
 
 @dataclass(slots=True)
@@ -17,7 +17,7 @@ class CheckRecorder:
 
     violations: list[Violation] = field(default_factory=list)
     evidence: Counter[str] = field(default_factory=Counter)
-    _found: dict[str, list[Violation]] = field(default_factory=dict)
+    _judged: dict[str, list[Checked]] = field(default_factory=dict)
 
     def judge(
         self,
@@ -41,35 +41,26 @@ class CheckRecorder:
         """Whether a rule of these kinds has been found broken already."""
         return any(violation.requirement.startswith(prefixes) for violation in self.violations)
 
-    def count(self, weights: Mapping[str, int]) -> None:
-        """Count judgements that found nothing wrong, or whose breaches are added by `add`."""
-        for requirement, times in weights.items():
-            if times:
-                self.evidence[requirement] += times
+    def once(self, name: str, judge: Callable[[], list[Checked]]) -> list[Checked]:
+        """Judgements that several checks take parts of, made by the first that asks."""
+        if name not in self._judged:
+            self._judged[name] = judge()
+        return self._judged[name]
 
-    def once(self, name: str, find: Callable[[], list[Violation]]) -> list[Violation]:
-        """Breaches that several checks tell parts of, found by the first that asks."""
-        if name not in self._found:
-            self._found[name] = find()
-        return self._found[name]
-
-    def add(self, violations: Iterable[Violation]) -> None:
-        """Breaches that were found elsewhere; each counts as one judgement if nothing was counted for it."""
-        for violation in violations:
-            if violation.requirement not in BY_ID:
-                message = f"a check judges {violation.requirement!r}, which is not in the catalogue"
+    def take(self, result: Iterable[Checked]) -> None:
+        """Judgements that were made elsewhere: each counts once, held or broken."""
+        for judgement in result:
+            if judgement.requirement not in BY_ID:
+                message = f"a check judges {judgement.requirement!r}, which is not in the catalogue"
                 raise KeyError(message)
-            self.evidence[violation.requirement] = max(1, self.evidence[violation.requirement])
-            self.violations.append(violation)
+            self.evidence[judgement.requirement] += 1
+            if judgement.violation is not None:
+                self.violations.append(judgement.violation)
 
 
 def judged_by(name: str) -> tuple[str, ...]:
     """The requirements that the catalogue gives to a check."""
-    return tuple(
-        requirement.id
-        for requirement in CATALOGUE
-        if name in requirement.checks and requirement.unobservable is None
-    )
+    return tuple(rule.id for rule in CATALOGUE if name in rule.checks and rule.unobservable is None)
 
 
 @dataclass(frozen=True, slots=True)

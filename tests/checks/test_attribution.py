@@ -16,7 +16,7 @@ from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.log import CorruptLog, LogReader, UnsupportedFeature
 from delta_models.outcomes import Committed, Rejected
-from delta_models.requirements import BY_ID, Violation
+from delta_models.requirements import BY_ID, Checked
 from delta_models.table import AllowedOutcome, Expectation, Table
 from delta_models.values import Rows
 from tests.mutants import stories
@@ -159,7 +159,7 @@ class TestCounting:
         with pytest.raises(KeyError, match="not in the catalogue"):
             CheckRecorder().judge("no.such-rule", None)
         with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().add([Violation("no.such-rule", "")])
+            CheckRecorder().take([Checked("no.such-rule")])
 
     def test_lenient_rules_are_never_broken(self):
         free = {each.id for each in BY_ID.values() if each.strength == "lenient"}

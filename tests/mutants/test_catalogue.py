@@ -63,6 +63,17 @@ def test_a_damaged_log_is_heard_by_a_check(requirement, tmp_path):
     assert found.faults == ()
 
 
+def test_a_state_whose_schema_cannot_be_read_has_not_loaded(tmp_path):
+    table = LogTable(tmp_path / "table")
+    damages()["log.schema-readable"](table)
+    details = [
+        violation.detail
+        for violation in run_checks(observation_of(table)).violations
+        if violation.requirement == "log.loads"
+    ]
+    assert "the table's schema cannot be read: not a Delta type: {}" in details
+
+
 def observation_of(table: LogTable) -> Observation:
     """All of a table as one step, or what follows its oldest commit where that is not version 0; the model says nothing
     of it."""

@@ -36,7 +36,7 @@ from delta_models.log.file_names import (
 )
 from delta_models.log.row_reader import TableFiles
 from delta_models.log.state import Snapshot, apply, replay
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Checked
 from delta_models.values import Row, Rows
 
 READER_FEATURES = frozenset({
@@ -85,7 +85,7 @@ class LogReader:
         """Drop what was derived from commits, and keep the commits, so that a change of one can still be told."""
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
-        self._verdicts: dict[str, tuple[Stamp | None, list[Violation]]] = {}
+        self._verdicts: dict[str, tuple[Stamp | None, list[Checked]]] = {}
         self.files = TableFiles(self.folder, self.zone, self.stored)
 
     # The log
@@ -184,7 +184,7 @@ class LogReader:
         """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""
         return tuple(self._starts(self.listing(), version))
 
-    def verdict(self, name: str, judge: Callable[[], Iterable[Violation]]) -> list[Violation]:
+    def verdict(self, name: str, judge: Callable[[], Iterable[Checked]]) -> list[Checked]:
         """What a judge says of a file of the log, asked once for as long as the file stays as it is."""
         stamp = _stamp(str(self.log / name))
         kept = self._verdicts.get(name)

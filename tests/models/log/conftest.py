@@ -13,6 +13,7 @@ import pytest
 from delta_models.log import LogReader, validity
 from delta_models.log.deletion_vectors import encode_bitmap, encode_file, z85_encode
 from delta_models.log.errors import LogError
+from delta_models.requirements import Checked
 
 FIELDS = [
     {"name": "id", "type": "long", "nullable": True, "metadata": {}},
@@ -180,23 +181,27 @@ class LogTable:
         """A version checksum."""
         (self.log / f"{version:020d}.crc").write_text(json.dumps(fields), encoding="utf-8")
 
-    def violations(self) -> list[str]:
-        """The requirements that the whole table breaks, each once, judged strictly."""
+    def result(self) -> list[Checked]:
+        """Every judgement of the whole table, made strictly."""
         reader = self.reader
-        found = validity.folder_breaches(reader, "reference")
+        result = validity.judge_folder(reader, "reference")
         versions = reader.listing().commits
         before = None
         for version in versions:
             commit = reader.commit(version)
-            found += validity.violations(before, commit, "reference")
+            result += validity.judge_commit(before, commit, "reference")
             try:
                 after = reader.snapshot(version)
             except LogError:
                 break
-            found += validity.data_breaches(reader, after, commit, "reference")
-            found += validity.change_breaches(reader, before, after, commit, "reference")
+            result += validity.judge_files(reader, after, commit, "reference")
+            result += validity.judge_changes(reader, before, after, commit, "reference")
             before = after
-        return sorted({each.requirement for each in found})
+        return result
+
+    def violations(self) -> list[str]:
+        """The requirements that the whole table breaks, each once."""
+        return sorted({each.requirement for each in self.result() if each.violation is not None})
 
 
 STRINGS = pa.map_(pa.string(), pa.string())

@@ -8,7 +8,7 @@ import uuid
 import pytest
 
 from delta_models import variants
-from delta_models.log.validity.variant_bounds import decode_bound, kind_of, misstated, parse_path
+from delta_models.log.validity.variant_bounds import decode_bound, judge_bounds, kind_of, parse_path
 from delta_models.values import Decimal
 from delta_models.variants import Scalar
 from tests.damaged_logs.damaged_variants import EXAMPLE, HIGH, LOW, as_columns, bound
@@ -87,7 +87,7 @@ def test_numbers_of_all_widths_are_of_one_type_and_dates_are_not():
 def found(low, high, *trees, tight=True):
     present = [variants.encode(tree) for tree in trees]
     below, above = (None if each is None else bound(each) for each in (low, high))
-    return [requirement for requirement, _ in misstated(below, above, present, tight=tight)]
+    return [rule for rule, wrong in judge_bounds(below, above, present, tight=tight) if wrong is not None]
 
 
 def test_whole_and_decimal_numbers_are_compared_by_value():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,41 +17,47 @@ from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.statistics import parse_bound
 from delta_models.log.validity.variant_bounds import decode_bound
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Verdict, of_many
 from delta_models.schema import TIMESTAMP, VARIANT, DataType, Primitive, Struct
 from delta_models.values import Variant
 
-STATS, VALUES = "stats_parsed", "partitionValues_parsed"
-VARIANT_BOUNDS = "checkpoint.variant-bounds-are-variants"
-RULES = {STATS: "checkpoint.parsed-stats-agree", VALUES: "checkpoint.parsed-partition-values-agree"}
+_STATS, _VALUES = "stats_parsed", "partitionValues_parsed"
+_VARIANT_BOUNDS = "checkpoint.variant-bounds-are-variants"
+_STATS_AGREE = "checkpoint.parsed-stats-agree"
+_VALUES_AGREE = "checkpoint.parsed-partition-values-agree"
 
 
-def violations(
-    checkpoint: Checkpoint, held: Snapshot, replayed: Snapshot | None, where: str
-) -> Iterator[Violation]:
-    """The first file of which each is wrong; `replayed` is the state without the checkpoint, if there is one."""
+def judge(checkpoint: Checkpoint, held: Snapshot, replayed: Snapshot | None) -> Iterator[Verdict]:
+    """Each rule once for a file of the checkpoint, or the first add that breaks it; `replayed` is the state without the
+    checkpoint, if there is one."""
     try:
         schema = held.schema
     except CorruptLog:
         return  # reported with the commit that set it
-    found: dict[str, str] = {}
+    judged: Counter[str] = Counter()
+    broken: dict[str, str] = {}
+    has_variants = any(field.type == VARIANT for field in schema)
     for part in checkpoint.adds:
-        stats, values = part.has(STATS), part.has(VALUES)
+        stats, values = part.has(_STATS), part.has(_VALUES)
+        judged[_STATS_AGREE] += stats
+        judged[_VARIANT_BOUNDS] += stats and has_variants
+        judged[_VALUES_AGREE] += values
         for key, form in zip(part.keys(), part.forms(), strict=True) if stats or values else ():
             said = form.get("stats")
             if said is None and replayed is not None and key in replayed.live:
                 said = replayed.live[key].stats
-            wrong = _statistics(held, schema, said, form.get(STATS)) if stats else None
+            wrong = _statistics(held, schema, said, form.get(_STATS)) if stats else None
             if wrong is not None:
-                found.setdefault(RULES[STATS], f"{key[0]}: {wrong}")
-            wrong = next(_no_variants(held, schema, form[STATS]), None) if form.get(STATS) else None
+                broken.setdefault(_STATS_AGREE, f"{key[0]}: {wrong}")
+            wrong = next(_no_variants(held, schema, form[_STATS]), None) if form.get(_STATS) else None
             if wrong is not None:
-                found.setdefault(VARIANT_BOUNDS, f"{key[0]}: {wrong}")
+                broken.setdefault(_VARIANT_BOUNDS, f"{key[0]}: {wrong}")
             wrong = _partition_values(held, schema, form) if values else None
             if wrong is not None:
-                found.setdefault(RULES[VALUES], f"{key[0]}: {wrong}")
-    for requirement, detail in found.items():
-        yield Violation(requirement, detail, where)
+                broken.setdefault(_VALUES_AGREE, f"{key[0]}: {wrong}")
+    for requirement, times in judged.items():
+        yield from of_many(requirement, times - (requirement in broken))
+    yield from broken.items()
 
 
 def _statistics(held: Snapshot, schema: Struct, said: str | None, parsed: Any) -> str | None:
@@ -124,11 +131,11 @@ def _other_variant(text: Any, there: Any) -> bool:
 
 
 def _partition_values(held: Snapshot, schema: Struct, form: Mapping[str, Any]) -> str | None:
-    parsed, texts = form.get(VALUES), form.get("partitionValues")
+    parsed, texts = form.get(_VALUES), form.get("partitionValues")
     if not isinstance(parsed, dict) or not isinstance(texts, dict):
         return None
     for column in held.partition_by:
-        field = next(each for each in schema if each.name.casefold() == column.casefold())
+        field = next(field for field in schema if field.name.casefold() == column.casefold())
         name = log_name(held, field.name)
         text = texts.get(name)
         if field.type == TIMESTAMP and text and not text.endswith("Z"):

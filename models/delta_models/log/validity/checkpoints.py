@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from delta_models.log import retention
-from delta_models.log.actions import Metadata, Protocol
 from delta_models.log.checkpoints import Checkpoint, sidecar_file
 from delta_models.log.commits import parse_commit
 from delta_models.log.errors import CorruptLog, LogError
@@ -14,10 +13,10 @@ from delta_models.log.file_names import SIDECARS, CheckpointName, Compaction, Li
 from delta_models.log.reader import LogReader
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import checkpoint_struct_columns
-from delta_models.log.validity.pages import other_pages
+from delta_models.log.validity.pages import judge_pages
 from delta_models.log.validity.protocol import is_on, supports
 from delta_models.log.validity.state_comparison import differences, some
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Checked, Verdict, as_one, checked, once_each
 
 STATS_AS_JSON = "delta.checkpoint.writeStatsAsJson"
 STATS_AS_STRUCT = "delta.checkpoint.writeStatsAsStruct"
@@ -25,54 +24,56 @@ _LISTS_FOR_READERS, _LISTS_FOR_WRITERS = 3, 7
 _ENFORCED_FROM = 3  # the writer version that has to heed both properties
 
 
-def violations(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Violation]:
-    """Breaches of the rules on one complete checkpoint."""
-    where = name.files[0]
-    if listing.commits and name.version > max(listing.commits):
-        yield Violation("checkpoint.after-commit", f"the newest commit is {max(listing.commits)}", where)
+def judge(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Checked]:
+    """The rules on one complete checkpoint."""
+    for requirement, wrong in _rules(reader, listing, name):
+        yield checked(requirement, wrong, name.files[0])
+    for file in name.files:
+        yield from _pages(reader, name, file)
+
+
+def _rules(reader: LogReader, listing: Listing, name: CheckpointName) -> Iterator[Verdict]:
+    if listing.commits:
+        newest = max(listing.commits)
+        yield "checkpoint.after-commit", None if name.version <= newest else f"the newest commit is {newest}"
     try:
         checkpoint = reader.checkpoint(name)
     except LogError as error:
-        yield Violation("checkpoint.readable", str(error), where)
+        yield "checkpoint.readable", str(error)
         return
-    yield from _contents(checkpoint, where)
-    yield from _feature_lists(checkpoint, where)
-    yield from _sidecars(reader, checkpoint, where)
+    yield "checkpoint.readable", None
+    yield from _contents(checkpoint)
+    yield from _feature_lists(checkpoint)
+    yield from once_each(_sidecars(reader, checkpoint))
     try:
         held = checkpoint.snapshot()
     except CorruptLog:
         return  # reported above as a count of actions
-    yield from _kind(checkpoint, held, where)
-    yield from _forms(checkpoint, held, where)
-    for file in name.files:
-        for detail in other_pages(held.metadata, reader.log / file) if file.endswith(".parquet") else ():
-            yield Violation("checkpoint.data-pages", detail, file)
+    yield from _kind(checkpoint, held)
+    yield from _forms(checkpoint, held, name.files[0])
     replayed = _replayed_without(reader, name)
-    yield from checkpoint_struct_columns.violations(checkpoint, held, replayed, where)
+    yield from checkpoint_struct_columns.judge(checkpoint, held, replayed)
     if replayed is None:
         return
-    for detail in differences(held, replayed):
-        yield Violation("checkpoint.equals-replay", detail, where)
+    yield from as_one("checkpoint.equals-replay", differences(held, replayed))
     yield from _tombstones(reader, name, held, replayed)
-    yield from _statistics(held, replayed, where)
-    yield from _kept(held, replayed, where)
+    yield from _statistics(held, replayed)
+    yield from _kept(held, replayed)
 
 
-def asked_forms(protocol: Protocol, metadata: Metadata) -> list[str]:
-    """The rules on the forms of statistics that a table's properties make matter."""
-    if protocol.min_writer < _ENFORCED_FROM:
-        return []
-    found = ["checkpoint.omits-parsed-stats"]
-    if is_on(metadata, STATS_AS_STRUCT):
-        found = ["checkpoint.keeps-parsed-stats"]
-        found += ["checkpoint.keeps-parsed-partition-values"] if metadata.partition_columns else []
-    if metadata.configuration.get(STATS_AS_JSON, "true").lower() != "true":
-        found.append("checkpoint.omits-json-stats")
-    return found
+def _pages(reader: LogReader, name: CheckpointName, file: str) -> Iterator[Checked]:
+    if not file.endswith(".parquet"):
+        return
+    try:
+        held = reader.checkpoint(name).snapshot()
+    except LogError:
+        return  # reported as a checkpoint that cannot be read, or as a count of actions
+    for wrong in judge_pages(held.metadata, reader.log / file):
+        yield checked("checkpoint.data-pages", wrong, file)
 
 
-def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[Violation]:
-    """Breaches of the rules on one log compaction."""
+def judge_compaction(reader: LogReader, compaction: Compaction) -> Iterator[Verdict]:
+    """The rules on one log compaction."""
     try:
         starts = [
             start
@@ -84,60 +85,64 @@ def compaction_breaches(reader: LogReader, compaction: Compaction) -> Iterator[V
         by_commits = reader.replayed(compaction.last, starts[0])
         compacted = reader.replayed(compaction.last, starts[0], (compaction,))
     except LogError as error:
-        yield Violation("log.compaction-readable", str(error), compaction.name)
+        yield "log.compaction-readable", str(error)
         return
+    yield "log.compaction-readable", None
     held = parse_commit(compaction.last, compaction.name, (reader.log / compaction.name).read_bytes())
-    kinds = [kind for kind, found in (("commitInfo", held.infos), ("cdc", held.cdcs)) if found]
-    if kinds:
-        yield Violation("log.compaction-no-provenance", f"it holds {' and '.join(kinds)}", compaction.name)
-    for detail in differences(compacted, by_commits):
-        yield Violation("log.compaction-equals-replay", detail, compaction.name)
+    kinds = [kind for kind, actions in (("commitInfo", held.infos), ("cdc", held.cdcs)) if actions]
+    yield "log.compaction-no-provenance", f"it holds {' and '.join(kinds)}" if kinds else None
     lost = [key for key in by_commits.tombstones if key not in compacted.tombstones]
-    if lost:
-        detail = f"tombstones are missing: {some(lost)}"
-        yield Violation("log.compaction-equals-replay", detail, compaction.name)
+    other = [
+        *differences(compacted, by_commits),
+        *([f"tombstones are missing: {some(lost)}"] if lost else []),
+    ]
+    yield from as_one("log.compaction-equals-replay", other)
 
 
-def _contents(checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
-    for problem in checkpoint.problems:
-        yield Violation("checkpoint.actions-well-formed", problem.detail, where)
-    for kind in sorted({*checkpoint.foreign} & {"commitInfo", "cdc"}):
-        yield Violation("checkpoint.no-provenance", f"it holds {kind} actions", where)
-    if len(checkpoint.protocols) != 1:
-        yield Violation("checkpoint.one-protocol", f"{len(checkpoint.protocols)} protocol actions", where)
-    if len(checkpoint.metadatas) != 1:
-        yield Violation("checkpoint.one-metadata", f"{len(checkpoint.metadatas)} metaData actions", where)
-    if any(domain.removed for domain in checkpoint.domains):
-        yield Violation("checkpoint.no-removed-domains", "it holds a removed domain", where)
+def _contents(checkpoint: Checkpoint) -> Iterator[Verdict]:
+    yield from as_one("checkpoint.actions-well-formed", (problem.detail for problem in checkpoint.problems))
+    kinds = sorted({*checkpoint.foreign} & {"commitInfo", "cdc"})
+    yield from as_one("checkpoint.no-provenance", (f"it holds {kind} actions" for kind in kinds))
+    count = len(checkpoint.protocols)
+    yield "checkpoint.one-protocol", None if count == 1 else f"{count} protocol actions"
+    count = len(checkpoint.metadatas)
+    yield "checkpoint.one-metadata", None if count == 1 else f"{count} metaData actions"
+    if checkpoint.domains:
+        removed = any(domain.removed for domain in checkpoint.domains)
+        yield "checkpoint.no-removed-domains", "it holds a removed domain" if removed else None
     keys = [key for part in checkpoint.adds for key in list(part.keys())]
     twice = [key for key, times in Counter(keys).items() if times > 1] if len(keys) != len(set(keys)) else []
-    if twice:
-        yield Violation("checkpoint.adds-once", f"more than once: {some(twice)}", where)
-    for remove in checkpoint.removes:
-        if remove.stats is not None or remove.tags is not None:
-            yield Violation("checkpoint.removes-without-stats", f"{remove.path} has stats or tags", where)
-            break
-    markers = len(checkpoint.checkpoint_metadatas)
-    for checkpoint_metadata in checkpoint.checkpoint_metadatas:
-        if checkpoint_metadata.version != checkpoint.name.version:
-            detail = f"its checkpointMetadata says version {checkpoint_metadata.version}"
-            yield Violation("checkpoint.metadata-version", detail, where)
-    is_v2 = checkpoint.name.kind == "named" or bool(checkpoint.sidecars)
-    if markers > 1 or (is_v2 and not markers):
-        yield Violation("checkpoint.one-checkpoint-metadata", f"there are {markers}", where)
+    yield "checkpoint.adds-once", f"more than once: {some(twice)}" if twice else None
+    if checkpoint.removes:
+        more = (
+            remove for remove in checkpoint.removes if remove.stats is not None or remove.tags is not None
+        )
+        first = next(more, None)
+        wrong = None if first is None else f"{first.path} has stats or tags"
+        yield "checkpoint.removes-without-stats", wrong
+    markers = checkpoint.checkpoint_metadatas
+    for marker in markers:
+        same = marker.version == checkpoint.name.version
+        yield (
+            "checkpoint.metadata-version",
+            None if same else f"its checkpointMetadata says version {marker.version}",
+        )
+    if markers or checkpoint.name.kind == "named" or checkpoint.sidecars:
+        wrong = None if len(markers) == 1 else f"there are {len(markers)}"
+        yield "checkpoint.one-checkpoint-metadata", wrong
 
 
-def _feature_lists(checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
+def _feature_lists(checkpoint: Checkpoint) -> Iterator[Verdict]:
     for protocol in checkpoint.protocols:
         lists = (
             (protocol.min_reader == _LISTS_FOR_READERS, protocol.reader_features),
             (protocol.min_writer == _LISTS_FOR_WRITERS, protocol.writer_features),
         )
-        if any(wanted != (features is not None) for wanted, features in lists):
-            yield Violation("checkpoint.feature-lists", f"{protocol}", where)
+        other = any(wanted != (features is not None) for wanted, features in lists)
+        yield "checkpoint.feature-lists", f"{protocol}" if other else None
 
 
-def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Violation]:
+def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Verdict]:
     """Whether statistics and partition values are in the forms that the table's properties ask for."""
     parts = [part for part in checkpoint.adds if len(part)]
     if held.protocol.min_writer < _ENFORCED_FROM or not parts:
@@ -146,40 +151,40 @@ def _forms(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Viola
         any(part.has(name) for part in parts) for name in ("stats", "stats_parsed", "partitionValues_parsed")
     )
     if not is_on(held.metadata, STATS_AS_STRUCT):
-        if columns:
-            yield Violation(
-                "checkpoint.omits-parsed-stats", f"stats_parsed, {STATS_AS_STRUCT} is not true", where
-            )
+        wrong = f"stats_parsed, {STATS_AS_STRUCT} is not true" if columns else None
+        yield "checkpoint.omits-parsed-stats", wrong
     elif not where.endswith(".json"):
-        if in_json and not columns:
-            yield Violation("checkpoint.keeps-parsed-stats", "stats, and no stats_parsed", where)
-        if held.partition_by and not values:
-            yield Violation("checkpoint.keeps-parsed-partition-values", "no partitionValues_parsed", where)
-    if in_json and held.properties.get(STATS_AS_JSON, "true").lower() != "true":
-        yield Violation("checkpoint.omits-json-stats", f"stats, {STATS_AS_JSON} is not true", where)
+        wrong = "stats, and no stats_parsed" if in_json and not columns else None
+        yield "checkpoint.keeps-parsed-stats", wrong
+        if held.partition_by:
+            yield "checkpoint.keeps-parsed-partition-values", None if values else "no partitionValues_parsed"
+    if held.properties.get(STATS_AS_JSON, "true").lower() != "true":
+        yield "checkpoint.omits-json-stats", f"stats, {STATS_AS_JSON} is not true" if in_json else None
 
 
-def _sidecars(reader: LogReader, checkpoint: Checkpoint, where: str) -> Iterator[Violation]:
-    if checkpoint.sidecars and checkpoint.top_level_file_actions:
-        yield Violation("checkpoint.file-actions-in-one-place", "file actions beside sidecars", where)
-    if checkpoint.foreign_in_sidecars:
+def _sidecars(reader: LogReader, checkpoint: Checkpoint) -> Iterator[Verdict]:
+    if checkpoint.sidecars:
+        beside = checkpoint.top_level_file_actions
+        yield "checkpoint.file-actions-in-one-place", "file actions beside sidecars" if beside else None
         kinds = ", ".join(sorted({*checkpoint.foreign_in_sidecars}))
-        yield Violation("checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar", where)
+        yield "checkpoint.sidecars-hold-file-actions", f"{kinds} in a sidecar" if kinds else None
     for sidecar in checkpoint.sidecars:
-        if sidecar_file(reader.log, sidecar).parent.resolve() != (reader.log / SIDECARS).resolve():
-            yield Violation("checkpoint.sidecars-in-their-folder", f"{sidecar.path} lies elsewhere", where)
-        size = sidecar_file(reader.log, sidecar).stat().st_size
+        file = sidecar_file(reader.log, sidecar)
+        inside = file.parent.resolve() == (reader.log / SIDECARS).resolve()
+        yield "checkpoint.sidecars-in-their-folder", None if inside else f"{sidecar.path} lies elsewhere"
+        size = file.stat().st_size
+        wrong = None
         if size != sidecar.size:
-            detail = f"{sidecar.path} has {size} bytes, the checkpoint says {sidecar.size}"
-            yield Violation("checkpoint.sidecar-size", detail, where)
+            wrong = f"{sidecar.path} has {size} bytes, the checkpoint says {sidecar.size}"
+        yield "checkpoint.sidecar-size", wrong
 
 
-def _kind(checkpoint: Checkpoint, held: Snapshot, where: str) -> Iterator[Violation]:
+def _kind(checkpoint: Checkpoint, held: Snapshot) -> Iterator[Verdict]:
     v2 = supports(held.protocol, "v2Checkpoint")
-    if checkpoint.name.kind == "parts" and v2:
-        yield Violation("checkpoint.no-parts-with-v2", "a checkpoint in parts beside v2Checkpoint", where)
-    if (checkpoint.name.kind == "named" or checkpoint.checkpoint_metadatas) and not v2:
-        yield Violation("checkpoint.v2-needs-feature", "a V2 checkpoint without v2Checkpoint", where)
+    if checkpoint.name.kind == "parts":
+        yield "checkpoint.no-parts-with-v2", "a checkpoint in parts beside v2Checkpoint" if v2 else None
+    if checkpoint.name.kind == "named" or checkpoint.checkpoint_metadatas:
+        yield "checkpoint.v2-needs-feature", None if v2 else "a V2 checkpoint without v2Checkpoint"
 
 
 def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | None:
@@ -188,7 +193,9 @@ def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | Non
     The commits alone are preferred, then the oldest checkpoint: what depends least on other checkpoints.
     """
     try:
-        starts = [each for each in reader.starts(name.version) if each is None or each.version < name.version]
+        starts = [
+            start for start in reader.starts(name.version) if start is None or start.version < name.version
+        ]
     except LogError:
         return None
     for start in reversed(starts):
@@ -201,46 +208,52 @@ def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | Non
 
 def _tombstones(
     reader: LogReader, name: CheckpointName, held: Snapshot, replayed: Snapshot
-) -> Iterator[Violation]:
-    for key, remove in held.tombstones.items():
-        known = replayed.tombstones.get(key)
-        if known is not None and known.deletion_timestamp not in {None, remove.deletion_timestamp}:
-            detail = f"{key[0]} was removed at {known.deletion_timestamp}, not {remove.deletion_timestamp}"
-            yield Violation("checkpoint.keeps-removal-times", detail, name.files[0])
-            break
+) -> Iterator[Verdict]:
+    if held.tombstones:
+        yield "checkpoint.keeps-removal-times", _other_time(held, replayed)
     written = (reader.log / name.files[-1]).stat().st_mtime_ns // 1_000_000
     lost = [
         key
         for key, remove in replayed.tombstones.items()
         if key not in held.tombstones and not retention.expired(replayed, remove, written)
     ]
-    if lost:
-        detail = f"unexpired tombstones are missing: {some(lost)}"
-        yield Violation("checkpoint.keeps-tombstones", detail, name.files[0])
+    wrong = f"unexpired tombstones are missing: {some(lost)}" if lost else None
+    yield "checkpoint.keeps-tombstones", wrong
 
 
-def _statistics(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Violation]:
+def _other_time(held: Snapshot, replayed: Snapshot) -> str | None:
+    """The first tombstone with another time than its file was removed at."""
+    for key, remove in held.tombstones.items():
+        known = replayed.tombstones.get(key)
+        if known is not None and known.deletion_timestamp not in {None, remove.deletion_timestamp}:
+            return f"{key[0]} was removed at {known.deletion_timestamp}, not {remove.deletion_timestamp}"
+    return None
+
+
+def _statistics(held: Snapshot, replayed: Snapshot) -> Iterator[Verdict]:
     if held.properties.get(STATS_AS_JSON, "true").lower() != "true":
         return
+    wrong = None
     for key, add in held.live.items():
         other = replayed.live.get(key)
         if add.stats is None and other is not None and other.stats is not None:
-            yield Violation("checkpoint.keeps-stats", f"{key[0]} has lost its stats", where)
-            return
+            wrong = f"{key[0]} has lost its stats"
+            break
+    yield "checkpoint.keeps-stats", wrong
 
 
-def _kept(held: Snapshot, replayed: Snapshot, where: str) -> Iterator[Violation]:
+def _kept(held: Snapshot, replayed: Snapshot) -> Iterator[Verdict]:
     """What else an add says of its file; that no tags are there can be said in two ways."""
     for key, add in held.live.items():
         other = replayed.live.get(key)
         if other is None:
             continue
         if (add.tags or {}) != (other.tags or {}):
-            yield Violation(
-                "checkpoint.keeps-tags", f"{key[0]} has the tags {add.tags}, not {other.tags}", where
-            )
+            yield "checkpoint.keeps-tags", f"{key[0]} has the tags {add.tags}, not {other.tags}"
             return
         if add.clustering_provider != other.clustering_provider:
-            detail = f"{key[0]} was clustered by {other.clustering_provider}, not {add.clustering_provider}"
-            yield Violation("checkpoint.keeps-clustering-provider", detail, where)
+            wrong = f"{key[0]} was clustered by {other.clustering_provider}, not {add.clustering_provider}"
+            yield "checkpoint.keeps-clustering-provider", wrong
             return
+    yield "checkpoint.keeps-tags", None
+    yield "checkpoint.keeps-clustering-provider", None

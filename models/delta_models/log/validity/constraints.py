@@ -8,24 +8,25 @@ from delta_models.log.actions import Metadata
 from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.state import Snapshot
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Verdict
 from delta_models.sql import NoSuchColumn, SqlError, parse_predicate
 
 PREFIX = "delta.constraints."
 _QUOTE = '"'  # a name to some engines, a string to others: such a text says nothing for sure
 
 
-def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
-    """Breaches by a commit that sets metadata; one that was there before it is not told again."""
+def judge(before: Snapshot | None, commit: Commit) -> Iterator[Verdict]:
+    """A commit that sets metadata; a breach that was there before it is not told again."""
     if commit.metadata is None:
         return
-    known = set(_orphans(before.metadata)) if before is not None else set()
-    for name, detail in _orphans(commit.metadata):
-        if (name, detail) not in known:
-            yield Violation("log.constraint-columns-known", f"{name}: {detail}", commit.name)
+    known = {text for text in _texts(before.metadata) if text[1]} if before is not None else set()
+    for name, wrong in _texts(commit.metadata):
+        if (name, wrong) not in known:
+            yield "log.constraint-columns-known", None if wrong is None else f"{name}: {wrong}"
 
 
-def _orphans(metadata: Metadata) -> Iterator[tuple[str, str]]:
+def _texts(metadata: Metadata) -> Iterator[tuple[str, str | None]]:
+    """The constraints that we understand, each with what is wrong with the columns that it names."""
     for name, text in metadata.configuration.items():
         if not name.startswith(PREFIX) or _QUOTE in text:
             continue
@@ -35,3 +36,5 @@ def _orphans(metadata: Metadata) -> Iterator[tuple[str, str]]:
             yield name, str(error)
         except (SqlError, CorruptLog):
             continue  # a text that is not ours to understand, or a schema that is reported as none
+        else:
+            yield name, None

@@ -17,22 +17,24 @@ from delta_models.log.errors import (
     WrongCardinality,
 )
 from delta_models.log.reader import LogReader
+from delta_models.log.row_reader import FileRows
 from delta_models.log.state import Snapshot
 from delta_models.log.validity import statistics
-from delta_models.log.validity.utf8 import foreign_texts
-from delta_models.requirements.base import Violation
+from delta_models.log.validity.utf8 import foreign_texts, holds_texts
+from delta_models.requirements.base import Checked, checked, once_each
 from delta_models.schema import Array, DataType, Field, Map, Struct
 from delta_models.values import Value
 
 
-def violations(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[Violation]:
-    """Breaches of the rules on added files."""
+def judge(reader: LogReader, snapshot: Snapshot, commit: Commit) -> Iterator[Checked]:
+    """The rules on added files."""
     for add in commit.adds:
-        for requirement, detail, columns in _file(reader, snapshot, add):
-            yield Violation(requirement, f"{add.path}: {detail}", commit.name, columns)
-    if any(not field.nullable or is_filled(field.type) for field in _fields(snapshot)):
+        for requirement, wrong, columns in _file(reader, snapshot, add):
+            yield checked(requirement, wrong and f"{add.path}: {wrong}", commit.name, columns)
+    if any(not field.nullable or _is_filled(field.type) for field in _fields(snapshot)):
         for add in snapshot.live.values() if commit.metadatas else commit.adds:
-            yield from _nulls(reader, snapshot, add, commit)
+            for requirement, wrong, columns in once_each(_nulls(reader, snapshot, add)):
+                yield checked(requirement, wrong and f"{add.path}: {wrong}", commit.name, columns)
 
 
 def _fields(snapshot: Snapshot) -> tuple[Field, ...]:
@@ -42,29 +44,31 @@ def _fields(snapshot: Snapshot) -> tuple[Field, ...]:
         return ()  # reported with the commit that set it
 
 
-def _nulls(reader: LogReader, snapshot: Snapshot, add: Add, commit: Commit) -> Iterator[Violation]:
+def _nulls(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistics.Finding]:
     try:
         rows = reader.file_rows(snapshot, add)
     except LogError:
         return  # reported as a file that is not there or cannot be read
     for position, field in enumerate(snapshot.schema.fields):
-        if not field.nullable and any(row[position] is None for row in rows):
-            detail = f"{add.path}: column {field.name!r} is not nullable and holds a null"
-            yield Violation("schema.not-null-holds", detail, commit.name, (field.name,))
-        if is_filled(field.type) and any(_has_hole(field.type, row[position]) for row in rows):
-            detail = f"{add.path}: in column {field.name!r} there is a null where none may be"
-            yield Violation("schema.nested-not-null-holds", detail, commit.name, (field.name,))
+        if not field.nullable:
+            broken = any(row[position] is None for row in rows)
+            wrong = f"column {field.name!r} is not nullable and holds a null" if broken else None
+            yield "schema.not-null-holds", wrong, (field.name,)
+        if _is_filled(field.type):
+            broken = any(_has_hole(field.type, row[position]) for row in rows)
+            wrong = f"in column {field.name!r} there is a null where none may be" if broken else None
+            yield "schema.nested-not-null-holds", wrong, (field.name,)
 
 
-def is_filled(data_type: DataType) -> bool:
+def _is_filled(data_type: DataType) -> bool:
     """Whether there are elements, values or fields inside a type that may not be null."""
     match data_type:
         case Struct():
-            return any(not field.nullable or is_filled(field.type) for field in data_type.fields)
+            return any(not field.nullable or _is_filled(field.type) for field in data_type.fields)
         case Array(element=element):
-            return not data_type.contains_null or is_filled(element)
+            return not data_type.contains_null or _is_filled(element)
         case Map(key=key, value=value):
-            return not data_type.value_contains_null or is_filled(key) or is_filled(value)
+            return not data_type.value_contains_null or _is_filled(key) or _is_filled(value)
     return False
 
 
@@ -90,12 +94,13 @@ def _has_hole(data_type: DataType, value: Value) -> bool:
     return False
 
 
-def state_breaches(reader: LogReader, snapshot: Snapshot) -> Iterator[Violation]:
-    """Breaches of the rules on the files of a state, statistics left out."""
+def judge_state(reader: LogReader, snapshot: Snapshot) -> Iterator[Checked]:
+    """The rules on the files of a state, statistics left out."""
     for add in snapshot.live.values():
-        for requirement, detail, columns in _file(reader, snapshot, add):
+        for requirement, wrong, columns in _file(reader, snapshot, add):
             if not requirement.startswith("stats."):
-                yield Violation(requirement, f"{add.path}: {detail}", f"version {snapshot.version}", columns)
+                where = f"version {snapshot.version}"
+                yield checked(requirement, wrong and f"{add.path}: {wrong}", where, columns)
 
 
 def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistics.Finding]:
@@ -104,15 +109,21 @@ def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistic
     except (OSError, ValueError):  # ValueError: no file system takes such a name
         yield "log.added-file-exists", "there is no such file", ()
         return
-    if size != add.size:
-        yield "log.added-file-size", f"the log says {add.size} bytes, the file has {size}", ()
+    yield "log.added-file-exists", None, ()
+    wrong = None if size == add.size else f"the log says {add.size} bytes, the file has {size}"
+    yield "log.added-file-size", wrong, ()
     deleted: frozenset[int] = frozenset()
-    if add.deletion_vector is not None:
+    vector = add.deletion_vector
+    if vector is not None:
         try:
-            deleted = deletion_vectors.read(add.deletion_vector, reader.folder)
+            deleted = deletion_vectors.read(vector, reader.folder)
         except LogError as error:
             yield _broken_vector(error), str(error), ()
             return
+        if vector.storage_type != "i":
+            yield "dv.file-exists", None, ()
+        yield "dv.well-formed", None, ()
+        yield "dv.cardinality", None, ()
     try:
         inside = reader.files.contribution(snapshot, add)
     except BadPartitionValue:
@@ -121,11 +132,22 @@ def _file(reader: LogReader, snapshot: Snapshot, add: Add) -> Iterator[statistic
         outside = isinstance(error, VectorOutsideFile)
         yield "dv.rows-in-file" if outside else "log.added-file-readable", str(error), ()
         return
+    yield "log.added-file-readable", None, ()
+    if vector is not None:
+        yield "dv.rows-in-file", None, ()
+    yield from once_each(_values(snapshot, inside))
+    yield from statistics.judge(snapshot, add, inside.rows, inside.length, len(deleted))
+
+
+def _values(snapshot: Snapshot, inside: FileRows) -> Iterator[statistics.Finding]:
+    if snapshot.partition_by:
+        yield "log.partition-value-agrees-with-file", None, ()
     for column, detail in inside.disagreements:
         yield "log.partition-value-agrees-with-file", f"column {column!r}: {detail}", (column,)
+    if any(holds_texts(field.type) for field in snapshot.schema):
+        yield "log.texts-are-utf8", None, ()
     for column, text in foreign_texts(snapshot.schema, inside.rows):
         yield "log.texts-are-utf8", f"column {column!r} holds {text[:40]!r}", (column,)
-    yield from statistics.violations(snapshot, add, inside.rows, inside.length, len(deleted))
 
 
 def _broken_vector(error: LogError) -> str:

@@ -12,6 +12,7 @@ from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.protocol import fields_of, is_on, supports
 from delta_models.log.validity.row_tracking import records
+from delta_models.requirements.base import Verdict, as_one
 from delta_models.schema import (
     Array,
     DataType,
@@ -32,8 +33,6 @@ _TYPES_OF_V2 = frozenset({
 })  # fmt: skip
 _WHOLE = {"byte", "short", "integer", "long"}
 
-Found = Iterator[tuple[str, str]]
-
 
 def active(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
     """The versions of the compatibility that a table keeps: V1, V2."""
@@ -44,45 +43,49 @@ def active(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
             yield version
 
 
-def violations(before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata) -> Found:
-    """What a commit does wrong: (requirement, detail)."""
+def judge(
+    before: Snapshot | None, commit: Commit, protocol: Protocol, metadata: Metadata
+) -> Iterator[Verdict]:
+    """The rules of the compatibility, of a commit."""
     versions = list(active(protocol, metadata))
     if not versions:
         return
     for add in commit.adds:
-        if add.deletion_vector is not None:
-            yield "iceberg.no-deletion-vectors", f"{add.path} has a deletion vector"
-        if records(add, -1) < 0:
-            yield "iceberg.num-records", f"{add.path} has no numRecords"
+        wrong = None if add.deletion_vector is None else f"{add.path} has a deletion vector"
+        yield "iceberg.no-deletion-vectors", wrong
+        counted = records(add, -1) >= 0
+        yield "iceberg.num-records", None if counted else f"{add.path} has no numRecords"
     if not (commit.metadatas or commit.protocols):
         return
-    if len(versions) > 1:
-        yield "iceberg.one-version", "icebergCompatV1 and icebergCompatV2 are both active"
-    if metadata.configuration.get("delta.columnMapping.mode", "none") not in {"name", "id"}:
-        yield "iceberg.column-mapping", f"icebergCompat{versions[0]} without column mapping"
+    wrong = "icebergCompatV1 and icebergCompatV2 are both active" if len(versions) > 1 else None
+    yield "iceberg.one-version", wrong
+    mapped = metadata.configuration.get("delta.columnMapping.mode", "none") in {"name", "id"}
+    wrong = None if mapped else f"icebergCompat{versions[0]} without column mapping"
+    yield "iceberg.column-mapping", wrong
     vectors = supports(protocol, "deletionVectors")
-    if vectors and ("V1" in versions or is_on(metadata, "delta.enableDeletionVectors")):
-        yield "iceberg.no-deletion-vectors", f"deletionVectors beside icebergCompat{versions[0]}"
+    vectors = vectors and ("V1" in versions or is_on(metadata, "delta.enableDeletionVectors"))
+    wrong = f"deletionVectors beside icebergCompat{versions[0]}" if vectors else None
+    yield "iceberg.no-deletion-vectors", wrong
     try:
         fields = list(fields_of(metadata.schema))
     except CorruptLog:
         return  # reported as a schema that cannot be read
     for _, field in fields:
-        yield from _types(field, versions)
+        yield from as_one("iceberg.types", _types(field, versions))
         yield from _changes(field)
     if "V2" in versions:
-        yield from _nested_ids([field for _, field in fields])
+        yield from as_one("iceberg.nested-ids", _nested_ids([field for _, field in fields]))
     yield from _partitions(before, metadata)
 
 
-def _types(field: Field, versions: list[str]) -> Found:
+def _types(field: Field, versions: list[str]) -> Iterator[str]:
     kinds = list(_leaves(field.type))
     if "V1" in versions and any(isinstance(kind, Array | Map) or str(kind) == "void" for kind in kinds):
-        yield "iceberg.types", f"column {field.name!r} is of type {field.type}"
+        yield f"column {field.name!r} is of type {field.type}"
     if "V2" in versions:
         odd = [kind for kind in kinds if isinstance(kind, Primitive) and kind.name not in _TYPES_OF_V2]
         if odd:
-            yield "iceberg.types", f"column {field.name!r} is of type {odd[0]}"
+            yield f"column {field.name!r} is of type {odd[0]}"
 
 
 def _leaves(data_type: DataType) -> Iterator[DataType]:
@@ -96,11 +99,11 @@ def _leaves(data_type: DataType) -> Iterator[DataType]:
             yield from _leaves(value)
 
 
-def _changes(field: Field) -> Found:
+def _changes(field: Field) -> Iterator[Verdict]:
     changes = field.metadata.get("delta.typeChanges")
     for change in changes if isinstance(changes, list) else ():
-        if not _iceberg_widens(change):
-            yield "iceberg.type-changes", f"column {field.name!r} went through {change}"
+        wrong = None if _iceberg_widens(change) else f"column {field.name!r} went through {change}"
+        yield "iceberg.type-changes", wrong
 
 
 def _iceberg_widens(change: Any) -> bool:
@@ -116,18 +119,18 @@ def _iceberg_widens(change: Any) -> bool:
     return False
 
 
-def _nested_ids(fields: list[Field]) -> Found:
+def _nested_ids(fields: list[Field]) -> Iterator[str]:
     """Elements, keys and values have ids of their own, kept with the nearest field."""
-    taken = [column.metadata.get(_COLUMN_ID) for column in fields]
+    taken = [field.metadata.get(_COLUMN_ID) for field in fields]
     for field in fields:
         wanted = set(_inside(field.type, physical_name(field)))
         said = field.metadata.get(NESTED_IDS)
         ids = said if isinstance(said, dict) else {}
         if wanted - ids.keys():
-            yield "iceberg.nested-ids", f"column {field.name!r} has no ids for {sorted(wanted - ids.keys())}"
+            yield f"column {field.name!r} has no ids for {sorted(wanted - ids.keys())}"
         taken += ids.values()
     if len(taken) != len(set(taken)):
-        yield "iceberg.nested-ids", "an id is given twice"
+        yield "an id is given twice"
 
 
 def _inside(data_type: DataType, name: str) -> Iterator[str]:
@@ -141,15 +144,14 @@ def _inside(data_type: DataType, name: str) -> Iterator[str]:
                 yield from _inside(kind, f"{name}.{part}")
 
 
-def _partitions(before: Snapshot | None, metadata: Metadata) -> Found:
+def _partitions(before: Snapshot | None, metadata: Metadata) -> Iterator[Verdict]:
     if before is None or not before.metadata.partition_columns or not metadata.partition_columns:
         return
-    said = [(set(each.partition_columns), _physical(each)) for each in (before.metadata, metadata)]
-    if (
-        said[0][0] != said[1][0] and said[0][1] != said[1][1]
-    ):  # a column that is renamed keeps its physical name
-        detail = f"partitioned by {sorted(said[0][0])}, then by {sorted(said[1][0])}"
-        yield "iceberg.partition-names-stay", detail
+    old, new = ((set(of.partition_columns), _physical(of)) for of in (before.metadata, metadata))
+    wrong = None
+    if old[0] != new[0] and old[1] != new[1]:  # a column that is renamed keeps its physical name
+        wrong = f"partitioned by {sorted(old[0])}, then by {sorted(new[0])}"
+    yield "iceberg.partition-names-stay", wrong
 
 
 def _physical(metadata: Metadata) -> set[str]:

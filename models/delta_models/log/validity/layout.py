@@ -15,20 +15,18 @@ from delta_models.log.reader import LogReader
 from delta_models.log.row_ids import materialized_names
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.iceberg_compat import NESTED_IDS, active
-from delta_models.log.validity.pages import other_pages
+from delta_models.log.validity.pages import judge_pages
 from delta_models.log.validity.protocol import is_on
 from delta_models.log.validity.void_columns import void_columns
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Verdict, once_each
 from delta_models.schema import TIMESTAMP, TIMESTAMP_NTZ, VARIANT, Struct
 
 CHANGE_TYPE = "_change_type"
 SHREDDING = "delta.enableVariantShredding"
 _COLUMN_ID = "delta.columnMapping.id"
 
-Found = Iterator[tuple[str, str]]
 
-
-def new_files(before: Snapshot | None, commit: Commit) -> list[Add]:
+def _new_files(before: Snapshot | None, commit: Commit) -> list[Add]:
     """The files that a commit brings into the table: never in it as far as the state knows, and in its own folder."""
     known = set() if before is None else {path for path, _ in (*before.live, *before.tombstones)}
     return [
@@ -36,35 +34,32 @@ def new_files(before: Snapshot | None, commit: Commit) -> list[Add]:
     ]
 
 
-def violations(
-    reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit
-) -> Iterator[Violation]:
-    """Breaches of the rules on the columns of new files."""
+def judge(reader: LogReader, before: Snapshot | None, after: Snapshot, commit: Commit) -> Iterator[Verdict]:
+    """The rules on the columns of new files."""
     try:
         schema = after.schema
     except CorruptLog:
         return  # reported with the commit that set it
-    for add in new_files(before, commit):
+    for add in _new_files(before, commit):
         try:
             file = paths.resolve(reader.folder, add.path)
             columns = file_layout(file)
         except (LogError, ValueError):
             continue  # reported as a file that is not there or cannot be read
-        for detail in other_pages(after.metadata, file):
-            yield Violation("log.data-pages", f"{add.path}: {detail}", commit.name)
-        for requirement, detail in (
-            *_unknown(after, schema, columns),
+        for requirement, wrong in (
+            *(("log.data-pages", wrong) for wrong in judge_pages(after.metadata, file)),
+            _unknown(after, schema, columns),
             *_ids(after, schema, columns),
             *_shredded(after, schema, columns),
             *void_columns(schema, columns, mapped=mapping_mode(after) != "none"),
             *_iceberg(after, columns),
             *_nested_ids(after, schema, columns),
-            *_adjusted(after, schema, columns),
+            *once_each(_adjusted(after, schema, columns)),
         ):
-            yield Violation(requirement, f"{add.path}: {detail}", commit.name)
+            yield requirement, None if wrong is None else f"{add.path}: {wrong}"
 
 
-def _unknown(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+def _unknown(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Verdict:
     mode = mapping_mode(after)
     hidden = {CHANGE_TYPE, *materialized_names(after)}
     if mode == "id":
@@ -80,16 +75,16 @@ def _unknown(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> 
             if (column.name if mode == "name" else column.name.casefold()) not in names
             and column.name not in hidden
         ]
-    if extra:
-        yield "log.added-file-columns-known", f"columns that are not in the schema: {', '.join(extra)}"
+    wrong = f"columns that are not in the schema: {', '.join(extra)}" if extra else None
+    return "log.added-file-columns-known", wrong
 
 
-def _ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+def _ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Iterator[Verdict]:
     if mapping_mode(after) == "none":
         return
     wrong = [name for name, there, wanted in _pairs(schema, columns) if there != wanted]
-    if wrong:
-        yield "schema.files-have-field-ids", f"no field id, or another, for {', '.join(wrong)}"
+    detail = f"no field id, or another, for {', '.join(wrong)}" if wrong else None
+    yield "schema.files-have-field-ids", detail
 
 
 def _pairs(schema: Struct, columns: Sequence[FileColumn]) -> Iterator[tuple[str, int | None, object]]:
@@ -103,36 +98,40 @@ def _pairs(schema: Struct, columns: Sequence[FileColumn]) -> Iterator[tuple[str,
                 yield from _pairs(field.type, there.fields)
 
 
-def _shredded(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
-    if is_on(after.metadata, SHREDDING):
-        return
+def _shredded(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Iterator[Verdict]:
     variants = {log_name(after, field.name) for field in schema if field.type == VARIANT}
-    found = [
+    if not variants or is_on(after.metadata, SHREDDING):
+        return
+    shredded = [
         column.name
         for column in columns
         if column.name in variants and any(part.name == "typed_value" for part in column.fields)
     ]
-    if found:
-        yield "log.variant-unshredded", f"{', '.join(found)} shredded, {SHREDDING} is not true"
+    wrong = f"{', '.join(shredded)} shredded, {SHREDDING} is not true" if shredded else None
+    yield "log.variant-unshredded", wrong
 
 
-def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Found:
+def _iceberg(after: Snapshot, columns: Sequence[FileColumn]) -> Iterator[Verdict]:
     versions = list(active(after.protocol, after.metadata))
     if not versions:
         return
-    names = [name.name for name in columns]
-    missing = [column for column in after.partition_by if log_name(after, column) not in names]
-    if missing:
-        yield "iceberg.partition-columns-in-files", f"the file lacks {', '.join(missing)}"
-    old = [name.name for name in columns if name.int96]
+    names = [column.name for column in columns]
+    missing = []
+    if after.partition_by:
+        missing = [column for column in after.partition_by if log_name(after, column) not in names]
+        wrong = f"the file lacks {', '.join(missing)}" if missing else None
+        yield "iceberg.partition-columns-in-files", wrong
     materialized = [log_name(after, column) for column in after.partition_by]
-    if "V1" in versions and not missing and {*names[len(names) - len(materialized) :]} != {*materialized}:
-        yield "iceberg.partition-columns-last", f"the columns are {', '.join(names)}"
-    if old and "V2" in versions:
-        yield "iceberg.timestamps-as-int64", f"{', '.join(old)} stored as int96"
+    if "V1" in versions and materialized and not missing:
+        last = {*names[len(names) - len(materialized) :]} == {*materialized}
+        wrong = None if last else f"the columns are {', '.join(names)}"
+        yield "iceberg.partition-columns-last", wrong
+    if "V2" in versions and any(column.is_timestamp or column.int96 for column in columns):
+        old = [column.name for column in columns if column.int96]
+        yield "iceberg.timestamps-as-int64", f"{', '.join(old)} stored as int96" if old else None
 
 
-def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Iterator[Verdict]:
     """Elements, keys and values have in the file the ids that the schema gives them."""
     if "V2" not in active(after.protocol, after.metadata):
         return
@@ -144,16 +143,19 @@ def _nested_ids(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) 
         other = [
             way for way, number in said.items() if inside[name].get(way.removeprefix(f"{name}.")) != number
         ]
-        if other:
-            yield "iceberg.nested-ids-in-files", f"no field id, or another, for {', '.join(sorted(other))}"
+        wrong = f"no field id, or another, for {', '.join(sorted(other))}" if other else None
+        yield "iceberg.nested-ids-in-files", wrong
 
 
-def _adjusted(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Found:
+def _adjusted(after: Snapshot, schema: Struct, columns: Sequence[FileColumn]) -> Iterator[Verdict]:
     """Timestamps are moments, adjusted to UTC; those without a time zone are not. int96 says neither."""
     wanted = {log_name(after, field.name): field.type for field in schema}
     for column in columns:
         of_type = wanted.get(column.name)
         if of_type not in {TIMESTAMP, TIMESTAMP_NTZ} or not column.is_timestamp or column.int96:
             continue
-        if column.adjusted != (of_type == TIMESTAMP):
-            yield "log.timestamps-adjusted", f"{column.name} is {of_type}, stored as {column.kind}"
+        fits = column.adjusted == (of_type == TIMESTAMP)
+        yield (
+            "log.timestamps-adjusted",
+            None if fits else f"{column.name} is {of_type}, stored as {column.kind}",
+        )

@@ -4,75 +4,110 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from delta_models.log import canonical_json
 from delta_models.log.errors import LogError
-from delta_models.log.file_names import DIGITS, LAST_CHECKPOINT, CheckpointName, Listing
+from delta_models.log.file_names import DIGITS, LAST_CHECKPOINT, CheckpointName, Compaction, Listing
 from delta_models.log.reader import LogReader
 from delta_models.log.validity import checkpoints, checksums
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Checked, Verdict, checked
 
 _ONE = re.compile(r"(\d+)\.(?:json|crc|checkpoint\.parquet|checkpoint\.\d+\.\d+\.parquet)")
 _RANGE = re.compile(r"(\d+)\.(\d+)\.compacted\.json")
 
 
-def violations(reader: LogReader, since: int) -> Iterator[Violation]:
-    """Breaches of the rules on the folder; what belongs to versions before `since` is left out."""
+def judge(reader: LogReader, since: int) -> Iterator[Checked]:
+    """The rules on the folder; of files of versions before `since`, which have counted already, only what is wrong."""
     listing = reader.listing()
     yield from _contiguous(listing)
     yield from _names(listing)
-    for name in reader.changed_commits():
-        yield Violation("log.commit-never-changes", "the bytes are not those that were read before", name)
-    for name in reader.changed_checksums():
-        yield Violation("checksum.never-changes", "the bytes are not those that were read before", name)
+    yield from _never_changed(reader, listing)
     for checkpoint in listing.checkpoints:
-        if checkpoint.complete and checkpoint.version >= since:
-            judge = partial(checkpoints.violations, reader, listing, checkpoint)
-            yield from reader.verdict(checkpoint.files[0], judge)
+        if checkpoint.complete:
+            judge_file = partial(checkpoints.judge, reader, listing, checkpoint)
+            verdicts = reader.verdict(checkpoint.files[0], judge_file)
+            yield from _new_or_wrong(verdicts, counts=checkpoint.version >= since)
     for compaction in listing.compactions:
-        if compaction.last >= since:
-            judge = partial(checkpoints.compaction_breaches, reader, compaction)
-            yield from reader.verdict(compaction.name, judge)
+        verdicts = reader.verdict(compaction.name, partial(_compaction, reader, compaction))
+        yield from _new_or_wrong(verdicts, counts=compaction.last >= since)
     if listing.has_hint:
-        yield from _hint(reader, listing)
+        for requirement, wrong in _hint(reader, listing):
+            yield checked(requirement, wrong, LAST_CHECKPOINT)
     for version, name in listing.checksums.items():
-        if version >= since:
-            yield from reader.verdict(name, partial(checksums.violations, reader, listing, version, name))
+        verdicts = reader.verdict(name, partial(_checksum, reader, listing, version, name))
+        yield from _new_or_wrong(verdicts, counts=version >= since)
 
 
-def _contiguous(listing: Listing) -> Iterator[Violation]:
+def _new_or_wrong(verdicts: list[Checked], *, counts: bool) -> Iterable[Checked]:
+    return verdicts if counts else (verdict for verdict in verdicts if verdict.violation is not None)
+
+
+def _compaction(reader: LogReader, compaction: Compaction) -> Iterator[Checked]:
+    yield checked("log.compaction-range")  # one that ends before it begins has another name: see `_names`
+    for requirement, wrong in checkpoints.judge_compaction(reader, compaction):
+        yield checked(requirement, wrong, compaction.name)
+
+
+def _checksum(reader: LogReader, listing: Listing, version: int, name: str) -> Iterator[Checked]:
+    for requirement, wrong in checksums.judge(reader, listing, version):
+        yield checked(requirement, wrong, name)
+
+
+def _contiguous(listing: Listing) -> Iterator[Checked]:
     versions = list(listing.commits)
-    for earlier, later in pairwise(versions):
-        if later != earlier + 1:
-            yield Violation(
-                "log.versions-contiguous", f"version {later} follows {earlier}", listing.commits[later]
-            )
+    gaps = [(earlier, later) for earlier, later in pairwise(versions) if later != earlier + 1]
+    for earlier, later in gaps:
+        detail = f"version {later} follows {earlier}"
+        yield checked("log.versions-contiguous", detail, listing.commits[later])
+    if not gaps:
+        yield checked("log.versions-contiguous")
+    if not versions or versions[0] == 0:
+        return
+    oldest, where = versions[0], listing.commits[versions[0]]
     complete = [checkpoint.version for checkpoint in listing.checkpoints if checkpoint.complete]
-    if versions and versions[0] > 0 and not any(version >= versions[0] - 1 for version in complete):
-        detail = f"the oldest commit is {versions[0]}, and no checkpoint covers what came before"
-        yield Violation("log.oldest-version-has-checkpoint", detail, listing.commits[versions[0]])
-    if versions and versions[0] > 0 and complete and min(complete) == versions[0] - 1:
-        detail = f"the checkpoint {min(complete)} is there, its commit is not"
-        yield Violation("log.cleanup-keeps-checkpoint-commit", detail, listing.commits[versions[0]])
+    wrong = None
+    if not any(version >= oldest - 1 for version in complete):
+        wrong = f"the oldest commit is {oldest}, and no checkpoint covers what came before"
+    yield checked("log.oldest-version-has-checkpoint", wrong, where)
+    if complete:
+        wrong = None
+        if min(complete) == oldest - 1:
+            wrong = f"the checkpoint {min(complete)} is there, its commit is not"
+        yield checked("log.cleanup-keeps-checkpoint-commit", wrong, where)
 
 
-def _names(listing: Listing) -> Iterator[Violation]:
+def _names(listing: Listing) -> Iterator[Checked]:
     """Names that nearly mean something."""
+    padded = True
     for name in listing.others:
-        found = _ONE.fullmatch(name) or _RANGE.fullmatch(name)
-        if found is None:
+        match = _ONE.fullmatch(name) or _RANGE.fullmatch(name)
+        if match is None:
             continue
-        if any(len(group) != DIGITS for group in found.groups()):
-            yield Violation("log.file-names-padded", "a version is written with 20 digits", name)
-        elif len(found.groups()) > 1:
-            yield Violation("log.compaction-range", f"from {int(found[1])} to {int(found[2])}", name)
+        if any(len(digits) != DIGITS for digits in match.groups()):
+            padded = False
+            yield checked("log.file-names-padded", "a version is written with 20 digits", name)
+        elif len(match.groups()) > 1:
+            yield checked("log.compaction-range", f"from {int(match[1])} to {int(match[2])}", name)
+    if padded:
+        yield checked("log.file-names-padded")
 
 
-def _hint(reader: LogReader, listing: Listing) -> Iterator[Violation]:
+def _never_changed(reader: LogReader, listing: Listing) -> Iterator[Checked]:
+    detail = "the bytes are not those that were read before"
+    commits = reader.changed_commits()
+    yield from (checked("log.commit-never-changes", detail, name) for name in commits)
+    if not commits:
+        yield checked("log.commit-never-changes")
+    files = reader.changed_checksums()
+    yield from (checked("checksum.never-changes", detail, name) for name in files)
+    yield from repeat(checked("checksum.never-changes"), len(listing.checksums) - len(files))
+
+
+def _hint(reader: LogReader, listing: Listing) -> Iterator[Verdict]:
     try:
         text = (reader.log / LAST_CHECKPOINT).read_bytes()
     except FileNotFoundError:
@@ -80,52 +115,55 @@ def _hint(reader: LogReader, listing: Listing) -> Iterator[Violation]:
     try:
         form = json.loads(text)
     except ValueError as error:
-        yield Violation("checkpoint.hint-well-formed", f"no JSON: {error}", LAST_CHECKPOINT)
+        yield "checkpoint.hint-well-formed", f"no JSON: {error}"
         return
     version = form.get("version") if isinstance(form, dict) else None
     if type(version) is not int or type(form.get("size")) is not int:
-        yield Violation("checkpoint.hint-well-formed", "no object with version and size", LAST_CHECKPOINT)
+        yield "checkpoint.hint-well-formed", "no object with version and size"
         return
+    yield "checkpoint.hint-well-formed", None
     said = form.get("checksum")
     try:
-        found = canonical_json.checksum(text)
+        checksum = canonical_json.checksum(text)
     except canonical_json.DuplicateKey as error:
-        yield Violation("checkpoint.hint-keys-once", str(error), LAST_CHECKPOINT)
+        yield "checkpoint.hint-keys-once", str(error)
         return
-    if said is not None and found != said:
-        yield Violation("checkpoint.hint-checksum", f"it says {said}, it is {found}", LAST_CHECKPOINT)
+    yield "checkpoint.hint-keys-once", None
+    if said is not None:
+        yield "checkpoint.hint-checksum", None if checksum == said else f"it says {said}, it is {checksum}"
     there = [
         checkpoint
         for checkpoint in listing.checkpoints
         if checkpoint.version == version and checkpoint.complete
     ]
     if not there:
-        detail = f"there is no complete checkpoint {version}"
-        yield Violation("checkpoint.hint-names-checkpoint", detail, LAST_CHECKPOINT)
+        yield "checkpoint.hint-names-checkpoint", f"there is no complete checkpoint {version}"
         return
+    yield "checkpoint.hint-names-checkpoint", None
     parts = form.get("parts")
-    if parts is not None and not any(each.parts == parts for each in there):
-        detail = f"parts is {parts}, there are {[each.parts for each in there]}"
-        yield Violation("checkpoint.hint-parts", detail, LAST_CHECKPOINT)
+    if parts is not None:
+        known = [checkpoint.parts for checkpoint in there]
+        yield "checkpoint.hint-parts", None if parts in known else f"parts is {parts}, there are {known}"
     yield from _hint_counts(reader, form, there)
 
 
-def _hint_counts(reader: LogReader, form: dict[str, Any], there: list[CheckpointName]) -> Iterator[Violation]:
+def _hint_counts(reader: LogReader, form: dict[str, Any], there: list[CheckpointName]) -> Iterator[Verdict]:
     try:
-        found = [reader.checkpoint(name) for name in there]
+        contents = [reader.checkpoint(name) for name in there]
     except LogError:
         return  # reported as a checkpoint that cannot be read
-    adds = [sum(len(part) for part in each.adds) for each in found]
-    if type(form.get("numOfAddFiles")) is int and form["numOfAddFiles"] not in adds:
-        detail = f"numOfAddFiles is {form['numOfAddFiles']}, the checkpoint holds {adds[0]}"
-        yield Violation("checkpoint.hint-add-files", detail, LAST_CHECKPOINT)
-    if any(each.checkpoint_metadatas for each in found):
+    adds = [sum(len(part) for part in checkpoint.adds) for checkpoint in contents]
+    count = form.get("numOfAddFiles")
+    if type(count) is int:
+        wrong = None if count in adds else f"numOfAddFiles is {count}, the checkpoint holds {adds[0]}"
+        yield "checkpoint.hint-add-files", wrong
+    if any(checkpoint.checkpoint_metadatas for checkpoint in contents):
         return  # whether sidecars count is not said
-    sizes = [each.size for each in found]
-    if form["size"] not in sizes:
-        detail = f"size is {form['size']}, the checkpoint holds {sizes[0]} actions"
-        yield Violation("checkpoint.hint-size", detail, LAST_CHECKPOINT)
-    lengths = [sum((reader.log / file).stat().st_size for file in name.files) for name in there]
-    if type(form.get("sizeInBytes")) is int and form["sizeInBytes"] not in lengths:
-        detail = f"sizeInBytes is {form['sizeInBytes']}, the checkpoint has {lengths[0]}"
-        yield Violation("checkpoint.hint-bytes", detail, LAST_CHECKPOINT)
+    size, sizes = form["size"], [checkpoint.size for checkpoint in contents]
+    wrong = None if size in sizes else f"size is {size}, the checkpoint holds {sizes[0]} actions"
+    yield "checkpoint.hint-size", wrong
+    length = form.get("sizeInBytes")
+    if type(length) is int:
+        lengths = [sum((reader.log / file).stat().st_size for file in name.files) for name in there]
+        wrong = None if length in lengths else f"sizeInBytes is {length}, the checkpoint has {lengths[0]}"
+        yield "checkpoint.hint-bytes", wrong

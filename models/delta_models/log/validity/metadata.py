@@ -10,7 +10,7 @@ from delta_models.log.errors import CorruptLog
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
 from delta_models.log.validity.protocol import fields_of, supports
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Verdict
 from delta_models.schema import Field
 
 IDENTITY_STEP = "delta.identity.step"
@@ -24,64 +24,52 @@ _FIXED = ("delta.identity.start", IDENTITY_STEP, "delta.identity.allowExplicitIn
 _WIDENING = ("typeWidening", "typeWidening-preview")
 
 
-def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
-    """Breaches by a commit that sets metadata or protocol."""
+def judge(before: Snapshot | None, commit: Commit) -> Iterator[Verdict]:
+    """A commit that sets metadata or protocol."""
     protocol = commit.protocol or (before.protocol if before is not None else None)
     metadata = commit.metadata or (before.metadata if before is not None else None)
     if protocol is None or metadata is None or not (commit.metadatas or commit.protocols):
         return
     try:
-        fields = list(columns(metadata))
+        fields = list(_columns(metadata))
     except CorruptLog:
         return  # reported as a schema that cannot be read
     for field in fields:
         for key, feature, requirement in _NEEDS:
-            if key in field.metadata and not supports(protocol, feature):
-                detail = f"column {field.name!r} has {key} without {feature}"
-                yield Violation(requirement, detail, commit.name)
-        if field.metadata.get(IDENTITY_STEP) == 0:
-            yield Violation("schema.identity-step", f"the step of column {field.name!r} is 0", commit.name)
+            if key in field.metadata:
+                allowed = supports(protocol, feature)
+                yield requirement, None if allowed else f"column {field.name!r} has {key} without {feature}"
+        if IDENTITY_STEP in field.metadata:
+            stands = field.metadata[IDENTITY_STEP] == 0
+            yield "schema.identity-step", f"the step of column {field.name!r} is 0" if stands else None
     if before is not None:
-        yield from _identity(before, fields, commit)
+        yield from _identity(before, fields)
         yield from _dropped(before, commit, metadata)
 
 
-def rules_asked(before: Snapshot | None, metadata: Metadata) -> list[str]:
-    """The rules of this module that a metadata action gives to judge, once for each column."""
-    found = [rule for column in columns(metadata) for key, _, rule in _NEEDS if key in column.metadata]
-    identity = [column for column in columns(metadata) if IDENTITY_STEP in column.metadata]
-    found += ["schema.identity-step"] * len(identity)
-    return found + ["schema.identity-definition-stays"] * (len(identity) if before is not None else 0)
-
-
-def columns(metadata: Metadata) -> Iterator[Field]:
+def _columns(metadata: Metadata) -> Iterator[Field]:
     """Every field of the schema that says something of itself."""
-    return (each for _, each in fields_of(metadata.schema) if each.metadata_json != "{}")
+    return (field for _, field in fields_of(metadata.schema) if field.metadata_json != "{}")
 
 
-def drops_widening(before: Snapshot | None, commit: Commit) -> bool:
-    """Whether a commit takes the feature of type widening away."""
-    if before is None or commit.protocol is None:
-        return False
-    had, has = (
-        any(supports(each, name) for name in _WIDENING) for each in (before.protocol, commit.protocol)
-    )
-    return had and not has
-
-
-def _identity(before: Snapshot, fields: list[Field], commit: Commit) -> Iterator[Violation]:
-    known = {physical_name(column): column for column in columns(before.metadata)}
+def _identity(before: Snapshot, fields: list[Field]) -> Iterator[Verdict]:
+    known = {physical_name(field): field for field in _columns(before.metadata)}
     for field in fields:
         then = known.get(physical_name(field))
         if then is None or IDENTITY_STEP not in then.metadata or IDENTITY_STEP not in field.metadata:
             continue
         changed = [key for key in _FIXED if then.metadata.get(key) != field.metadata.get(key)]
-        if changed:
-            detail = f"column {field.name!r} has another {', '.join(changed)} than before"
-            yield Violation("schema.identity-definition-stays", detail, commit.name)
+        wrong = f"column {field.name!r} has another {', '.join(changed)} than before" if changed else None
+        yield "schema.identity-definition-stays", wrong
 
 
-def _dropped(before: Snapshot, commit: Commit, metadata: Metadata) -> Iterator[Violation]:
-    if drops_widening(before, commit) and "delta.enableTypeWidening" in metadata.configuration:
-        detail = f"delta.enableTypeWidening is {metadata.configuration['delta.enableTypeWidening']}"
-        yield Violation("schema.type-widening-dropped-whole", detail, commit.name)
+def _dropped(before: Snapshot, commit: Commit, metadata: Metadata) -> Iterator[Verdict]:
+    """The commit that takes the feature of type widening away."""
+    protocol = commit.protocol
+    if protocol is None:
+        return
+    had, has = (any(supports(version, name) for name in _WIDENING) for version in (before.protocol, protocol))
+    if had and not has:
+        said = metadata.configuration.get("delta.enableTypeWidening")
+        wrong = None if said is None else f"delta.enableTypeWidening is {said}"
+        yield "schema.type-widening-dropped-whole", wrong

@@ -21,15 +21,18 @@ def is_legal(metadata: Metadata) -> bool:
     return said == _FIRST or _SECOND.fullmatch(said) is not None
 
 
-def other_pages(metadata: Metadata, path: Path) -> Iterator[str]:
-    """What is wrong with the pages of a new file."""
+def judge_pages(metadata: Metadata, path: Path) -> Iterator[str | None]:
+    """What is wrong with the pages of a new file, or None; nothing where no form is asked for, or none is seen."""
     if not is_legal(metadata):
         return  # reported with the commit that set it
     said = metadata.configuration.get(PROPERTY, _FIRST)
     wanted = 1 if said == _FIRST else 2
     try:
-        found = page_forms(path)
+        forms = page_forms(path)
     except (LogError, ValueError):
         return  # reported as a file that is not there or cannot be read
-    if found - {wanted}:
-        yield f"data pages of form {max(found) if wanted == 1 else 1}, {PROPERTY} is {said}"
+    if forms:
+        wrong = None
+        if forms != {wanted}:
+            wrong = f"data pages of form {max(forms) if wanted == 1 else 1}, {PROPERTY} is {said}"
+        yield wrong

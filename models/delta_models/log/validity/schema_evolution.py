@@ -11,7 +11,7 @@ from delta_models.log.commits import Commit
 from delta_models.log.errors import CorruptLog
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.state import Snapshot
-from delta_models.requirements.base import Violation
+from delta_models.requirements.base import Verdict, once_each
 from delta_models.schema import Array, DataType, DecimalType, Field, Map, Primitive, Struct
 
 _COLUMN_ID = "delta.columnMapping.id"
@@ -27,8 +27,8 @@ _WIDER = {
 _DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 
 
-def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
-    """Breaches by a commit that sets metadata on top of a state."""
+def judge(before: Snapshot | None, commit: Commit) -> Iterator[Verdict]:
+    """A commit that sets metadata on top of a state."""
     metadata = commit.metadata
     if before is None or metadata is None:
         return
@@ -38,13 +38,11 @@ def violations(before: Snapshot | None, commit: Commit) -> Iterator[Violation]:
         return  # reported as a schema that cannot be read
     removed = {remove.key for remove in commit.removes}
     staying = [key for key in before.live if key not in removed]
-    for requirement, detail in (
-        *_column_ids(before.metadata, metadata),
-        *(_mapping_mode(before.metadata, metadata) if staying else ()),
-        *(_types(before, commit.protocol or before.protocol, metadata, old, new) if staying else ()),
-        *(_partitioning(before, metadata, len(staying)) if staying else ()),
-    ):
-        yield Violation(requirement, detail, commit.name)
+    yield from once_each(_column_ids(before.metadata, metadata))
+    if staying:
+        yield from _mapping_mode(before.metadata, metadata)
+        yield from _types(before, commit.protocol or before.protocol, metadata, old, new)
+        yield _partitioning(before, metadata, len(staying))
 
 
 def is_widening(narrow: DataType, wide: DataType) -> bool:
@@ -60,30 +58,35 @@ def is_widening(narrow: DataType, wide: DataType) -> bool:
     return False
 
 
-def _column_ids(old: Metadata, new: Metadata) -> Iterator[tuple[str, str]]:
-    highest, before = (each.configuration.get("delta.columnMapping.maxColumnId", "") for each in (new, old))
-    if before.isdecimal() and highest.isdecimal() and int(highest) < int(before):
-        yield "schema.max-column-id-never-falls", f"maxColumnId goes from {before} to {highest}"
+def _column_ids(old: Metadata, new: Metadata) -> Iterator[Verdict]:
+    highest, before = (
+        metadata.configuration.get("delta.columnMapping.maxColumnId", "") for metadata in (new, old)
+    )
+    if before.isdecimal() and highest.isdecimal():
+        wrong = f"maxColumnId goes from {before} to {highest}" if int(highest) < int(before) else None
+        yield "schema.max-column-id-never-falls", wrong
     known = {number: name for number, name in _mapped(old.schema) if number is not None}
     for number, name in _mapped(new.schema):
-        if number in known and known[number] != name:
-            yield (
-                "schema.physical-names-stay",
-                f"column {number} was {known[number]!r} in files, now {name!r}",
-            )
+        if number in known:
+            wrong = None
+            if known[number] != name:
+                wrong = f"column {number} was {known[number]!r} in files, now {name!r}"
+            yield "schema.physical-names-stay", wrong
     numbers = {name: number for number, name in known.items()}
     for number, name in _mapped(new.schema):
-        if number is not None and numbers.get(name, number) != number:
-            yield "schema.column-ids-stay", f"column {name!r} had the id {numbers[name]}, now {number}"
+        if number is not None and name in numbers:
+            wrong = None
+            if numbers[name] != number:
+                wrong = f"column {name!r} had the id {numbers[name]}, now {number}"
+            yield "schema.column-ids-stay", wrong
 
 
-def _mapping_mode(old: Metadata, new: Metadata) -> Iterator[tuple[str, str]]:
-    modes = tuple(each.configuration.get(_MODE, "none") for each in (old, new))
-    if modes[0] != modes[1] and modes != ("none", "name"):
-        yield (
-            "schema.mapping-mode-stays",
-            f"the mode goes from {modes[0]} to {modes[1]} under files that stay",
-        )
+def _mapping_mode(old: Metadata, new: Metadata) -> Iterator[Verdict]:
+    modes = tuple(metadata.configuration.get(_MODE, "none") for metadata in (old, new))
+    if modes != ("none", "none"):
+        stays = modes[0] == modes[1] or modes == ("none", "name")
+        wrong = None if stays else f"the mode goes from {modes[0]} to {modes[1]} under files that stay"
+        yield "schema.mapping-mode-stays", wrong
 
 
 def _mapped(data_type: DataType) -> Iterator[tuple[Any, str]]:
@@ -101,17 +104,22 @@ def _mapped(data_type: DataType) -> Iterator[tuple[Any, str]]:
 
 def _types(
     before: Snapshot, protocol: Protocol, metadata: Metadata, old: Struct, new: Struct
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Verdict]:
     mapped = mapping_mode(before) != "none"
     listed = (*(protocol.writer_features or ()),)
     enabled = any(name in listed for name in ("typeWidening", "typeWidening-preview"))
     enabled = enabled and metadata.configuration.get("delta.enableTypeWidening", "false").lower() == "true"
+    allowed = True
     for holder, path, narrow, wide in _changed(old, new, mapped):
         shown = f"{'.'.join((holder.name, *path))} from {narrow} to {wide} under files that stay"
         if not enabled or not is_widening(narrow, wide):
+            allowed = False
             yield "schema.type-change-allowed", shown
-        elif not _is_recorded(holder, path, narrow, wide):
-            yield "schema.type-change-recorded", shown
+        else:
+            recorded = _is_recorded(holder, path, narrow, wide)
+            yield "schema.type-change-recorded", None if recorded else shown
+    if allowed:
+        yield "schema.type-change-allowed", None
 
 
 def _changed(
@@ -153,11 +161,12 @@ def _is_recorded(holder: Field, path: tuple[str, ...], narrow: DataType, wide: D
     )
 
 
-def _partitioning(before: Snapshot, metadata: Metadata, staying: int) -> Iterator[tuple[str, str]]:
-    def keys(each: Metadata) -> set[str]:
-        names = {field.name.casefold(): physical_name(field) for field in each.schema.fields}
-        return {names.get(column.casefold(), column) for column in each.partition_columns}
+def _partitioning(before: Snapshot, metadata: Metadata, staying: int) -> Verdict:
+    def keys(metadata: Metadata) -> set[str]:
+        names = {field.name.casefold(): physical_name(field) for field in metadata.schema.fields}
+        return {names.get(column.casefold(), column) for column in metadata.partition_columns}
 
+    wrong = None
     if keys(before.metadata) != keys(metadata):
-        detail = f"partitioned by {list(metadata.partition_columns)}, {staying} files stay that are not"
-        yield "schema.partitioning-fits-files", detail
+        wrong = f"partitioned by {list(metadata.partition_columns)}, {staying} files stay that are not"
+    return "schema.partitioning-fits-files", wrong

@@ -11,12 +11,13 @@ from delta_models.log.column_mapping import mapping_mode
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.log.partitions import parse_partition_value
 from delta_models.log.state import Snapshot
-from delta_models.log.validity.stats_bounds import misjudged
-from delta_models.log.validity.variant_bounds import misstated
+from delta_models.log.validity.stats_bounds import judge_bound
+from delta_models.log.validity.variant_bounds import judge_bounds
+from delta_models.requirements.base import once_each
 from delta_models.schema import VARIANT, DataType, DecimalType, Field, Primitive, Struct
 from delta_models.values import Decimal, Row, Value, parse_decimal, to_single
 
-Finding = tuple[str, str, tuple[str, ...]]  # requirement, detail, the columns that it concerns
+Finding = tuple[str, str | None, tuple[str, ...]]  # a verdict, and the columns that it concerns
 _PARTS = ("nullCount", "minValues", "maxValues")
 
 
@@ -43,19 +44,21 @@ class _Said:
         name = f"{self.name}.{field.name}" if self.name else field.name
         return replace(self, top=self.top or field.name, name=name, nulls=nulls, low=low, high=high)
 
-    def wrong(self, requirement: str, detail: str) -> Finding:
+    def find(self, requirement: str, wrong: str | None = None) -> Finding:
         """A finding about this column."""
-        return requirement, f"{self.name}: {detail}", (self.top,)
+        return requirement, None if wrong is None else f"{self.name}: {wrong}", (self.top,)
 
 
-def violations(
-    snapshot: Snapshot, add: Add, rows: Sequence[Row], length: int, deleted: int
-) -> Iterator[Finding]:
-    """What the statistics get wrong.
+def judge(snapshot: Snapshot, add: Add, rows: Sequence[Row], length: int, deleted: int) -> Iterator[Finding]:
+    """Whether the statistics are right. Where a rule holds for all columns of the file that counts once.
 
     `rows` are the valid rows of the file, `length` the number of all its rows, `deleted` of those in its
     deletion vector.
     """
+    yield from once_each(_rules(snapshot, add, rows, length, deleted))
+
+
+def _rules(snapshot: Snapshot, add: Add, rows: Sequence[Row], length: int, deleted: int) -> Iterator[Finding]:
     try:
         stats = add.statistics
     except ValueError as error:
@@ -63,11 +66,15 @@ def violations(
         return
     if stats is None:
         return
+    yield "stats.well-formed", None, ()
     yield from _shape(stats)
     count = stats.get("numRecords")
-    if type(count) is int and count != length:
-        also = f" ({length - deleted} of them valid)" if deleted else ""
-        yield "stats.num-records", f"numRecords is {count}, the file has {length} rows{also}", ()
+    if type(count) is int:
+        wrong = None
+        if count != length:
+            also = f" ({length - deleted} of them valid)" if deleted else ""
+            wrong = f"numRecords is {count}, the file has {length} rows{also}"
+        yield "stats.num-records", wrong, ()
     said = _Said(
         "",
         "",
@@ -77,7 +84,7 @@ def violations(
         stats.get("tightBounds", True) is not False,
         count,
         mapping_mode(snapshot) != "none",
-        bounds_variants(snapshot),
+        _bounds_variants(snapshot),
     )
     yield from _names(stats, snapshot.schema, said.mapped)
     yield from _variant_bounds(snapshot, said)
@@ -91,6 +98,7 @@ def _names(stats: Mapping[str, Any], schema: Struct, mapped: bool) -> Iterator[F
     """Under column mapping a column is known by its physical name: a name that users see stands for nothing."""
     if not mapped:
         return
+    yield "stats.physical-names", None, ()
     physical = {physical_name(field) for field in schema}
     for field in schema:
         parts = [name for name in _PARTS if isinstance(stats.get(name), dict) and field.name in stats[name]]
@@ -99,7 +107,7 @@ def _names(stats: Mapping[str, Any], schema: Struct, mapped: bool) -> Iterator[F
             yield "stats.physical-names", detail, (field.name,)
 
 
-def bounds_variants(snapshot: Snapshot) -> bool:
+def _bounds_variants(snapshot: Snapshot) -> bool:
     """Whether variants may have bounds."""
     features = snapshot.protocol.writer_features or ()
     return "variantShredding" in features or "variantShredding-preview" in features
@@ -110,10 +118,10 @@ def _variant_bounds(snapshot: Snapshot, said: _Said) -> Iterator[Finding]:
         return
     for field in snapshot.schema:
         inside = said.inside(field)
-        if field.type == VARIANT and (inside.low is not None or inside.high is not None):
-            yield inside.wrong(
-                "stats.variant-bounds-need-shredding", "bounds of a variant without variantShredding"
-            )
+        if field.type == VARIANT:
+            bounded = inside.low is not None or inside.high is not None
+            wrong = "bounds of a variant without variantShredding" if bounded else None
+            yield inside.find("stats.variant-bounds-need-shredding", wrong)
 
 
 def parse_bound(data_type: DataType, said: Any) -> Value:
@@ -172,8 +180,8 @@ def _column(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterat
         return
     if data_type == VARIANT:
         if said.shredding:
-            for requirement, detail in misstated(said.low, said.high, present, tight=said.tight):
-                yield said.wrong(requirement, detail)
+            for requirement, wrong in judge_bounds(said.low, said.high, present, tight=said.tight):
+                yield said.find(requirement, wrong)
         return
     if said.low is not None:
         yield from _bound(data_type, present, said, low=True)
@@ -182,20 +190,25 @@ def _column(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterat
 
 
 def _null_count(data_type: DataType, values: Sequence[Value], said: _Said) -> Iterator[Finding]:
-    if said.nulls is None or isinstance(said.nulls, dict):
-        if data_type == VARIANT and said.nulls is not None:
-            yield said.wrong("stats.variant-null-count", f"nullCount is {repr(said.nulls)[:80]}")
+    if said.nulls is None:
+        return
+    if data_type == VARIANT:
+        nested = isinstance(said.nulls, dict)
+        wrong = f"nullCount is {repr(said.nulls)[:80]}" if nested else None
+        yield said.find("stats.variant-null-count", wrong)
+    if isinstance(said.nulls, dict):
         return
     if type(said.nulls) is not int:
-        yield said.wrong("stats.well-formed", f"nullCount is {said.nulls!r}")
+        yield said.find("stats.well-formed", f"nullCount is {said.nulls!r}")
         return
     nulls = sum(value is None for value in values)
+    wrong = None
     if said.tight:
         if said.nulls != nulls:
-            yield said.wrong("stats.null-count", f"nullCount is {said.nulls}, there are {nulls} nulls")
+            wrong = f"nullCount is {said.nulls}, there are {nulls} nulls"
     elif (said.nulls == 0 and nulls) or (said.nulls == said.count and nulls != len(values)):
-        detail = f"wide nullCount is {said.nulls} of {said.count}, there are {nulls} nulls"
-        yield said.wrong("stats.null-count", detail)
+        wrong = f"wide nullCount is {said.nulls} of {said.count}, there are {nulls} nulls"
+    yield said.find("stats.null-count", wrong)
 
 
 def _bound(data_type: DataType, present: Sequence[Value], said: _Said, *, low: bool) -> Iterator[Finding]:
@@ -204,12 +217,12 @@ def _bound(data_type: DataType, present: Sequence[Value], said: _Said, *, low: b
     try:
         bound = parse_bound(data_type, form)
     except (ValueError, TypeError, AttributeError) as error:
-        yield said.wrong("stats.well-formed", f"the {kind} is no {data_type}: {error}")
+        yield said.find("stats.well-formed", f"the {kind} is no {data_type}: {error}")
         return
     if bound is None:
         return
-    for requirement, detail in misjudged(data_type, present, bound, low=low, tight=said.tight):
-        yield said.wrong(requirement, detail)
+    for requirement, wrong in judge_bound(data_type, present, bound, low=low, tight=said.tight):
+        yield said.find(requirement, wrong)
 
 
 def _decimal(text: str, scale: int) -> Decimal:

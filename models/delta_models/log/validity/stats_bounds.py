@@ -5,49 +5,70 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from delta_models.requirements.base import Verdict
 from delta_models.schema import DataType, Primitive
 from delta_models.values import Decimal, Value
 
 _MILLI = 1_000
 
 
-def misjudged(
+def judge_bound(
     data_type: DataType, present: Sequence[Value], bound: Value, *, low: bool, tight: bool
-) -> Iterator[tuple[str, str]]:
-    """The requirements that a bound breaks, each with what is wrong; `present` are the values, none of them null."""
-    kind = "minimum" if low else "maximum"
+) -> Iterator[Verdict]:
+    """The rules on a minimum or a maximum; `present` are the values, none of them null."""
+    rule = "stats.min-values" if low else "stats.max-values"
     if isinstance(data_type, Primitive) and data_type.name in {"float", "double"}:
         numbers = [value for value in present if not math.isnan(value)]
         if len(numbers) != len(present):
             yield from _beside_nan(numbers, bound, low=low)
             return
         if math.isnan(bound) and not low:
+            yield rule, None
             if tight:
                 yield "stats.tight-bounds", "the maximum is said to be NaN, there is none"
             return
     extreme = _extreme(data_type, present, low=low)
     if extreme == bound:
+        yield rule, None
+        if tight:
+            yield "stats.tight-bounds", None
         return
-    shown = f"the {kind} is said to be {_shown(bound)}, it is {_shown(extreme)}"
-    requirement = _judge(data_type, extreme, bound, low=low)
-    if requirement is not None:
-        yield requirement, shown
-    elif tight and not _is_cut(data_type, extreme, bound, low=low):
-        yield "stats.tight-bounds", shown
+    broken = _outside(data_type, extreme, bound, low=low)
+    if broken is not None:
+        yield broken, _other(bound, extreme, low=low)
+        return
+    yield rule, None
+    cut = _is_cut(data_type, extreme, bound, low=low)
+    if cut and not low and data_type == Primitive("string"):
+        yield "stats.max-string-not-below", None
+    if tight:
+        yield "stats.tight-bounds", None if cut else _other(bound, extreme, low=low)
 
 
-def _beside_nan(numbers: Sequence[float], bound: float, *, low: bool) -> Iterator[tuple[str, str]]:
+def _other(bound: Value, extreme: Value, *, low: bool) -> str:
+    kind = "minimum" if low else "maximum"
+    return f"the {kind} is said to be {_shown(bound)}, it is {_shown(extreme)}"
+
+
+def _beside_nan(numbers: Sequence[float], bound: float, *, low: bool) -> Iterator[Verdict]:
     """Bounds of a column that also holds NaN, of which the protocol says nothing: NaN is the largest of all."""
     if low:
-        if numbers and not bound <= min(numbers):
-            yield "stats.min-values", f"the minimum is said to be {bound}, it is {min(numbers)}"
-    elif not math.isnan(bound):
-        if numbers and bound < max(numbers):
-            yield "stats.max-values", f"the maximum is said to be {bound}, it is {max(numbers)}"
+        if numbers:
+            least = min(numbers)
+            wrong = None if bound <= least else f"the minimum is said to be {bound}, it is {least}"
+            yield "stats.min-values", wrong
+    elif math.isnan(bound):
+        yield "stats.max-values", None
+        yield "stats.max-covers-nan", None
+    else:
+        if numbers:
+            most = max(numbers)
+            wrong = None if bound >= most else f"the maximum is said to be {bound}, it is {most}"
+            yield "stats.max-values", wrong
         yield "stats.max-covers-nan", f"the maximum is said to be {bound}, there is NaN"
 
 
-def _judge(data_type: DataType, extreme: Value, bound: Value, *, low: bool) -> str | None:
+def _outside(data_type: DataType, extreme: Value, bound: Value, *, low: bool) -> str | None:
     """The requirement that a bound breaks which is not the extreme value itself; None: it is a bound."""
     name = data_type.name if isinstance(data_type, Primitive) else ""
     if low:

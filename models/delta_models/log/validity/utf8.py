@@ -52,4 +52,4 @@ def _texts(data_type: DataType, value: Value) -> Iterator[str]:
 
 def _is_utf8(text: str) -> bool:
     """Bytes that are none were read as surrogates, which UTF-8 has no form for."""
-    return text.isascii() or not any("\ud800" <= each <= "\udfff" for each in text)
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

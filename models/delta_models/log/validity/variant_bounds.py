@@ -16,12 +16,12 @@ from typing import Any
 from delta_models import variants
 from delta_models.log.deletion_vectors import z85_decode
 from delta_models.log.errors import CorruptFile
-from delta_models.log.validity.stats_bounds import misjudged
+from delta_models.log.validity.stats_bounds import judge_bound
+from delta_models.requirements.base import Verdict
 from delta_models.schema import DataType, Primitive
 from delta_models.values import Decimal, Value
 from delta_models.variants import Scalar
 
-Found = Iterator[tuple[str, str]]
 Path = tuple[str | int, ...]
 _MISSING = object()
 _BLOCK = 5
@@ -45,31 +45,31 @@ _ESCAPED = re.compile(r"\\(u[0-9a-f]{4}|.)")
 _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r"}
 
 
-def misstated(low: Any, high: Any, present: Sequence[Value], *, tight: bool) -> Found:
-    """The requirements that both bounds of a column break, each with what is wrong; `present` are its variants that are
-    not null."""
+def judge_bounds(low: Any, high: Any, present: Sequence[Value], *, tight: bool) -> Iterator[Verdict]:
+    """The rules on both bounds of a column; `present` are its variants that are not null."""
     bounds: list[Mapping[str, Any]] = []
     for kind, form in (("minimum", low), ("maximum", high)):
-        try:
-            tree = {} if form is None else decode_bound(form)
-        except ValueError as error:
-            yield "stats.variant-bounds-encoded", f"the {kind} is no variant in Z85: {error}"
-            tree = {}
-        yield from _shape(kind, tree)
+        tree: variants.Tree = {}
+        if form is not None:
+            try:
+                tree = decode_bound(form)
+            except ValueError as error:
+                yield "stats.variant-bounds-encoded", f"the {kind} is no variant in Z85: {error}"
+            else:
+                yield "stats.variant-bounds-encoded", None
+                yield from _shape(kind, tree)
         paths = tree if isinstance(tree, dict) else {}
-        bounds.append(
-            {key: candidate for key, candidate in paths.items() if kind_of(candidate) not in _CONTAINERS}
-        )
+        bounds.append({key: tree for key, tree in paths.items() if kind_of(tree) not in _CONTAINERS})
     try:
-        trees = [variants.decode(each) for each in present]
+        trees = [variants.decode(value) for value in present]
     except variants.MalformedVariant:
         return  # no value to hold a bound to
     for key in sorted({*bounds[0], *bounds[1]}):
         path = parse_path(key)
         if path is not None:
-            there = [each for tree in trees for each in (_at(tree, path),) if each is not _MISSING]
-            for requirement, detail in _path(bounds, key, there, tight=tight):
-                yield requirement, f"{key}: {detail}"
+            there = [value for tree in trees for value in (_at(tree, path),) if value is not _MISSING]
+            for requirement, wrong in _path(bounds, key, there, tight=tight):
+                yield requirement, None if wrong is None else f"{key}: {wrong}"
 
 
 def decode_bound(form: Any) -> variants.Tree:
@@ -127,18 +127,19 @@ def _character(escape: re.Match[str]) -> str:
     return chr(int(said[1:], 16)) if len(said) > 1 else _ESCAPES.get(said, said)
 
 
-def _shape(kind: str, tree: variants.Tree) -> Found:
+def _shape(kind: str, tree: variants.Tree) -> Iterator[Verdict]:
     if not isinstance(tree, dict):
         yield "stats.variant-bounds-by-path", f"the {kind} is no object, it is of type {kind_of(tree)}"
         return
     for key, value in tree.items():
         if parse_path(key) is None:
-            yield (
-                "stats.variant-bounds-by-path",
-                f"the {kind} has the key {key!r}, which is no normalized path",
-            )
-        elif kind_of(value) in _CONTAINERS:
-            yield "stats.variant-bounds-primitive", f"{key}: the {kind} is of type {kind_of(value)}"
+            wrong = f"the {kind} has the key {key!r}, which is no normalized path"
+            yield "stats.variant-bounds-by-path", wrong
+            continue
+        yield "stats.variant-bounds-by-path", None
+        container = kind_of(value) in _CONTAINERS
+        detail = f"{key}: the {kind} is of type {kind_of(value)}" if container else None
+        yield "stats.variant-bounds-primitive", detail
 
 
 def _at(tree: variants.Tree, path: Path) -> variants.Tree:
@@ -155,12 +156,14 @@ def _at(tree: variants.Tree, path: Path) -> variants.Tree:
 
 def _path(
     bounds: Sequence[Mapping[str, Any]], key: str, there: Sequence[variants.Tree], *, tight: bool
-) -> Found:
+) -> Iterator[Verdict]:
     said = {kind_of(bound[key]) for bound in bounds if key in bound}
     if len(said) > 1:
         yield "stats.variant-bounds-types-agree", f"the bounds are of the types {' and '.join(sorted(said))}"
         return
-    values = [each for each in there if each is not None]
+    if all(key in bound for bound in bounds):
+        yield "stats.variant-bounds-types-agree", None
+    values = [value for value in there if value is not None]
     types = {kind_of(value) for value in values}
     if not values or said == {"null"}:
         return  # nothing to bound, or no information
@@ -168,23 +171,24 @@ def _path(
         detail = f"bounds of type {said.pop()}, the values are of {' and '.join(sorted(types))}"
         yield "stats.variant-bounds-one-type", detail
         return
+    yield "stats.variant-bounds-one-type", None
     name = said.pop()
     if name in _UNORDERED:
         return
     ends = [bound[key] for bound in bounds if key in bound]
     data_type, plain = _plain(name, [*ends, *values])
     for at, low in enumerate(low for low, bound in zip((True, False), bounds, strict=True) if key in bound):
-        for requirement, detail in misjudged(data_type, plain[len(ends) :], plain[at], low=low, tight=tight):
+        for requirement, wrong in judge_bound(data_type, plain[len(ends) :], plain[at], low=low, tight=tight):
             if requirement in _OF_VARIANTS:
-                yield _OF_VARIANTS[requirement], detail
+                yield _OF_VARIANTS[requirement], wrong
 
 
 def _plain(name: str, trees: Sequence[variants.Tree]) -> tuple[DataType, list[Value]]:
     """Values of one type as a column would hold them, and the type of such a column."""
     if name == "exact number":
-        numbers = [tree if isinstance(tree, Decimal) else Decimal(tree, 0) for tree in trees]
-        scale = max(each.scale for each in numbers)
-        return Primitive("long"), [each.at_scale(scale) for each in numbers]
+        numbers = [number if isinstance(number, Decimal) else Decimal(number, 0) for number in trees]
+        scale = max(number.scale for number in numbers)
+        return Primitive("long"), [number.at_scale(scale) for number in numbers]
     if name in {"string", "boolean"}:
         return Primitive(name), list(trees)
     found: list[Value] = []
