@@ -17,12 +17,15 @@ order. Then one recording of OLD proves little. Record it two or three times int
 different if no run of NEW agrees with a run of OLD, and the runs of OLD agree with each other. A place where the runs
 of OLD, or those of NEW, disagree among themselves is reported as unstable.
 
-FILE is TOML. It names requirements whose evidence may differ, each with its reason:
+FILE is TOML. It names what may differ, each with its reason:
 
     [evidence]
     "log.field-type" = "the validity rule counts each action, not each commit"
+    [deviations]
+    delta-rs-feed-times-of-commit-info = "shows only if the clock ticks between two calls"
 
-It allows the evidence of that requirement, and verdicts that turn between `holds` and `not-enough-evidence`.
+The first allows other evidence of a requirement, and verdicts that turn between `holds` and `not-enough-evidence`.
+The second allows findings of a known deviation to come or go, and verdicts that turn with them.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +49,8 @@ WIDTH = 600  # characters of one value, unless --all is given
 EVIDENCE = "evidence"
 CLAIM_EVIDENCE = "evidence of claims"
 CLAIM_VERDICT = "verdicts of claims"
-BY_EVIDENCE_ALONE = {"holds", "not-enough-evidence", None}
+BY_EVIDENCE_ALONE = {"holds", "not-enough-evidence"}
+FINDINGS = {"findings", "findings of the summary"}
 
 VOLATILE = {"at", "seconds", "engine_seconds"}
 OF_THE_MACHINE = {"command", "machine", "python", "started", "harness"}
@@ -92,7 +96,8 @@ class UnreadableError(Exception):
 
 
 Place = tuple[str, ...]
-Facts = dict[tuple[str, Place], str]
+Value = tuple[str, ...]  # several, where several events have one place
+Facts = dict[tuple[str, Place], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,21 +205,29 @@ def parsed(text: str, where: str) -> dict[str, Any]:
     return form
 
 
-def read_allowed(path: Path | None) -> dict[str, str]:
-    """The requirements whose evidence may differ, each with the reason. Raises UnreadableError."""
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What may differ, each with the reason: evidence by requirement, findings by known deviation."""
+
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_allowed(path: Path | None) -> Allowed:
+    """What a file allows to differ. Raises UnreadableError."""
     if path is None:
-        return {}
+        return Allowed()
     try:
         form = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UnreadableError(f"{path}: {error}") from error
-    allowed = form.get("evidence")
-    if set(form) != {"evidence"} or not isinstance(allowed, dict):
-        raise UnreadableError(f"{path}: one table [evidence] is expected, found {sorted(form)}")
-    for requirement, reason in allowed.items():
-        if not isinstance(reason, str) or not reason.strip():
-            raise UnreadableError(f"{path}: {requirement} has no reason")
-    return allowed
+    for name, table in form.items():
+        if name not in {"evidence", "deviations"} or not isinstance(table, dict):
+            raise UnreadableError(f"{path}: tables [evidence] and [deviations] are expected, found {name}")
+        for what, reason in table.items():
+            if not isinstance(reason, str) or not reason.strip():
+                raise UnreadableError(f"{path}: {what} has no reason")
+    return Allowed(**form)
 
 
 # From a recording to facts: a kind, a place, and what was recorded there
@@ -240,8 +253,8 @@ def facts_of(recording: Recording) -> Facts:
         *facts_of_findings(recording.folder),
     ):
         gathered[kind, as_place(normalise(place_of_part))].append(canonical(normalise(value)))
-    facts = {key: " and ".join(sorted(values)) for key, values in gathered.items()}
-    return facts | {key: str(count) for key, count in counts.items()}
+    facts = {key: tuple(sorted(values)) for key, values in gathered.items()}
+    return facts | {key: (str(count),) for key, count in counts.items()}
 
 
 def facts_of_event(event: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Any], Any]]:
@@ -252,7 +265,7 @@ def facts_of_event(event: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Any
         case "FindingFound":
             place = list(fields_of(event, OF_A_FINDING).values())
             yield "findings", place, {n: v for n, v in rest.items() if n not in (*OF_A_FINDING, *WORDS)}
-            yield "words of findings", place, {name: rest.get(name) for name in WORDS}
+            yield "words of findings", [rest.get("fingerprint"), *place], fields_of(rest, WORDS)
         case "RunStarted":
             for name, value in rest.items():
                 if name not in OF_THE_MACHINE:
@@ -307,8 +320,9 @@ def facts_of_findings(folder: Path) -> Iterator[tuple[str, Sequence[Any], Any]]:
             if path.name != "finding.json":
                 yield "kept histories", [part.name, path.name], parsed(read_text(path), str(path))
         for path in sorted(part.glob("*.py")):
-            lines = read_text(path).splitlines()  # one line quotes the words, which are compared already
-            code = [line for line in lines if not line.startswith("Seen with ")]
+            # These lines quote the words, which are compared by themselves.
+            lines = read_text(path).splitlines()
+            code = [line for line in lines if not line.startswith(("Seen with ", "SEEN = "))]
             yield "kept scripts", [part.name, path.name], code
 
 
@@ -341,42 +355,47 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A place where OLD and NEW hold different values; None where a side has nothing."""
+    """A place where OLD and NEW hold different values; none where a side has nothing."""
 
     kind: str
     place: Place
-    old: str | None
-    new: str | None
+    old: Value
+    new: Value
 
 
 @dataclass(slots=True)
 class Comparison:
     """All differences, by whether they count.
 
-    OLD disagrees with itself where it is `unstable`. NEW does, and OLD does not, where it is `wavering`.
+    OLD disagrees with itself where it is `unstable`. NEW does, and OLD does not, where it is `wavering`. `explained`
+    are those of findings that are allowed to come and go.
     """
 
     places: Counter[str] = field(default_factory=Counter)
     different: list[Difference] = field(default_factory=list)
     allowed: list[Difference] = field(default_factory=list)
+    explained: list[Difference] = field(default_factory=list)
     unstable: list[Difference] = field(default_factory=list)
     wavering: list[Difference] = field(default_factory=list)
 
 
-def compare(old: Sequence[Facts], new: Sequence[Facts], allowed: Mapping[str, str]) -> Comparison:
+def compare(old: Sequence[Facts], new: Sequence[Facts], allowed: Allowed) -> Comparison:
     """Where the recordings of NEW differ from those of OLD."""
     result = Comparison()
+    may_go = fingerprints_of((*old, *new), allowed.deviations)
     for kind, place in sorted({key for facts in (*old, *new) for key in facts}):
         result.places[kind] += 1
-        before = [facts.get((kind, place)) for facts in old]
-        after = [facts.get((kind, place)) for facts in new]
+        before = [facts.get((kind, place), ()) for facts in old]
+        after = [facts.get((kind, place), ()) for facts in new]
         agreed = set(before) & set(after)
         if agreed and set(after) <= set(before):
             continue
         other = next(value for value in after if value not in before)
         difference = Difference(kind, place, before[0], other)
-        if is_allowed(difference, allowed):
+        if is_of_allowed_evidence(difference, allowed.evidence):
             result.allowed.append(difference)
+        elif is_of_findings(difference, may_go):
+            result.explained.append(difference)
         elif len(set(before)) > 1:
             result.unstable.append(difference)
         elif agreed:
@@ -386,24 +405,51 @@ def compare(old: Sequence[Facts], new: Sequence[Facts], allowed: Mapping[str, st
     return result
 
 
-def is_allowed(difference: Difference, allowed: Mapping[str, str]) -> bool:
-    """Whether the difference is one of evidence that the list of allowed ones names."""
+def fingerprints_of(recordings: Iterable[Facts], deviations: Collection[str]) -> set[str]:
+    """The fingerprints of all findings that belong to these known deviations."""
+    findings = (
+        json.loads(part)
+        for facts in recordings
+        for (kind, _), value in facts.items()
+        if kind == "findings"
+        for part in value
+    )
+    return {finding["fingerprint"] for finding in findings if finding.get("deviation") in deviations}
+
+
+def is_of_allowed_evidence(difference: Difference, allowed: Collection[str]) -> bool:
+    """Whether the difference is one of evidence that may differ, or of a verdict that follows from it."""
     if difference.kind not in {EVIDENCE, CLAIM_EVIDENCE, CLAIM_VERDICT} or difference.place[0] not in allowed:
         return False
-    return difference.kind != CLAIM_VERDICT or {
-        verdict_in(difference.old), verdict_in(difference.new)
-    } <= BY_EVIDENCE_ALONE  # fmt: skip
+    if difference.kind == CLAIM_VERDICT:
+        return {claim["verdict"] for claim in claims_in(difference)} <= BY_EVIDENCE_ALONE
+    return True
 
 
-def verdict_in(value: str | None) -> str | None:
-    """The verdict of a claim; None if there is no claim."""
-    return None if value is None else str(json.loads(value)["verdict"])
+def is_of_findings(difference: Difference, fingerprints: Collection[str]) -> bool:
+    """Whether the difference is only that findings of these fingerprints came, went, or have other words."""
+    kind, place = difference.kind, difference.place
+    if kind in FINDINGS:
+        old, new = Counter(difference.old), Counter(difference.new)
+        parts = [json.loads(part) for part in ((old - new) + (new - old))]
+        return all(part.get("fingerprint", place[0]) in fingerprints for part in parts)
+    if kind == CLAIM_VERDICT:
+        claims = claims_in(difference)
+        left = {canonical(sorted(set(claim.get("findings", ())) - set(fingerprints))) for claim in claims}
+        verdicts = {claim["verdict"] for claim in claims} - BY_EVIDENCE_ALONE
+        return len(claims) > 1 and left == {"[]"} and verdicts <= {"known-deviation"}
+    return kind.startswith(("kept ", "words of ")) and place[0] in fingerprints
+
+
+def claims_in(difference: Difference) -> list[dict[str, Any]]:
+    """The claims on both sides."""
+    return [json.loads(part) for part in (*difference.old, *difference.new)]
 
 
 # Telling
 
 
-def lines_of(result: Comparison, allowed: Mapping[str, str], *, everything: bool) -> Iterator[str]:
+def lines_of(result: Comparison, allowed: Allowed, *, everything: bool) -> Iterator[str]:
     """The comparison for people."""
     by_kind: defaultdict[str, list[Difference]] = defaultdict(list)
     for difference in result.different:
@@ -421,16 +467,20 @@ def lines_of(result: Comparison, allowed: Mapping[str, str], *, everything: bool
     evidence = [difference for difference in result.allowed if difference.kind == EVIDENCE]
     if evidence:
         yield "allowed differences of evidence"
-        yield from by_requirement(evidence, allowed)
+        yield from by_requirement(evidence, allowed.evidence)
         yield ""
-    unused = set(allowed) - {difference.place[0] for difference in result.allowed}
+    unused = set(allowed.evidence) - {difference.place[0] for difference in result.allowed}
     if unused:
         yield f"allowed, but alike: {', '.join(sorted(unused))}"
-    for side, differences in (("OLD", result.unstable), ("NEW", result.wavering)):
+    for why, differences in (
+        ("findings of allowed deviations", result.explained),
+        ("unstable in OLD", result.unstable),
+        ("unstable in NEW", result.wavering),
+    ):
         if differences:
             counts = Counter(difference.kind for difference in differences)
             told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-            yield f"unstable in {side}, so not judged: {told}"
+            yield f"{why}, so not judged: {told}"
             for difference in differences if everything else ():
                 yield from lines_of_difference(difference, width=None)
     yield "compared: " + ", ".join(f"{count} {kind}" for kind, count in sorted(result.places.items()))
@@ -444,8 +494,8 @@ def by_requirement(
     old, new, places = Counter[str](), Counter[str](), Counter[str]()
     for difference in differences:
         requirement = difference.place[0]
-        old[requirement] += int(difference.old or 0)
-        new[requirement] += int(difference.new or 0)
+        old[requirement] += sum(map(int, difference.old))
+        new[requirement] += sum(map(int, difference.new))
         places[requirement] += 1
     for requirement in sorted(places):
         reason = f": {reasons[requirement]}" if reasons else ""
@@ -456,7 +506,7 @@ def lines_of_difference(difference: Difference, *, width: int | None) -> Iterato
     """One place with both values."""
     yield f"  {' | '.join(difference.place)}"
     for side, value in (("old", difference.old), ("new", difference.new)):
-        yield f"    {side}: {'nothing' if value is None else value[:width]}"
+        yield f"    {side}: {' and '.join(value)[:width] or 'nothing'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -466,7 +516,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
-    parser.add_argument("--allow", type=Path, help="TOML file of requirements whose evidence may differ")
+    parser.add_argument("--allow", type=Path, help="TOML file of what may differ, with reasons")
     parser.add_argument("--all", action="store_true", help="show every difference, whole")
     given = parser.parse_args(arguments)
     try:

@@ -219,6 +219,41 @@ def test_a_list_without_reasons_is_refused(tmp_path, capsys, text):
     assert "allow.toml" in capsys.readouterr().err
 
 
+ALLOWED_DEVIATION = '[deviations]\ndelta-rs-decimal-statistics = "by the clock"\n'
+
+
+def without_the_finding(events: list[dict[str, Any]], summary: dict[str, Any]) -> None:
+    events.remove(event(events, "FindingFound"))
+    summary["claims"][0].update(verdict="not-enough-evidence", findings=[])
+
+
+def with_the_finding(_: list[dict[str, Any]], summary: dict[str, Any]) -> None:
+    summary["claims"][0].update(verdict="known-deviation", findings=["0e845e40"])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), ((ALLOWED_DEVIATION, ALIKE), ("", DIFFERENT)), ids=("allowed", "not")
+)
+def test_findings_of_a_deviation_may_go_where_that_is_allowed(tmp_path, capsys, text, code):
+    (tmp_path / "allow.toml").write_text(text)
+    old, new = record(tmp_path / "old", with_the_finding), record(tmp_path / "new", without_the_finding)
+    for path in sorted((new / "findings/0e845e40").iterdir()):
+        path.unlink()
+    (new / "findings/0e845e40").rmdir()
+    assert main([str(old), str(new), "--allow", str(tmp_path / "allow.toml")]) == code
+    assert ("findings of allowed deviations, so not judged" in capsys.readouterr().out) == (code == ALIKE)
+
+
+def test_a_finding_beside_those_of_an_allowed_deviation_counts(tmp_path):
+    (tmp_path / "allow.toml").write_text(ALLOWED_DEVIATION)
+    old = record(tmp_path / "old")
+    new = record(
+        tmp_path / "new",
+        lambda events, _: events.insert(3, events[3] | {"fingerprint": "aaaaaaaa", "deviation": None}),
+    )
+    assert main([str(old), str(new), "--allow", str(tmp_path / "allow.toml")]) == DIFFERENT
+
+
 # Several recordings
 
 
