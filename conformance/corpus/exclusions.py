@@ -1,4 +1,4 @@
-"""Cases that are wrong in themselves or out of scope, each named with its reason in `exclusions.toml`, never by pattern."""
+"""Corpus cases that are wrong or out of scope. `exclusions.toml` names each with its reason, never by pattern."""
 
 from __future__ import annotations
 
