@@ -1,1 +1,1 @@
-"""What the project measures of itself, always beside a peer and in one run: `./dev bench NAME`."""
+"""Benchmarks of the project, each beside a peer and in one run: `./dev bench NAME`."""

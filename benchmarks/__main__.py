@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...]`: runs benchmarks and writes `benchmarks/results/NAME.json`; without a name all."""
+"""`python -m benchmarks [NAME...]`: run these benchmarks, or all, and write `benchmarks/results/NAME.json`."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ NOT_BENCHMARKS = {"__init__", "__main__", "bench", "pairs", "results"}
 
 
 def names() -> list[str]:
-    """The benchmarks that there are: modules with a `main`."""
+    """Return the names of all benchmarks: the modules with a `main`."""
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NOT_BENCHMARKS)
 
 
-def run(asked: list[str]) -> int:
-    """Run those asked for; 0 if no bar is missed, 1 if one is, 2 for a name that does not exist."""
-    unknown = [each for each in asked if each not in names()]
+def run(chosen: list[str]) -> int:
+    """Run the chosen benchmarks, or all. Return 0, 1 if a bar is missed, or 2 if a name is unknown."""
+    unknown = [name for name in chosen if name not in names()]
     if unknown:
         print(f"no benchmark {', '.join(unknown)}; there are {', '.join(names())}", file=sys.stderr)
         return 2
     missed = False
-    for each in asked or names():
-        result = importlib.import_module(f"benchmarks.{each}").main()
+    for name in chosen or names():
+        result = importlib.import_module(f"benchmarks.{name}").main()
         path = result.write(HERE / "results")
-        print(f"{each}: {path}")
+        print(f"{name}: {path}")
         for row in result.rows:
             print(f"  {row}")
         missed |= any(row.holds is False for row in result.rows)

@@ -1,4 +1,4 @@
-"""What a benchmark of the engine has at hand: sessions, tables that are made once, copies, and a budget of time."""
+"""The tools of a benchmark of the engine: sessions, tables that are made once, copies, a budget of time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.pairs import DEAR_SECONDS, PAIRS, Pairs, measure
+from benchmarks.pairs import LONG_SECONDS, PAIRS, Pairs, measure
 from benchmarks.results import Row
 from tests.pyspark_delta.delta_spark import DeltaSpark
 
@@ -38,7 +38,7 @@ COLUMNS = """
 
 @dataclass
 class Bench:
-    """One run."""
+    """One run of the benchmark `engine`."""
 
     work: Path
     rows: int = ROWS
@@ -52,7 +52,7 @@ class Bench:
 
     @property
     def spark(self) -> SparkSession:
-        """The session of ours and of the bare Spark jobs."""
+        """The Spark session of `pyspark_delta` and of the bare Spark jobs."""
         if self._spark is None:
             os.environ["PYSPARK_PYTHON"] = sys.executable
             builder = SparkSession.builder.master("local[2]").appName("benchmarks")
@@ -74,7 +74,7 @@ class Bench:
         return self._delta_spark
 
     def close(self) -> None:
-        """End what was started."""
+        """Stop the sessions that were started."""
         if self._delta_spark is not None:
             self._delta_spark.__exit__()
         if self._spark is not None:
@@ -82,11 +82,11 @@ class Bench:
 
     @property
     def left(self) -> float:
-        """Seconds of the budget."""
+        """Seconds that are left of the budget."""
         return self.seconds - (time.monotonic() - self.started)
 
     def made(self, name: str, make: Callable[[Path], object], *, changed: bool = False) -> Path:
-        """A folder that is made by the first who needs it; one that nobody changes may be there from another run."""
+        """Return a folder, made at its first use. An earlier run's folder is used again, unless it is `changed`."""
         if name not in self._made:
             place = self.work / name
             whole = self.work / f".{name}.{self.rows}.whole"
@@ -98,7 +98,7 @@ class Bench:
         return self._made[name]
 
     def copy(self, source: Path, name: str) -> str:
-        """A copy of a table to be changed; data files, which nobody ever changes, are shared."""
+        """Return a copy of a table that may be changed. It shares its data files, which never change."""
         target = self.work / "copies" / name
         shutil.rmtree(target, ignore_errors=True)
         target.parent.mkdir(exist_ok=True)
@@ -106,16 +106,16 @@ class Bench:
         return str(target)
 
     def source(self) -> DataFrame:
-        """The rows that large writes write."""
+        """Return the rows that large writes write, from Parquet files."""
         path = self.made("source", lambda p: self.frame().write.parquet(str(p)))
         return self.spark.read.schema(self.frame().schema).parquet(str(path))
 
     def frame(self, files: int = 4) -> DataFrame:
-        """The same, made up on the spot, in so many partitions."""
+        """Return the same rows, computed by Spark, in so many partitions."""
         return self.spark.range(0, self.rows, 1, files).selectExpr(*_split(COLUMNS))
 
     def remote(self, lines: str, **names: Any) -> float:
-        """Seconds that delta-spark takes for these lines, by its own clock."""
+        """Return the seconds that delta-spark takes for these lines, by the clock of its own process."""
         body = "\n".join(f"    {line}" for line in lines.strip().splitlines())
         clock = "began = time.perf_counter()\nwork()\nresult = time.perf_counter() - began"
         timed = f"import time\ndef work():\n{body}\n{clock}"
@@ -135,37 +135,37 @@ class Bench:
         pairs: int | None = None,
         unit: float = 1000.0,
     ) -> Row:
-        """One row: ours and the peer's by turns, after a few turns that don't count."""
+        """Return one row: ours and the peer by turns, after a few turns that do not count."""
         for turn in range(warm):
             ours(-1 - turn)
             theirs(-1 - turn)
-        found: Pairs = measure(ours, theirs, pairs or self.pairs)
-        count = len(found.ours)
-        note = f"{count} pairs: one takes more than {DEAR_SECONDS:.0f} s" if count < PAIRS else ""
+        measured_pairs: Pairs = measure(ours, theirs, pairs or self.pairs)
+        count = len(measured_pairs.ours)
+        note = f"{count} pairs: one takes more than {LONG_SECONDS:.0f} s" if count < PAIRS else ""
         return Row(
-            work, measured, _median(found.ours) * unit, peer, _median(found.peer) * unit, found.ratio, found.interval,
-            bar, aim, count, more_is_better=False, note=note,
+            work, measured, _median(measured_pairs.ours) * unit, peer, _median(measured_pairs.peer) * unit,
+            measured_pairs.ratio, measured_pairs.interval, bar, aim, count, more_is_better=False, note=note,
         )  # fmt: skip
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """Return how long this work takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def alone(lines: str, **names: Any) -> dict[str, Any]:
-    """What lines leave in `result` (JSON), in a process of their own: for memory, and for cold starts."""
-    told = subprocess.run(
+    """Run lines in a process of their own, for memory and cold starts. Return the JSON that they print last."""
+    completed = subprocess.run(
         [sys.executable, "-c", lines, json.dumps(names)], capture_output=True, text=True, check=True
     )
-    found: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(completed.stdout.splitlines()[-1])
+    return result
 
 
 def commit(table: Path, version: int, actions: list[Mapping[str, Any]]) -> None:
-    """Put a commit into a log by hand."""
+    """Write a commit into a log."""
     log = table / "_delta_log"
     log.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps(action, separators=(",", ":")) + "\n" for action in actions)
@@ -173,7 +173,7 @@ def commit(table: Path, version: int, actions: list[Mapping[str, Any]]) -> None:
 
 
 def add(number: int) -> dict[str, Any]:
-    """The add of a file that nobody will ever look for, with statistics of three columns."""
+    """Return the add of a file that does not exist, with statistics of three columns."""
     low = number * 1000
     stats = {
         "numRecords": 1000,
@@ -191,7 +191,7 @@ def add(number: int) -> dict[str, Any]:
 
 
 def beginning() -> list[Mapping[str, Any]]:
-    """Protocol and metadata of such a table."""
+    """Return the protocol and metadata of a table with these columns."""
     fields = [("id", "long"), ("name", "string"), ("amount", "double")]
     schema = {
         "type": "struct",
@@ -209,16 +209,16 @@ def beginning() -> list[Mapping[str, Any]]:
 
 
 def _split(columns: str) -> list[str]:
-    """The columns of a list, of which some have commas within parentheses."""
-    found, depth, current = [], 0, ""
+    """Split a list of columns at its commas, except those within parentheses."""
+    columns_before, depth, current = [], 0, ""
     for character in columns.strip():
         depth += {"(": 1, ")": -1}.get(character, 0)
         if character == "," and depth == 0:
-            found.append(current)
+            columns_before.append(current)
             current = ""
         else:
             current += character
-    return [*found, current]
+    return [*columns_before, current]
 
 
 def _median(values: tuple[float, ...]) -> float:

@@ -1,13 +1,15 @@
-"""Crash points a minute, with all that is judged afterwards, and the harness' own share.
+"""Crash points a minute, with all checks after them, and the harness' own share of the time.
 
     ./dev bench faults                                 everything
     ./dev python -m benchmarks.faults delta-rs read    some works, whose rows replace theirs in results/faults.json
 
-The share is what a crash point takes beyond the calls of the engine, in their time: operations and reads as its adapter
-takes them, its openings of the table, and its starts after a kill. All else is the harness' own, our own reader too; so
-are the calls that record an operation in peace. Nobody is parked at a crash point; what the turnstile asks within an
-operation, a tenth of a millisecond a time, is the engine's. A JVM's points are those that it comes to in a minute.
-Schedules are measured in `schedules`.
+The share is the harness' own time at a crash point, divided by the time of the engine's calls. The engine's calls are
+operations and reads, as its adapter times them, openings of the table, and starts after a kill. All other time is the
+harness' own. Our log reader belongs to it, and so do the calls that record an operation without a fault.
+
+No process is held at a crash point. The questions of the Turnstile within an operation, a tenth of a millisecond each,
+count as the engine's time. An engine on a JVM plays as many points as it can in a minute. `schedules` measures
+schedules.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.pairs import bootstrap
-from benchmarks.results import Result, Row, in_parts
+from benchmarks.results import Result, Row, Works, in_parts
 from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
@@ -47,18 +49,18 @@ JVM_CRASHES = Chunk("crashes", "dev", 0, 1, histories=10, heavy=tuple(range(10))
 
 
 class Clock:
-    """Plays chunks on hosts that run already."""
+    """Plays chunks on hosts that run already, and measures the time."""
 
     def __init__(
         self, engine: str, places: str, work: Path, seconds: float = math.inf, reader: str | None = None
     ) -> None:
-        self.told: list[Event] = []
+        self.events: list[Event] = []
         self.engine = engine
-        specs = {each: parse_engine(each) for each in (engine, reader) if each}
-        self.instrumented_engines = InstrumentedEngines(specs, work, self.told.append)
-        self._hosts = EnginePool(list(specs.values()), work / "hosts", self.told.append)
-        self._dealer = SuiteContext(
-            self._hosts, FindingRecorder(work), self.told.append, self._is_over, self.instrumented_engines
+        specs = {name: parse_engine(name) for name in (engine, reader) if name}
+        self.instrumented_engines = InstrumentedEngines(specs, work, self.events.append)
+        self._hosts = EnginePool(list(specs.values()), work / "hosts", self.events.append)
+        self._context = SuiteContext(
+            self._hosts, FindingRecorder(work), self.events.append, self._is_over, self.instrumented_engines
         )
         self._work = work
         self._seconds, self._until = seconds, math.inf
@@ -70,30 +72,30 @@ class Clock:
 
     @property
     def limited(self) -> bool:
-        """Whether a run is as long as its time, rather than as its chunk."""
+        """Whether a time limits a run, rather than its chunk."""
         return self._seconds < math.inf
 
     def _is_over(self) -> bool:
         return time.monotonic() > self._until
 
     def play(self, chunk: Chunk) -> tuple[int, float, float]:
-        """Crash points or schedules of a chunk, the seconds that it took, and those of the engine among them."""
-        self.told.clear()
+        """Play a chunk. Return its crash points or schedules, its seconds, and those of the engine among them."""
+        self.events.clear()
         start = time.monotonic()
         self._until = start + self._seconds
         if self._reads:
-            CrashScenarios(self._dealer, chunk, self._work / "points", [self.engine]).play_all()
+            CrashScenarios(self._context, chunk, self._work / "points", [self.engine]).play_all()
         else:
-            play_chunk(self._dealer, chunk, self._work)
+            play_chunk(self._context, chunk, self._work)
         seconds = time.monotonic() - start
-        ended = [each for each in self.told if isinstance(each, HistoryEnded)]
-        counted = sum(each.crash_points + each.schedules for each in ended)
-        engine = sum(sum(each.engine_seconds.values()) for each in ended)
+        ended = [event for event in self.events if isinstance(event, HistoryEnded)]
+        counted = sum(event.crash_points + event.schedules for event in ended)
+        engine = sum(sum(event.engine_seconds.values()) for event in ended)
         return counted, seconds, engine
 
 
 def rates(clock: Clock, name: str, chunk: Chunk, bar: float, times: int = RUNS) -> list[Row]:
-    """How many a minute, and what of the time is the harness' own."""
+    """Measure how many are played a minute, and the harness' own share of the time."""
     if clock.limited:
         times = 1
     else:
@@ -112,7 +114,7 @@ def rates(clock: Clock, name: str, chunk: Chunk, bar: float, times: int = RUNS) 
 def row(
     work: str, measure: str, values: Sequence[float], bar: float, *, more: bool = False, note: str = ""
 ) -> Row:
-    """The median of what runs have shown, against a bar."""
+    """Return a row with the median of the runs, against a bar."""
     middle = sorted(values)[len(values) // 2]
     return Row(
         work=work, measure=measure, ours=middle, peer="the bar", peer_value=None, ratio=middle,
@@ -136,10 +138,10 @@ def _on_a_jvm(engine: str) -> list[Row]:
         return rates(clock, "crash points by dead table", JVM_CRASHES, ON_A_JVM[engine])
 
 
-WORKS = {
+WORKS: Works = {
     ENGINE: _alone,
     "read": _read_too,
-    **{each: partial(_on_a_jvm, each) for each in ON_A_JVM},
+    **{engine: partial(_on_a_jvm, engine) for engine in ON_A_JVM},
 }
 NOTES = (
     "our own reader judges each; other engines read where it is said",
@@ -147,9 +149,9 @@ NOTES = (
 )
 
 
-def main(asked: Sequence[str] = ()) -> Result:
-    """Crash points; points that another engine looks at; then those of engines on a JVM."""
-    return in_parts("faults", WORKS, asked, NOTES)
+def main(names: Sequence[str] = ()) -> Result:
+    """Measure crash points: of one engine, with another engine as reader, then of engines on a JVM."""
+    return in_parts("faults", WORKS, names, NOTES)
 
 
 @contextmanager

@@ -1,12 +1,10 @@
-"""The line: how fast real engines are driven and checked, beside the same operations and reads called bare.
+"""The line: how fast the harness drives and checks real engines, beside the same calls without the harness.
 
-A pair plays one drawn history: through host, model, log reader and checks, and then its calls once more on
-the adapter alone, in this process, on a fresh table. The adapter is the thinnest thing that speaks the
-alphabet, so what it costs counts as bare.
+A pair plays one drawn history twice: through host, model, log reader and checks, and then with the adapter alone, in
+this process, on a fresh table. The adapter counts as bare, because nothing thinner understands the operations.
 
-Two JVMs side by side compile code behind each other's back for minutes: the same calls took 0.6 to 1.6 times as long in
-the other one. The bare time of an engine on a JVM is therefore what the very same calls took around the adapter, inside
-the host.
+Two JVMs side by side compile code for minutes, and the same calls took 0.6 to 1.6 times as long in the other one.
+The bare time of an engine on a JVM is therefore the time of the same calls inside the host, around the adapter.
 """
 
 from __future__ import annotations
@@ -49,45 +47,45 @@ Call = tuple[Operation, str]
 
 @dataclass(slots=True)
 class Drawn:
-    """Histories, as a machine draws them."""
+    """Collects the histories that the state machine draws."""
 
     histories: list[tuple[TableShape, list[Step]]] = field(default_factory=list)
 
     def begin(self, _history: int, shape: TableShape) -> None:
-        """The next one."""
+        """Begin the next history."""
         self.histories.append((shape, []))
 
     def play(self, step: Step) -> None:
-        """One step of it."""
+        """Add a step to it."""
         self.histories[-1][1].append(step)
 
     def end(self) -> None:
-        """It is kept."""
+        """End it: nothing is left to do."""
 
     def is_over(self) -> bool:
-        """All of them."""
+        """Return False: all histories are wanted."""
         return False
 
 
 @dataclass(slots=True)
-class Listening(EngineSession):
-    """A seat that writes down what its engine is asked."""
+class RecordingSession(EngineSession):
+    """An engine session that records the calls of its engine."""
 
     calls: list[Call] = field(default_factory=list)
 
     def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | HostFailure]:
-        """Ask for an operation."""
+        """Record and submit an operation."""
         self.calls.append((operation, tag))
         return EngineSession.execute(self, operation, tag)
 
     def read(self, read: Query) -> Callable[[], ReadReply | HostFailure]:
-        """Ask for rows."""
+        """Record and submit a query."""
         self.calls.append((read, ""))
         return EngineSession.read(self, read)
 
 
 class Harness:
-    """Plays histories with everything that the harness does."""
+    """Plays histories with all that the harness does."""
 
     def __init__(self, engine: Engine, work: Path) -> None:
         self._engine = engine
@@ -97,9 +95,9 @@ class Harness:
         self.steps = 0
 
     def play(self, number: int, steps: list[Step]) -> float:
-        """One history; returns its seconds, and leaves its calls in `calls` and what they took in the host."""
+        """Play one history and return its seconds. Keep its calls, and their seconds in the host."""
         simple = engine_session_of(self._engine)
-        engine_session = Listening(simple.engine, simple.host, simple.capabilities, simple.timeout)
+        engine_session = RecordingSession(simple.engine, simple.host, simple.capabilities, simple.timeout)
         table_session = TableSession(
             self._work / f"h{number}" / "table", [engine_session], SEED, f"bench-{number}"
         )
@@ -119,7 +117,7 @@ class Harness:
 
 
 def bare(adapter: Adapter, folder: Path, calls: list[Call]) -> float:
-    """The same calls on the adapter alone; returns the seconds."""
+    """Make the same calls on the adapter alone, and return the seconds."""
     start = time.perf_counter()
     adapter.open(str(folder))
     for operation, tag in calls:
@@ -133,7 +131,7 @@ def bare(adapter: Adapter, folder: Path, calls: list[Call]) -> float:
 
 
 def rate(name: str) -> Row:
-    """Checked steps a second, beside the bare calls."""
+    """Measure checked steps a second, beside the bare calls."""
     bar, aim = BARS[name]
     drawn = Drawn()
     state_machine.draw(Chunk("lockstep", "ci", 0, SEED, HISTORIES, STEPS[name]), drawn, shared=False)
@@ -172,7 +170,7 @@ def rate(name: str) -> Row:
 def _beside(
     harness: Harness, adapter_class: type[Adapter], work: Path, histories: list[list[Step]]
 ) -> tuple[Pairs, list[int]]:
-    """The peer is another adapter, in this process."""
+    """Measure beside another adapter in this process."""
     adapter = adapter_class()
     (work / "bare").mkdir()
     adapter.start(work / "bare")
@@ -197,7 +195,7 @@ def _beside(
 def _inside(
     harness: Harness, _: type[Adapter], __: Path, histories: list[list[Step]]
 ) -> tuple[Pairs, list[int]]:
-    """The peer is the time that the adapter itself took, inside the host."""
+    """Measure beside the time of the adapter inside the host."""
     harness.play(-1, histories[0])
     counted, mine, theirs = [], [], []
     left = iter(histories[1:])
@@ -210,7 +208,7 @@ def _inside(
 
 
 def _next_whole(harness: Harness, turn: int, left: Iterator[list[Step]]) -> tuple[float, int]:
-    """The next history that is played to its end."""
+    """Play the next history that comes to its end. Return its seconds and steps."""
     for steps in left:
         seconds = harness.play(turn, steps)
         if harness.steps == len(steps):
@@ -219,7 +217,7 @@ def _next_whole(harness: Harness, turn: int, left: Iterator[list[Step]]) -> tupl
 
 
 def first_verdict() -> Row:
-    """From the start of the command to the first step that has been judged."""
+    """Measure the seconds from the start of the command to the first step that is judged."""
     seconds, bare_seconds = [], []
     for _ in range(STARTS):
         seconds.append(_seconds_to_verdict())
@@ -238,8 +236,10 @@ def first_verdict() -> Row:
 
 def _seconds_to_verdict() -> float:
     with tempfile.TemporaryDirectory(prefix="bench-") as out:
-        asked = "run --engine delta-rs --suite lockstep --examples 2 --jobs 1 --seed 1 --format json --out"
-        command = [sys.executable, "-m", "conformance", *asked.split(), out]
+        arguments = (
+            "run --engine delta-rs --suite lockstep --examples 2 --jobs 1 --seed 1 --format json --out"
+        )
+        command = [sys.executable, "-m", "conformance", *arguments.split(), out]
         start = time.perf_counter()
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
@@ -272,7 +272,7 @@ def _seconds_bare() -> float:
 
 
 def memory() -> Row:
-    """What the harness itself holds at its peak after many histories; engines live in processes of their own."""
+    """Measure the peak memory of the harness after many histories, without its engines' processes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Row(
         work="this process, after the histories above (a bare delta-rs adapter in it included)",
@@ -285,12 +285,12 @@ def memory() -> Row:
 
 
 def main() -> Result:
-    """delta-rs first, then memory before a JVM's client is loaded, then delta-spark."""
+    """Measure delta-rs, then memory before a client of a JVM is loaded, then delta-spark."""
     rows = [rate("delta-rs"), memory(), first_verdict()]
     notes = []
-    found = availability("delta-spark")
-    if found:
+    delta_spark = availability("delta-spark")
+    if delta_spark:
         rows.append(rate("delta-spark"))
     else:
-        notes.append(f"delta-spark was not measured: {found.why}")
+        notes.append(f"delta-spark was not measured: {delta_spark.why}")
     return Result("line", tuple(rows), tuple(notes))

@@ -1,4 +1,4 @@
-"""The oracle: what our own reading of a log costs beside deltalake's, on logs that this module writes itself."""
+"""The oracle: how long our log reader takes beside deltalake's, on logs that this module writes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STRINGS = pa.map_(pa.string(), pa.string())
 
 
 def main() -> Result:
-    """All rows."""
+    """Measure all rows."""
     home = Path(tempfile.mkdtemp(prefix="oracle-"))
     try:
         many = commits(home / "commits")
@@ -58,10 +58,10 @@ def main() -> Result:
     return Result("oracle", rows, ("a step of the peer is an append and a full read",))
 
 
-def _row(work: str, found: Pairs, bar: float) -> Row:
+def _row(work: str, pairs: Pairs, bar: float) -> Row:
     return Row(
-        work, "seconds", median(found.ours), "deltalake", median(found.peer), found.ratio, found.interval, bar,
-        pairs=len(found.ours), more_is_better=False,
+        work, "seconds", median(pairs.ours), "deltalake", median(pairs.peer), pairs.ratio, pairs.interval, bar,
+        pairs=len(pairs.ours), more_is_better=False,
     )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _stepping(home: Path) -> Pairs:
-    """The same appends, as many each turn: the peer writes and reads them back, we read and judge what it wrote."""
+    """Measure the same appends each turn: the peer writes and reads them back, our oracle reads and judges its log."""
     batch = pa.table({"id": [1, 2, 3], "p": ["a", "b", None], "price": [0.5, None, 2.0]})
     spent: dict[int, float] = {}
 
@@ -104,8 +104,8 @@ def _stepping(home: Path) -> Pairs:
         spent[turn] = mine / STEPS
         return theirs / STEPS
 
-    found = [(peer(turn), spent[turn]) for turn in range(15)]
-    return Pairs(tuple(mine for _, mine in found), tuple(theirs for theirs, _ in found))
+    turns = [(peer(turn), spent[turn]) for turn in range(15)]
+    return Pairs(tuple(mine for _, mine in turns), tuple(theirs for theirs, _ in turns))
 
 
 def _judged(reader: LogReader, before: Snapshot | None) -> Snapshot:
@@ -119,7 +119,7 @@ def _judged(reader: LogReader, before: Snapshot | None) -> Snapshot:
 
 
 def commits(folder: Path) -> Path:
-    """A table of many commits, an add with statistics in each."""
+    """Write a table of many commits, with an add and its statistics in each."""
     log = folder / "_delta_log"
     log.mkdir(parents=True)
     for version in range(COMMITS):
@@ -134,7 +134,7 @@ def commits(folder: Path) -> Path:
 
 
 def checkpoint(folder: Path) -> Path:
-    """A table of one commit more than a checkpoint with many adds."""
+    """Write a table with many adds in a checkpoint and one commit after it."""
     log = folder / "_delta_log"
     log.mkdir(parents=True)
     (log / f"{0:020d}.json").write_text(

@@ -1,4 +1,4 @@
-"""Interleaved pairs: ours and the peer's turn by turn, so that whatever else the machine does falls on both."""
+"""Measure ours and the peer by turns, so that other load of the machine falls on both."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 PAIRS = 15
-DEAR_SECONDS = 10.0
-DEAR_PAIRS = 5
+LONG_SECONDS = 10.0
+LONG_PAIRS = 5
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 
@@ -26,12 +26,12 @@ class Pairs:
 
     @property
     def ratio(self) -> float:
-        """The median of ours over the peer's, pair by pair."""
+        """The median of the ratios, ours over the peer's, pair by pair."""
         return median(self._ratios)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where that median lies, by bootstrap over the pairs."""
+        """The confidence interval of that median, by bootstrap over the pairs."""
         return bootstrap(self._ratios)
 
     @property
@@ -42,10 +42,10 @@ class Pairs:
 def measure(
     ours: Callable[[int], float], peer: Callable[[int], float], pairs: int = PAIRS, *, alternate: bool = True
 ) -> Pairs:
-    """Measure both by turns, who goes first changing; each gets the number of its turn and returns its seconds.
+    """Measure both by turns. Each function gets the number of its turn and returns its seconds.
 
-    Not `alternate`: the peer repeats what ours did, so ours goes first. Where one takes over ten seconds a few pairs
-    must do.
+    They change places after every turn. Without `alternate`, ours always goes first, because the peer repeats what ours
+    did. If a turn takes more than ten seconds, five pairs are enough.
     """
     mine: list[float] = []
     theirs: list[float] = []
@@ -59,14 +59,14 @@ def measure(
             mine.append(ours(turn))
             theirs.append(peer(turn))
         turn += 1
-        if max(mine[-1], theirs[-1]) > DEAR_SECONDS:
-            wanted = min(wanted, DEAR_PAIRS)
+        if max(mine[-1], theirs[-1]) > LONG_SECONDS:
+            wanted = min(wanted, LONG_PAIRS)
     return Pairs(tuple(mine), tuple(theirs))
 
 
 def bootstrap(values: Sequence[float]) -> tuple[float, float]:
-    """The interval of the median at the confidence above."""
-    dice = random.Random(0)
-    medians = sorted(median(dice.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    """Return the confidence interval of the median."""
+    source = random.Random(0)
+    medians = sorted(median(source.choices(values, k=len(values))) for _ in range(RESAMPLES))
     edge = int(RESAMPLES * (1 - CONFIDENCE) / 2)
     return medians[edge], medians[-1 - edge]

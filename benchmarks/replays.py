@@ -1,5 +1,7 @@
-"""Findings replayed twenty times each: in a fresh clone, each time at another path, under another hash seed and
-another zone, while somebody keeps a core busy. Not a comparison with a peer: the bar is that all come to the same.
+"""Whether findings replay elsewhere: two findings, twenty times each, in a fresh clone.
+
+Each replay has another path, hash seed and time zone, and another process keeps a core busy. The bar is that all
+replays end alike; there is no peer.
 
     ./dev bench replays                                  both
     ./dev python -m benchmarks.replays race              a finding of a race, or of a fault (crash)
@@ -24,8 +26,8 @@ TIMES = 20
 def _rows(deviation: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="replays-") as folder:
         finding = kept(deviation, Path(folder) / "kept")
-        told = Counter(replays(finding, Path(folder) / "again", TIMES))
-    ended, same = told.most_common(1)[0]
+        replayed = Counter(replays(finding, Path(folder) / "again", TIMES))
+    ended, same = replayed.most_common(1)[0]
     same = same if ended.exit == FAILS else 0
     share = same / TIMES
     row = Row(
@@ -38,9 +40,9 @@ def _rows(deviation: str) -> list[Row]:
 WORKS = {"race": partial(_rows, RACE), "crash": partial(_rows, CRASH)}
 
 
-def main(asked: Sequence[str] = ()) -> Result:
-    """A row for a finding of a race, and one for a finding of a fault."""
-    return in_parts("replays", WORKS, asked, ("ours: the replays that said the same",))
+def main(names: Sequence[str] = ()) -> Result:
+    """Replay a finding of a race and one of a fault, or one of them; one row each."""
+    return in_parts("replays", WORKS, names, ("ours: the replays that said the same",))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The result of a benchmark: its rows, the machine, the versions, the commit; a file of its own."""
+"""The result of a benchmark: rows, machine, versions and commit, and the file that holds them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PACKAGES = ("delta-conformance", "deltalake", "delta-spark", "pyspark", "pyarrow
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: the medians of ours and the peer's, and the median of their ratios with its interval.
+    """One comparison: the medians of ours and of the peer, and the median of their ratios with its interval.
 
-    `bar` is what the ratio must reach: at least that where `more_is_better`, at most that otherwise.
+    `bar` limits the ratio: from below if `more_is_better`, else from above.
     """
 
     work: str
@@ -40,7 +40,7 @@ class Row:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the bar is reached for sure (True), missed for sure (False), or neither can be said."""
+        """True if the bar is surely reached, False if it is surely missed, else None."""
         if self.bar is None or self.interval is None:
             return None
         low, high = self.interval
@@ -52,11 +52,11 @@ class Row:
         return True if surely else None if maybe else False
 
     def to_json(self) -> dict[str, Any]:
-        """The form in the file."""
+        """The JSON form of this row."""
         form: dict[str, Any] = {
             "work": self.work, "measure": self.measure, "ours": _rounded(self.ours), "peer": self.peer,
             "peer_value": _rounded(self.peer_value), "ratio": _rounded(self.ratio),
-            "interval": [_rounded(each) for each in self.interval] if self.interval else None,
+            "interval": [_rounded(edge) for edge in self.interval] if self.interval else None,
             "bar": self.bar, "aim": self.aim, "better": "more" if self.more_is_better else "less",
             "pairs": self.pairs, "holds": self.holds,
         }  # fmt: skip
@@ -82,7 +82,7 @@ class Result:
     notes: tuple[str, ...] = field(default=())
 
     def write(self, folder: Path) -> Path:
-        """Put it into its file."""
+        """Write `NAME.json` into this folder and return its path."""
         return self._put(folder, _when(), list(self.notes), [row.to_json() for row in self.rows])
 
     def _put(
@@ -90,7 +90,7 @@ class Result:
     ) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.json"
-        versions = {package: found for package in PACKAGES if (found := _version(package))}
+        versions = {package: installed for package in PACKAGES if (installed := _version(package))}
         form = {
             "format": FORMAT,
             "name": self.name,
@@ -107,29 +107,29 @@ Works = Mapping[str, Callable[[], list[Row]]]
 
 
 class Measured(Result):
-    """Rows of some of a benchmark's works: they replace theirs in its file, which keeps the others with their dates."""
+    """Some rows of a benchmark. They replace the same rows in its file, which keeps all others with their dates."""
 
     def write(self, folder: Path) -> Path:
-        """Put them into the file."""
+        """Replace these rows in the file and return its path."""
         path = folder / f"{self.name}.json"
         before = json.loads(path.read_text()) if path.exists() else {"rows": [], "notes": []}
         when = _when()
         fresh = {_key(row.to_json()): row.to_json() | when for row in self.rows}
-        old = [{key: before.get(key) for key in when} | each for each in before["rows"]]
-        rows = [fresh.pop(_key(each), each) for each in old]
+        old = [{key: before.get(key) for key in when} | row for row in before["rows"]]
+        rows = [fresh.pop(_key(row), row) for row in old]
         notes = list(dict.fromkeys([*before["notes"], *self.notes]))
         return self._put(folder, when, notes, [*rows, *fresh.values()])
 
 
-def in_parts(name: str, works: Works, asked: Sequence[str], notes: Sequence[str]) -> Result:
-    """The works asked for, or all. Rows are in the file as soon as they are measured, and replace theirs there."""
+def in_parts(name: str, works: Works, chosen: Sequence[str], notes: Sequence[str]) -> Result:
+    """Measure the chosen works, or all, and write the rows of each into the file as soon as it is measured."""
     rows: list[Row] = []
-    for each in asked or works:
-        found = works[each]()
-        for row in found:
+    for work in chosen or works:
+        measured = works[work]()
+        for row in measured:
             print(f"  {row}", flush=True)
-        Measured(name, tuple(found), tuple(notes)).write(RESULTS)
-        rows += found
+        Measured(name, tuple(measured), tuple(notes)).write(RESULTS)
+        rows += measured
     return Measured(name, tuple(rows), tuple(notes))
 
 
@@ -138,24 +138,24 @@ def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _when() -> dict[str, Any]:
-    """Of which commit and from when a row is, and how busy the machine was."""
+    """Return when a row was measured, on which commit, and how busy the machine was."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return {"at": now, "commit": _commit(), "machine": machine()}
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on, and how busy that was: ratios stand for more than seconds do."""
+    """Return the machine and its load. Ratios can be compared between machines, seconds hardly."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "python": platform.python_version(),
-        "load": [round(each, 2) for each in os.getloadavg()],
+        "load": [round(load, 2) for load in os.getloadavg()],
     }
 
 
 def _commit() -> str:
-    """The commit, and whether the tree differs from it in more than results, which a benchmark writes as it goes."""
+    """Return the commit, marked as dirty if more than `results/` differs from it."""
     commit = _git("rev-parse", "--short", "HEAD")
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)benchmarks/results")
     return f"{commit}-dirty" if changed else commit
@@ -163,8 +163,8 @@ def _commit() -> str:
 
 def _git(*arguments: str) -> str:
     here = Path(__file__).parent.parent
-    told = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    completed = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=False)
+    return completed.stdout.strip()
 
 
 def _version(package: str) -> str | None:

@@ -1,14 +1,15 @@
-"""Schedules a minute, with all that is judged afterwards, and the harness' own share of one, beside the bare engine.
+"""Schedules a minute, with all checks after them, and the harness' own share, beside the bare engine.
 
     ./dev bench schedules                                           everything
     ./dev python -m benchmarks.schedules delta-rs delta-spark       some works, whose rows replace theirs in the file
 
-Bare are the same openings, operations and reads, those that make the table among them, asked of hosts without a
-turnstile, one after another: what a host says of an operation that was parked says nothing. They count as their adapter
-takes them. All else is the harness' own: our own reader, the copies, and the run of each operation alone that finds its
-gates. Beside an engine on a JVM it is a rate of what has started and is warm: the pairs are
-played for a minute before the clock starts, and go on. Whoever does not promise commits of several processes writes in
-turn.
+The bare engine repeats the same openings, operations and reads, those that make the table among them. Its hosts run
+without the Turnstile, one call after another, because the time of an operation that was held says nothing. Calls count
+as their adapter times them. All other time is the harness' own: our log reader, the copies, and the run of each
+operation alone that finds its gates.
+
+Beside an engine on a JVM, the pairs are played for a minute before the clock starts, so that the JVM is warm. An engine
+that does not promise commits of several processes publishes in turn.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.faults import ENGINE, RACES, SCHEDULES_BAR, SHARE_BAR, Clock, row
-from benchmarks.results import Result, Row, in_parts
+from benchmarks.results import Result, Row, Works, in_parts
 from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, RaceOutcome
 from conformance.execution.history_recorder import HistoryRecorder
@@ -47,14 +48,12 @@ BESIDE_RACES = Chunk("races", "dev", 0, 1, histories=15, steps=3)
 
 
 class Bare:
-    """What the schedules of a chunk ask of engines, asked without a turnstile and without a judge."""
+    """Repeats the engine calls of a chunk's schedules, without the Turnstile and without checks."""
 
     def __init__(self, engine: str, work: Path) -> None:
-        self.hosts = [
-            HostClient.start(parse_engine(engine), work / f"bare-{place}").ready() for place in "AB"
-        ]
+        self.hosts = [HostClient.start(parse_engine(engine), work / f"bare-{slot}").ready() for slot in "AB"]
         self._work = work
-        self._made = 0
+        self._chunks = 0
 
     def close(self) -> None:
         """End the hosts."""
@@ -62,24 +61,24 @@ class Bare:
             host.close()
 
     def chunk(self, raced: Sequence[RaceOutcome]) -> float:
-        """Seconds that engines take for the table where all pairs begin, and for what each schedule asks of them."""
-        folder = self._work / f"bare-{self._made}"
-        self._made += 1
+        """Return the seconds of the engine for the first table of all pairs, and for the calls of each schedule."""
+        folder = self._work / f"bare-{self._chunks}"
+        self._chunks += 1
         seconds = self._open(folder / "table")
         for operation in BEFORE:
             seconds += self.hosts[0].execute(operation).seconds + self.hosts[0].read(Read()).seconds
-        for number, each in enumerate(raced):
-            for at in range(each.schedules + each.unfollowed):
-                shutil.copytree(folder / "table", folder / f"{number}-{at}")
-                seconds += self._schedule(folder / f"{number}-{at}", _pair_of(each))
+        for number, outcome in enumerate(raced):
+            for order in range(outcome.schedules + outcome.unfollowed):
+                shutil.copytree(folder / "table", folder / f"{number}-{order}")
+                seconds += self._schedule(folder / f"{number}-{order}", _pair_of(outcome))
         shutil.rmtree(folder)
         return seconds
 
     def _schedule(self, table: Path, pair: RaceScenario) -> float:
         seconds = self._open(table)
         for host, operation in zip(self.hosts, (pair.first, pair.second), strict=True):
-            asked = host.read(operation) if isinstance(operation, Read) else host.execute(operation)
-            seconds += asked.seconds
+            reply = host.read(operation) if isinstance(operation, Read) else host.execute(operation)
+            seconds += reply.seconds
         return seconds + self._open(table) + self.hosts[0].read(Read()).seconds
 
     def _open(self, table: Path) -> float:
@@ -90,14 +89,14 @@ class Bare:
 
 
 def alone(clock: Clock, bare: Bare) -> list[Row]:
-    """Twins of the engine: schedules a minute, and the harness' own share beside the bare calls of as many."""
+    """Measure two hosts of the engine: schedules a minute, and the harness' own share beside the bare calls."""
     clock.play(RACES)  # warm
     rates, shares = [], []
     for _ in range(RUNS):
         counted, seconds, _engine = clock.play(RACES)
-        asked = bare.chunk([each for each in clock.told if isinstance(each, RaceOutcome)])
+        bare_seconds = bare.chunk([event for event in clock.events if isinstance(event, RaceOutcome)])
         rates.append(60 * counted / seconds)
-        shares.append((seconds - asked) / asked)
+        shares.append((seconds - bare_seconds) / bare_seconds)
     return [
         row(f"schedules of two {clock.engine}", "a minute", rates, SCHEDULES_BAR, more=True),
         row(
@@ -110,47 +109,53 @@ def alone(clock: Clock, bare: Bare) -> list[Row]:
 
 
 def _pair_of(raced: RaceOutcome) -> RaceScenario:
-    """The committed pair that an event tells of."""
-    told = (*raced.operations, raced.overlap)
-    return next(pair for pair in PAIRS if told == (name_of(pair.first), name_of(pair.second), pair.overlap))
+    """Return the committed pair of this event."""
+    names = (*raced.operations, raced.overlap)
+    return next(pair for pair in PAIRS if names == (name_of(pair.first), name_of(pair.second), pair.overlap))
 
 
 def beside(engine: str, work: Path) -> Row:
-    """Schedules a minute of delta-rs beside an engine on a JVM that has been at it for a while."""
-    told: list[Event] = []
-    specs = {each: parse_engine(each) for each in (ENGINE, engine)}
-    instrumented_engines = InstrumentedEngines(specs, work, told.append)
+    """Measure schedules a minute of delta-rs beside a warm engine on a JVM."""
+    events: list[Event] = []
+    specs = {name: parse_engine(name) for name in (ENGINE, engine)}
+    instrumented_engines = InstrumentedEngines(specs, work, events.append)
     try:
-        players = [each for each in map(instrumented_engines.player, (engine, ENGINE)) if each is not None]
+        players = [
+            player for player in map(instrumented_engines.player, (engine, ENGINE)) if player is not None
+        ]
         group = WriterGroup(
             tuple(players), SEVERAL if promises(engine_session_of(players[0].engine)) else IN_TURN
         )
         until = time.monotonic() + WARM_SECONDS
-        hosts = EnginePool(list(specs.values()), work / "hosts", told.append)
+        hosts = EnginePool(list(specs.values()), work / "hosts", events.append)
         context = SuiteContext(
-            hosts, FindingRecorder(work), told.append, lambda: time.monotonic() > until, instrumented_engines
+            hosts,
+            FindingRecorder(work),
+            events.append,
+            lambda: time.monotonic() > until,
+            instrumented_engines,
         )
-        game = RaceScenarios(context, BESIDE_RACES, work)
-        history_recorder = HistoryRecorder(BESIDE_RACES, 0, context.finding_recorder, told.append)
-        tables = (work / f"{at}" / "table" for at in itertools.count())
+        scenarios = RaceScenarios(context, BESIDE_RACES, work)
+        history_recorder = HistoryRecorder(BESIDE_RACES, 0, context.finding_recorder, events.append)
+        tables = (work / f"{number}" / "table" for number in itertools.count())
         pairs = itertools.cycle(PAIRS)
 
         def play() -> float:
             start = time.monotonic()
             while not context.is_over():
                 history_recorder.steps = []
-                game.play_pair(
+                scenarios.play_pair(
                     history_recorder, group.table_session(context, next(tables), "bench"), next(pairs), group
                 )
             return time.monotonic() - start
 
         play()
-        told.clear()
+        events.clear()
         until = time.monotonic() + SECONDS
         seconds = play()
     finally:
         instrumented_engines.close()
-    counted = sum(each.schedules for each in told if isinstance(each, RaceOutcome))
+    counted = sum(event.schedules for event in events if isinstance(event, RaceOutcome))
     return row(
         f"schedules with {ENGINE} beside {engine}", "a minute", [60 * counted / seconds], BESIDE_BAR,
         more=True, note=f"{counted} in {seconds:.0f} s, after {WARM_SECONDS:.0f} s of the same",
@@ -172,12 +177,12 @@ def _beside(engine: str) -> list[Row]:
         return [beside(engine, Path(folder))]
 
 
-WORKS = {ENGINE: _twins, **{each: partial(_beside, each) for each in BESIDE}}
+WORKS: Works = {ENGINE: _twins, **{engine: partial(_beside, engine) for engine in BESIDE}}
 
 
-def main(asked: Sequence[str] = ()) -> Result:
-    """Two of an engine, then one beside an engine on a JVM."""
-    return in_parts("schedules", WORKS, asked, ("our own reader and the engines read after each",))
+def main(names: Sequence[str] = ()) -> Result:
+    """Measure schedules of two hosts of one engine, then of one beside an engine on a JVM."""
+    return in_parts("schedules", WORKS, names, ("our own reader and the engines read after each",))
 
 
 if __name__ == "__main__":

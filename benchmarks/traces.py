@@ -1,11 +1,13 @@
-"""The same schedule of the same operations, thirty times for each pair of engines: the same gates in the same order,
-the same storage events, the same answers. Not a comparison with a peer: the bar is that all thirty are alike.
+"""Whether a schedule plays the same each time: thirty races for each pair of engines.
+
+All thirty must pass the same gates in the same order, with the same storage events and the same answers. That is the
+bar; there is no peer.
 
     ./dev bench traces                                               every pair, twins too
     ./dev python -m benchmarks.traces delta-spark/delta-spark        some, whose rows replace theirs in the file
 
-Whoever does not promise commits of several processes is not held between his look whether a version is free and his
-taking it, as in the suite.
+As in the suite `races`, an engine that does not promise commits of several processes is not held between its check
+that a version is free and its write.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.results import Result, Row, in_parts
 from conformance.execution.table_copies import copy_folder
@@ -35,6 +38,15 @@ PAIR = next(pair for pair in PAIRS if pair.name == "Append and Delete, table")
 WARM = 3
 
 
+class Course(NamedTuple):
+    """How one race went: everything in which two races of one schedule could differ."""
+
+    timeline: tuple[tuple[int, str], ...]
+    traces: tuple[tuple[object, ...], ...]
+    answers: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
 class Racers:
     """Two engines and the table from which they begin."""
 
@@ -43,63 +55,65 @@ class Racers:
             {name: parse_engine(name) for name in names}, work, lambda _: None
         )
         places = "AB" if names[0] == names[1] else "AA"
-        found = [self.instrumented_engines.player(*each) for each in zip(names, places, strict=True)]
-        self._players: list[InstrumentedEngine] = [each for each in found if each is not None]
+        players = [self.instrumented_engines.player(*pair) for pair in zip(names, places, strict=True)]
+        self._players: list[InstrumentedEngine] = [player for player in players if player is not None]
         if len(self._players) < len(names):
             raise SystemExit(f"{' and '.join(names)} can't both run here: see ./dev conformance doctor")
         self._work = work
-        self._tables = (work / f"table-{at}" for at in itertools.count())
+        self._tables = (work / f"table-{number}" for number in itertools.count())
         self._base = next(self._tables)
         host = self._host(0)
         host.open(str(self._base))
-        for each in BEFORE:
-            assert host.execute(each).outcome == Committed()
+        for operation in BEFORE:
+            assert host.execute(operation).outcome == Committed()
         self._schedule = tuple(self._order())
 
-    def race(self) -> tuple[object, ...]:
-        """One race on a table of its own: all in which two could differ."""
+    def race(self) -> Course:
+        """Play one race on a table of its own."""
         table = self._table()
         writers = [
             ScheduledWriter(
-                player.instrumented_process, partial(self._submit, at), closed=self._closed(player)
+                player.instrumented_process, partial(self._submit, index), closed=self._closed(player)
             )
-            for at, player in enumerate(self._players)
+            for index, player in enumerate(self._players)
         ]
         for player in self._players:
             player.instrumented_process.watch(table)
-        told = interleave(self.instrumented_engines.turnstile, writers, self._schedule, together=True)
+        interleaved = interleave(self.instrumented_engines.turnstile, writers, self._schedule, together=True)
         answers = tuple(
-            str(answer.outcome) if isinstance(answer, Reply) else str(answer) for answer in told.answers
+            str(answer.outcome) if isinstance(answer, Reply) else str(answer)
+            for answer in interleaved.answers
         )
-        return told.timeline, tuple(record.trace for record in told.records), answers, told.failures
+        traces = tuple(record.trace for record in interleaved.records)
+        return Course(interleaved.timeline, traces, answers, interleaved.failures)
 
     def _order(self) -> Iterator[int]:
-        """Turn by turn, as far as each has gates."""
-        gates = [self._gates(at) for at in range(len(self._players))]
-        for turn in range(max(gates)):
-            yield from (at for at, many in enumerate(gates) if turn < many)
+        """Yield a schedule in which the writers take turns until each has passed its gates."""
+        counts = [self._count_gates(index) for index in range(len(self._players))]
+        for turn in range(max(counts)):
+            yield from (index for index, count in enumerate(counts) if turn < count)
 
-    def _gates(self, at: int) -> int:
-        table, player = self._table(), self._players[at]
+    def _count_gates(self, index: int) -> int:
+        table, player = self._table(), self._players[index]
         passed = GateTracker(closed=self._closed(player))
         player.instrumented_process.watch(table)
         player.instrumented_process.begin(gate=lambda event: passed(event) and False)
-        assert self._submit(at)().outcome == Committed()
+        assert self._submit(index)().outcome == Committed()
         player.instrumented_process.end()
         return len(passed.passed)
 
     def _table(self) -> Path:
         table = next(self._tables)
         copy_folder(self._base, table)
-        for at in range(len(self._players)):
-            self._host(at).open(str(table))
+        for index in range(len(self._players)):
+            self._host(index).open(str(table))
         return table
 
-    def _submit(self, at: int) -> Callable[[], Reply]:
-        return self._host(at).submit((PAIR.first, PAIR.second)[at], f"trace-{at}").result
+    def _submit(self, index: int) -> Callable[[], Reply]:
+        return self._host(index).submit((PAIR.first, PAIR.second)[index], f"trace-{index}").result
 
-    def _host(self, at: int) -> HostClient:
-        host = self._players[at].engine.host
+    def _host(self, index: int) -> HostClient:
+        host = self._players[index].engine.host
         assert host is not None
         return host
 
@@ -114,16 +128,16 @@ def _rows(names: tuple[str, str]) -> list[Row]:
         try:
             for _ in range(WARM):  # the first call of an engine may do more than all after it
                 racers.race()
-            told = Counter(racers.race() for _ in range(TIMES))
+            courses = Counter(racers.race() for _ in range(TIMES))
         finally:
             racers.instrumented_engines.close()
-    (course, same), *others = told.most_common()
-    for each, times in others:
-        print(f"  {times} of {TIMES} otherwise: {each}\n  than: {course}")
+    (course, same), *others = courses.most_common()
+    for other, times in others:
+        print(f"  {times} of {TIMES} otherwise: {tuple(other)}\n  than: {tuple(course)}")
     share = same / TIMES
     row = Row(
         f"an append beside a delete, {names[0]} and {names[1]}", "races", same, "asked", TIMES, share, (share, share),
-        1.0, pairs=TIMES, note=", ".join(f"{'AB'[at]} {gate}" for at, gate in course[0]),
+        1.0, pairs=TIMES, note=", ".join(f"{'AB'[index]} {gate}" for index, gate in course.timeline),
     )  # fmt: skip
     return [row]
 
@@ -134,9 +148,9 @@ WORKS = {
 }
 
 
-def main(asked: Sequence[str] = ()) -> Result:
-    """A row for each pair."""
-    return in_parts("traces", WORKS, asked, ("ours: the races that went alike in gates, events and answers",))
+def main(names: Sequence[str] = ()) -> Result:
+    """Measure the pairs of these names, or all; one row each."""
+    return in_parts("traces", WORKS, names, ("ours: the races that went alike in gates, events and answers",))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The turnstile: its cost where nothing is asked, where every event is asked about, and where a call is held.
+"""The Turnstile: its cost when idle, when it asks about every event, and when it holds a call.
 
-The bar is on calls times cost per call: two processes that do the very same differ by more than the idle shim can cost
-(0.7 to 1.4 with the shim in neither), so whole appends, by hosts that take turns, have no bar. Calls of an append are
-counted by a library made for that; the cost of one is that of a `write` that fails at once, in a C program.
+The bar is on calls times cost per call. Two processes that do the same differ by more than the idle shim can cost: 0.7
+to 1.4 with the shim in neither. So whole appends, by hosts that take turns, have no bar. A library made for it counts
+the calls of an append. The cost of one call is that of a `write` that fails at once, in a C program.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from delta_models.schema import LONG, struct
 from delta_models.values import Rows
 
 SCHEMA = struct(("id", LONG))
-ROWS = Rows(SCHEMA, tuple((each,) for each in range(10)))
-APPENDS = 4  # of which the quickest counts: a busy machine makes any one slow, and none quick
+ROWS = Rows(SCHEMA, tuple((number,) for number in range(10)))
+APPENDS = 4  # the quickest counts: a busy machine makes calls slower, never quicker
 IDLE_BARS = {"delta-rs": 0.05, "delta-spark": 0.02}
 HOSTS = 2
 CALLS = 2000
@@ -49,7 +49,7 @@ print(best * 1e6)
 
 
 class Appender:
-    """An engine with a table to which it appends."""
+    """An engine that appends to a table of its own."""
 
     def __init__(
         self, work: Path, name: str, environment: Mapping[str, str] | None = None, engine: str = "delta-rs"
@@ -57,15 +57,15 @@ class Appender:
         self.table = work / f"{name}-table"
         self.host = HostClient.start(parse_engine(engine), work / name, environment=environment)
 
-    def set(self) -> None:
-        """A table, warm."""
+    def prepare(self) -> None:
+        """Create the table, and append until the engine is warm."""
         self.host.open(str(self.table))
         assert self.host.execute(Create(SCHEMA)).outcome == Committed()
         for _ in range(5):
             self.append(0)
 
     def append(self, _: int) -> float:
-        """Seconds of an append, inside the host."""
+        """Return the seconds of the quickest of a few appends, inside the host."""
         taken = []
         for _ in range(APPENDS):
             reply = self.host.execute(Append(ROWS))
@@ -75,18 +75,18 @@ class Appender:
 
 
 def appends(work: Path, turnstile: Turnstile) -> list[Row]:
-    """An append with the shim idle, and with every event asked about, beside one without the shim."""
+    """Measure an append with the shim idle, and with all events asked about, beside one without the shim."""
     instrumented_processes = [turnstile.instrumented_process(f"appender-{number}") for number in range(HOSTS)]
     shimmed = [Appender(work, process.name, process.environment()) for process in instrumented_processes]
     bare = [Appender(work, f"bare-{number}") for number in range(HOSTS)]
     try:
-        for each in (*shimmed, *bare):
-            each.set()
-        for instrumented_process, each in zip(instrumented_processes, shimmed, strict=True):
+        for appender in (*shimmed, *bare):
+            appender.prepare()
+        for instrumented_process, appender in zip(instrumented_processes, shimmed, strict=True):
             instrumented_process.check_seen()
-            instrumented_process.watch(each.table)
+            instrumented_process.watch(appender.table)
 
-        def asked(turn: int) -> float:
+        def armed(turn: int) -> float:
             instrumented_process = instrumented_processes[turn % HOSTS]
             instrumented_process.begin(reads=True)
             seconds = shimmed[turn % HOSTS].append(turn)
@@ -103,12 +103,12 @@ def appends(work: Path, turnstile: Turnstile) -> list[Row]:
             _row("a delta-rs append, the shim idle", measure(idle, without, 2 * PAIRS)),
             _row(
                 "a delta-rs append, every event and every read of the log asked about",
-                measure(asked, without),
+                measure(armed, without),
             ),
         ]
     finally:
-        for each in (*shimmed, *bare):
-            each.host.kill()
+        for appender in (*shimmed, *bare):
+            appender.host.kill()
 
 
 _TIGHT = """
@@ -131,12 +131,12 @@ int main(void) {
 
 
 def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
-    """Calls of an append times the cost of an idle call, as a share of the append."""
+    """Measure the calls of an append times the cost of an idle call, as a share of the append."""
     with Turnstile(work / f"counting-{engine}", library=shim("-DTURNSTILE_COUNTS")) as counting:
         instrumented_process = counting.instrumented_process("counted")
         counted = Appender(work, f"counted-{engine}", instrumented_process.environment(), engine)
         try:
-            counted.set()
+            counted.prepare()
             before = instrumented_process.calls
             seconds = [counted.append(0) for _ in range(PAIRS)]
             number = (instrumented_process.calls - before) / (PAIRS * APPENDS)
@@ -153,7 +153,7 @@ def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
         )
 
     extra = [tight(idle) - tight({}) for _ in range(PAIRS)]
-    shares = [max(each, 0) * number / taken for each, taken in zip(extra, seconds, strict=True)]
+    shares = [max(cost, 0) * number / taken for cost, taken in zip(extra, seconds, strict=True)]
     return Row(
         work=f"{number:.0f} calls of a {engine} append by an idle shim, each at {median(extra) * 1e9:.0f} ns",
         measure="seconds",
@@ -183,7 +183,7 @@ def _row(work: str, pairs: Pairs) -> Row:
 
 
 def calls(work: Path, turnstile: Turnstile) -> list[Row]:
-    """One call: the shim idle, asking of another folder, asking of this one; beside one without the shim."""
+    """Measure one call: shim idle, armed for another folder, armed for this one; beside one without the shim."""
     instrumented_process = turnstile.instrumented_process("caller")
     table = work / "calls"
     table.mkdir()
@@ -198,14 +198,14 @@ def calls(work: Path, turnstile: Turnstile) -> list[Row]:
     def elsewhere(_: int) -> float:
         return _counted(instrumented_process, work / "x", 0)
 
-    def asked(_: int) -> float:
+    def armed(_: int) -> float:
         return _counted(instrumented_process, table / "x", HELD)
 
     rows = []
     few: list[tuple[str, Callable[[int], float], int]] = [
         ("the shim idle", idle, PAIRS),
         ("the shim armed, a file outside of the table", elsewhere, 7),
-        ("the shim armed, a file of the table", asked, 7),
+        ("the shim armed, a file of the table", armed, 7),
     ]
     for name, ours, pairs in few:
         taken = measure(ours, bare, pairs)
@@ -226,11 +226,11 @@ def calls(work: Path, turnstile: Turnstile) -> list[Row]:
 
 
 def _child(path: Path, environment: Mapping[str, str], count: int = CALLS) -> float:
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-S", "-c", _CHILD, str(path), str(count)],
         env={**os.environ, **environment}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return float(told.stdout)
+    return float(completed.stdout)
 
 
 def _counted(instrumented_process: InstrumentedProcess, path: Path, events: int) -> float:
@@ -241,7 +241,7 @@ def _counted(instrumented_process: InstrumentedProcess, path: Path, events: int)
 
 
 def held(work: Path, turnstile: Turnstile) -> Row:
-    """A call that is parked, and released as soon as it is seen."""
+    """Measure a call that is held, and released as soon as it arrives."""
     instrumented_process = turnstile.instrumented_process("held")
     table = work / "held"
     table.mkdir()
@@ -267,7 +267,7 @@ def held(work: Path, turnstile: Turnstile) -> Row:
 
 
 def main() -> Result:
-    """What has the bar, whole appends, then single calls."""
+    """Measure what has a bar, then whole appends, then single calls."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder)
         with Turnstile(work / "turnstile") as turnstile:
