@@ -145,7 +145,8 @@ def run_in_turn(texts: list[str]) -> list[tuple[int, str]]:
             cwd=folder,
             env={**os.environ, "DELTA_JARS": ",".join(map(str, jars.resolve()))},
         )
-    found, lines = [], []
+    found: list[tuple[int, str]] = []
+    lines: list[str] = []
     for line in done.stdout.splitlines():
         if line.startswith("ENDED "):
             code, _, why = line.removeprefix("ENDED ").partition(" ")
