@@ -2,14 +2,12 @@
 
 python tools/drawn_histories.py [--profile ci] [--seed 1] [--of-each N] [--whole]
 
-Recordings hold only the histories of findings. So this is how two checkouts are compared: run it with the Python of
-each, and `diff` what they print. `--of-each` limits a long profile to N chunks of each kind. `--whole` prints the
-histories as JSON in place of their digests, to see what differs.
+Recordings hold only the histories of findings. So this is how two checkouts are compared: run the script of each, and
+`diff` what they print. `--of-each` limits a long profile to N chunks of each kind. `--whole` prints the histories as
+JSON in place of their digests, to see what differs.
 
-Committed histories (examples, crash stories, pairs of races) are digested too. In which orders a pair races depends on
-the engine, so the orders stand in the recordings only.
-
-The script runs with checkouts from before and after the modules of `conformance` got their present names.
+Committed histories (examples, crash scenarios, pairs of races) are digested too. In which orders a pair races depends
+on the engine, so the orders stand in the recordings only.
 """
 
 from __future__ import annotations
@@ -19,93 +17,66 @@ import hashlib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-History = tuple[int, dict[str, Any]]
+from conformance.generation import TableShape
+from conformance.generation.choices import RandomChoices
+from conformance.generation.races import TABLES
+from conformance.generation.state_machine import draw
+from conformance.histories import Step
+from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.suites.crashes.scenario_groups import stories
+from conformance.suites.crashes.scenarios import CrashScenario
+from conformance.suites.examples import EXAMPLES, Orphan
+from conformance.suites.races.scenarios import PAIRS
+from conformance.suites.races.suite import EVERY_ORDER
+from delta_models.codec import encode
 
-# Where a name may be found: the present module first, then the older ones.
-HOMES = {
-    "draw": ("conformance.generation.state_machine", "conformance.machine"),
-    "load_profile": ("conformance.planning.profile", "conformance.planning.plan", "conformance.plan"),
-    "make_plan": ("conformance.planning.plan", "conformance.plan"),
-    "RandomDice": (
-        "conformance.generation.choices",
-        "conformance.generation.dice",
-        "conformance.strategies.dice",
-    ),
-    "EXAMPLES": ("conformance.suites.examples",),
-    "stories": (
-        "conformance.suites.crashes.scenario_groups",
-        "conformance.suites.crashes.scenarios",
-        "conformance.crashes.groups",
-    ),
-    "PAIRS": ("conformance.suites.races.scenarios", "conformance.races.pairs"),
-    "EVERY_ORDER": ("conformance.suites.races.suite", "conformance.races.game"),
-    "TABLES": (
-        "conformance.generation.races",
-        "conformance.generation.schedules",
-        "conformance.strategies.schedules",
-    ),
-}
+Form = dict[str, Any]
+DrawnHistory = tuple[int, Form]
 
 
-def imported(name: str) -> Any:
-    """The object of this name, from the first module that has it. Raises ImportError."""
-    for home in HOMES[name]:
-        try:
-            return getattr(import_module(home), name)
-        except (ModuleNotFoundError, AttributeError):
-            continue
-    raise ImportError(f"no {name} in {', '.join(HOMES[name])}: add its module to HOMES of {__file__}")
-
-
-def encoded(value: Any) -> Any:
-    """The JSON of an operation or a type."""
-    return import_module("delta_models.codec").encode(value)
-
-
-class Collector:
-    """The `Game` that keeps what a machine draws."""
+class HistoryCollector:
+    """The `HistoryPlayer` that keeps the histories of a chunk, in `histories`, and plays none."""
 
     def __init__(self) -> None:
-        self.histories: list[History] = []
+        self.histories: list[DrawnHistory] = []
 
-    def begin(self, history: int, shape: Any) -> None:
-        """The next history, with the table that it is for."""
+    def begin(self, history: int, shape: TableShape) -> None:
+        """Begin the next history, with the shape of its table."""
         table = {
-            "schema": encoded(shape.schema),
+            "schema": encode(shape.schema),
             "partition_by": list(shape.partition_by),
             "properties": [list(pair) for pair in shape.properties],
         }
         self.histories.append((history, {"table": table, "steps": []}))
 
-    def play(self, step: Any) -> None:
-        """The next step."""
+    def play(self, step: Step) -> None:
+        """Keep the next step."""
         self.histories[-1][1]["steps"].append(
-            {"operation": encoded(step.operation), "slot": step.slot, "by": step.by}
+            {"operation": encode(step.operation), "slot": step.slot, "by": step.by}
         )
 
     def end(self) -> None:
-        """The end of a history: there is nothing to do."""
+        """End a history: there is nothing to do."""
 
     @staticmethod
     def is_over() -> bool:
-        """False: all is wanted."""
+        """Return False: all histories are wanted."""
         return False
 
 
-def histories_of(chunk: Any) -> list[History]:
-    """The histories of a chunk, each with its number."""
+def histories_of(chunk: Chunk) -> list[DrawnHistory]:
+    """Return the histories of a chunk, each with its number."""
     if chunk.suite == "examples":
         return list(_examples())
-    if chunk.suite == "crashes" and (stories := imported("stories")(chunk.table)):
-        return list(_stories(stories[: chunk.histories]))
-    if chunk.suite == "races" and chunk.table not in imported("TABLES"):
+    if chunk.suite == "crashes" and (scenarios := stories(chunk.table)):
+        return list(_scenarios(scenarios[: chunk.histories]))
+    if chunk.suite == "races" and chunk.table not in TABLES:
         return list(_pairs(chunk))
-    collector = Collector()
-    imported("draw")(
+    collector = HistoryCollector()
+    draw(
         chunk,
         collector,
         shared=chunk.suite == "shared",
@@ -115,40 +86,35 @@ def histories_of(chunk: Any) -> list[History]:
     return collector.histories
 
 
-def _examples() -> Iterator[History]:
-    for number, make in enumerate(imported("EXAMPLES").values()):
+def _examples() -> Iterator[DrawnHistory]:
+    for number, make in enumerate(EXAMPLES.values()):
         example = make()
         operations = [step.operation for step in example.steps]
+        steps = [
+            {"orphan": repr(operation.rows)} if isinstance(operation, Orphan) else encode(operation)
+            for operation in operations
+        ]
+        yield number, {"example": example.name, "steps": steps}
+
+
+def _scenarios(scenarios: Iterable[CrashScenario]) -> Iterator[DrawnHistory]:
+    for number, scenario in enumerate(scenarios):
+        operations = (*scenario.before, scenario.operation, *scenario.afterwards)
         yield (
             number,
-            {
-                "example": example.name,
-                "steps": [
-                    {"orphan": repr(operation.rows)}
-                    if type(operation).__name__ == "Orphan"
-                    else encoded(operation)
-                    for operation in operations
-                ],
-            },
+            {"fault_at": len(scenario.before), "steps": [encode(operation) for operation in operations]},
         )
 
 
-def _stories(stories: Sequence[Any]) -> Iterator[History]:
-    for number, story in enumerate(stories):
-        parts = (*story.before, story.operation, *story.afterwards)
-        yield number, {"fault_at": len(story.before), "steps": [encoded(operation) for operation in parts]}
-
-
-def _pairs(chunk: Any) -> Iterator[History]:
-    committed = imported("EVERY_ORDER").get(chunk.table)
-    pairs = committed or imported("RandomDice")(chunk.seed).some(imported("PAIRS"), chunk.histories)
+def _pairs(chunk: Chunk) -> Iterator[DrawnHistory]:
+    pairs = EVERY_ORDER.get(chunk.table) or RandomChoices(chunk.seed).some(PAIRS, chunk.histories)
     for number, pair in enumerate(tuple(pairs)[: chunk.histories]):
-        yield number, {"overlap": pair.overlap, "steps": [encoded(pair.first), encoded(pair.second)]}
+        yield number, {"overlap": pair.overlap, "steps": [encode(pair.first), encode(pair.second)]}
 
 
-def chunks_of(profile: str, seed: int, of_each: int | None) -> Iterator[Any]:
-    """The chunks of a profile's plan, or the first so many of each suite and table profile."""
-    plan = imported("make_plan")(imported("load_profile")(profile), seed, engines=())
+def chunks_of(profile: str, seed: int, of_each: int | None) -> Iterator[Chunk]:
+    """Yield the chunks of a profile's plan, or the first `of_each` of each suite and table profile."""
+    plan = make_plan(load_profile(profile), seed, engines=())
     taken: Counter[tuple[str, str]] = Counter()
     for chunk in plan.chunks:
         taken[chunk.suite, chunk.table] += 1
@@ -157,17 +123,17 @@ def chunks_of(profile: str, seed: int, of_each: int | None) -> Iterator[Any]:
 
 
 def digest(form: Any) -> str:
-    """Sixteen hexadecimal digits of a JSON value."""
+    """Return sixteen hexadecimal digits for a JSON value."""
     return hashlib.sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def whole(form: Any) -> str:
-    """A JSON value as one line."""
+    """Return a JSON value as one line."""
     return json.dumps(form, sort_keys=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw and print; always 0."""
+    """Draw, print, and return 0."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
