@@ -282,7 +282,7 @@ def facts_of_event(event: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Any
             rest.pop("stderr_tail", None)
             yield "EngineLost", list(fields_of(event, PLACES[kind]).values()), rest
         case "Note":
-            yield "Note", [rest["message"]], "told"
+            yield "Note", [rest["message"]], "noted"
         case _:
             names = PLACES.get(kind, ())
             yield (
@@ -479,8 +479,8 @@ def lines_of(result: Comparison, allowed: Allowed, *, everything: bool) -> Itera
     ):
         if differences:
             counts = Counter(difference.kind for difference in differences)
-            told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-            yield f"{why}, so not judged: {told}"
+            listed = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+            yield f"{why}, so not judged: {listed}"
             for difference in differences if everything else ():
                 yield from lines_of_difference(difference, width=None)
     yield "compared: " + ", ".join(f"{count} {kind}" for kind, count in sorted(result.places.items()))

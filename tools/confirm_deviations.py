@@ -1,11 +1,12 @@
-"""Confirms the known deviations with nothing but their engine: a stand-alone script of each smallest history is run.
+"""Confirms the known deviations without the harness: runs a stand-alone script of each smallest history.
 
 python tools/confirm_deviations.py [ENTRY | ENGINE...]    all, or those named; their rows go into reports/deviations.md
 
-A script ends with 1 where the deviation shows, and with 2 where a person has to judge from what it prints.
-Histories that need two engines, a fault, a race or a word that scripts do not have, have one in `tools/deviations` that
-a person wrote: what the other engine leaves in the log is written there by hand. Those of delta-spark run one after
-another on one JVM. Exit 1 if a script says that its deviation does not show, or if an entry has none.
+A script exits with 1 if the deviation shows, and with 2 if a person has to judge from its output. If a history needs
+two engines, a fault, a race or an operation that scripts do not have, a person wrote its script in `tools/deviations`.
+Such a script writes the other engine's part of the log itself. Scripts of delta-spark run one after another on one JVM.
+
+Exit 1 if a deviation does not show, or if an entry has no script.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # for the stage, which lives in the tests
+sys.path.insert(0, str(ROOT))  # the stage is part of the tests
 
 from conformance.engine_pool import call_timeout  # noqa: E402
 from conformance.execution.engine_session import EngineSession  # noqa: E402
@@ -47,15 +48,14 @@ NONE = (3, "there is no script, and none in tools/deviations")
 HEAD = """# Known deviations of released engines, each by a script of its own
 
 Written by `python tools/confirm_deviations.py`: the smallest history of each entry in
-`delta_adapters/deviations/known`, as a program for its engine alone, without the harness. Scripts are made of the
-history, but for those in `tools/deviations`, which were written by hand: for what needs two engines, a fault, a race,
-or a person to judge. Where the script of a history does not show it, fails or is none, one by hand is
-still to be written.
+`delta_adapters/deviations/known`, as a program for its engine alone, without the harness. The harness makes a script
+from the history. If the history needs two engines, a fault, a race, or a person to judge, a person wrote the script in
+`tools/deviations`. If a script fails, does not show the deviation, or is missing, a person has yet to write one.
 
 | entry | rule | script | it says | its last line |
 |---|---|---|---|---|
 """
-# Scripts one after another in one Python, and so on one JVM.
+# Runs scripts one after another in one Python process, and so on one JVM.
 IN_TURN = """
 import os, runpy, sys
 os._exit = sys.exit
@@ -72,25 +72,25 @@ for path in sys.argv[1:]:
 
 
 def main(names: list[str]) -> int:
-    """Run the scripts, and write what they say."""
-    asked = [
+    """Run the scripts and write the report. Return 1 if one shows nothing or is missing."""
+    entries = [
         deviation
         for deviation in all_deviations()
         if deviation.engine in SCRIPTS and (not names or {deviation.name, deviation.engine} & set(names))
     ]
-    scripts = {each.name: each for each in asked}
-    texts = {name: script_of(script) for name, script in scripts.items()}
-    on_spark = {name: text for name, (_, text) in texts.items() if text and scripts[name].engine == SPARK}
-    told = dict(zip(on_spark, run_in_turn(list(on_spark.values())), strict=True)) if on_spark else {}
+    by_name = {entry.name: entry for entry in entries}
+    texts = {name: script_of(entry) for name, entry in by_name.items()}
+    on_spark = {name: text for name, (_, text) in texts.items() if text and by_name[name].engine == SPARK}
+    answers = dict(zip(on_spark, run_in_turn(list(on_spark.values())), strict=True)) if on_spark else {}
     rows = _rows_before()
     missing = 0
-    for entry in asked:
+    for entry in entries:
         by_hand, text = texts[entry.name]
-        code, last = NONE if text is None else told.get(entry.name) or run(text)
+        code, last = NONE if text is None else answers.get(entry.name) or run(text)
         missing += code in {0, 3}
-        said = ANSWERS.get(code, f"exit {code}")
+        answer = ANSWERS.get(code, f"exit {code}")
         origin = "by hand" if by_hand else "of the history"
-        rows[entry.name] = f"| `{entry.name}` | `{entry.requirement}` | {origin} | {said} | {last} |"
+        rows[entry.name] = f"| `{entry.name}` | `{entry.requirement}` | {origin} | {answer} | {last} |"
         print(rows[entry.name])
     kept = [rows[deviation.name] for deviation in all_deviations() if deviation.name in rows]
     REPORT.write_text(HEAD + "\n".join(kept) + "\n", encoding="utf-8")
@@ -98,26 +98,26 @@ def main(names: list[str]) -> int:
 
 
 def _rows_before() -> dict[str, str]:
-    """The rows of the report as it is, by their entries."""
+    """Return the rows of the present report, by their entries."""
     lines = REPORT.read_text("utf-8").splitlines() if REPORT.exists() else []
     return {line.split("`")[1]: line for line in lines if line.startswith("| `")}
 
 
 def script_of(entry: Deviation) -> tuple[bool, str | None]:
-    """An entry's script, and whether a person wrote it; None where there is none."""
+    """Return whether a person wrote the script of an entry, and the script, or None if there is none."""
     written = WRITTEN / f"{entry.name.replace('-', '_')}.py"
     if written.exists():
         return True, written.read_text(encoding="utf-8")
-    found = next(findings(entry, History.from_json(entry.history)), None)
-    return False, None if found is None else scripts_for(found).get(SCRIPTS[entry.engine])
+    finding = next(findings(entry, History.from_json(entry.history)), None)
+    return False, None if finding is None else scripts_for(finding).get(SCRIPTS[entry.engine])
 
 
 def run(text: str) -> tuple[int, str]:
-    """The exit of a script and the line in which it says what it saw."""
+    """Run a script. Return its exit code and the line that says what it observed."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
         path = Path(folder, "script.py")
         path.write_text(text, encoding="utf-8")
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-P", str(path)],
             capture_output=True,
             text=True,
@@ -125,18 +125,18 @@ def run(text: str) -> tuple[int, str]:
             timeout=120,
             cwd=folder,
         )
-    return _said(done.returncode, done.stdout, done.stderr)
+    return _answer_of(completed.returncode, completed.stdout, completed.stderr)
 
 
 def run_in_turn(texts: list[str]) -> list[tuple[int, str]]:
-    """The same of scripts of delta-spark, on one JVM."""
+    """Run scripts of delta-spark on one JVM. Return the same for each of them."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as name:
         folder = Path(name)
         paths = [folder / f"script-{number}.py" for number in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, encoding="utf-8")
         (folder / "in_turn.py").write_text(IN_TURN, encoding="utf-8")
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-P", str(folder / "in_turn.py"), *map(str, paths)],
             capture_output=True,
             text=True,
@@ -145,58 +145,60 @@ def run_in_turn(texts: list[str]) -> list[tuple[int, str]]:
             cwd=folder,
             env={**os.environ, "DELTA_JARS": ",".join(map(str, jars.resolve()))},
         )
-    found: list[tuple[int, str]] = []
+    answers: list[tuple[int, str]] = []
     lines: list[str] = []
-    for line in done.stdout.splitlines():
+    for line in completed.stdout.splitlines():
         if line.startswith("ENDED "):
             code, _, why = line.removeprefix("ENDED ").partition(" ")
-            found.append(_said(int(code), "\n".join(lines), why))
+            answers.append(_answer_of(int(code), "\n".join(lines), why))
             lines = []
         else:
             lines.append(line)
-    return found + [(3, (done.stderr.strip().splitlines() or [""])[-1])] * (len(texts) - len(found))
+    return answers + [(3, (completed.stderr.strip().splitlines() or [""])[-1])] * (len(texts) - len(answers))
 
 
-def _said(code: int, out: str, wrong: str) -> tuple[int, str]:
-    """The exit, and the line in which it says what it saw; a script that breaks shows nothing."""
-    last = (out.strip().splitlines() or [""])[-1]
+def _answer_of(code: int, output: str, errors: str) -> tuple[int, str]:
+    """Return the exit code and the line that says what the script observed. A script that breaks shows nothing."""
+    last = (output.strip().splitlines() or [""])[-1]
     if code == 3 or (
         code == 1 and not last.startswith("DEVIATION: ")
-    ):  # Python ends with 1 where a script breaks
-        return 3, (wrong.strip().splitlines() or [last])[-1][:200]
+    ):  # Python exits with 1 if a script breaks
+        return 3, (errors.strip().splitlines() or [last])[-1][:200]
     return code, last.replace("|", "\\|")[:200]
 
 
 def findings(entry: Deviation, history: History) -> Iterator[Finding]:
-    """What the harness finds in the smallest history; what the entry is named for comes first."""
+    """Yield the findings of the smallest history, those of the entry's own requirement first."""
     with tempfile.TemporaryDirectory(prefix="confirm-") as folder:
         table, operations = Path(folder) / "table", [step.operation for step in history.steps]
         played = (
             play(DeltaRs(), table, operations).result if entry.engine == RS else _on_spark(table, history)
         )
-    seen = [(judged.seen, violation) for judged in played for violation in judged.violations]
-    for each, violation in sorted(seen, key=lambda pair: pair[1].requirement != entry.requirement):
-        key = key_of(each, violation)
+    violations = [(result.seen, violation) for result in played for violation in result.violations]
+    for observation, violation in sorted(
+        violations, key=lambda pair: pair[1].requirement != entry.requirement
+    ):
+        key = key_of(observation, violation)
         if known_deviation(key, history=history) == entry.name:
             yield Finding(
-                key, "must", each.engine, "writer", each.step, "", violation.detail, history, violation.where,
-                known=True, look=violation.read,
+                key, "must", observation.engine, "writer", observation.step, "", violation.detail, history,
+                violation.where, known=True, look=violation.read,
             )  # fmt: skip
 
 
 def _on_spark(table: Path, history: History) -> list[StepResult]:
-    """A history on delta-spark, in a host that all entries share."""
+    """Play a history on delta-spark, in a host that all entries share."""
     host = _spark()
-    desk = TableSession(
+    table_session = TableSession(
         table,
         [EngineSession(str(host.identity), host, host.capabilities, call_timeout(heavy=True))],
         1,
         "confirm",
     )
-    judged = list(desk.open_all())
+    results = list(table_session.open_all())
     for step in history.steps:
-        judged += [each for _, each in play_step([desk], step)]
-    return judged
+        results += [result for _, result in play_step([table_session], step)]
+    return results
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Writes `reports/conflicts.md` from recordings of the suite `races`: what became of each pair of operations at once.
+"""Writes `reports/conflicts.md` from recordings of the suite `races`: the outcomes of concurrent operations.
 
-python tools/conflicts_report.py RUN...     RUN is a run's folder, or its events.jsonl; what they played adds up
+python tools/conflicts_report.py RUN...     RUN is a run's folder, or its events.jsonl; several runs are added up
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ the same table of what it has played itself. {CELLS}
 
 
 def raced(runs: Iterable[Path]) -> Iterator[RaceOutcome]:
-    """What the recordings tell of races."""
+    """Yield the race outcomes of these recordings."""
     for run in runs:
         for line in (run if run.is_file() else run / "events.jsonl").read_text("utf-8").splitlines():
             form = json.loads(line)
             if form.get("event") == name_of(RaceOutcome):
                 event = from_json(form)
-                assert isinstance(event, RaceOutcome)  # noqa: S101 - its kind was asked for
+                assert isinstance(event, RaceOutcome)  # noqa: S101 - its kind was compared
                 yield event
 
 
 def document(events: Iterable[RaceOutcome]) -> str:
-    """The report."""
+    """Return the report."""
     return TEXT + "".join(f"| {' | '.join(conflict.cells)} |\n" for conflict in conflicts(events))
 
 

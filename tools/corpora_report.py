@@ -1,10 +1,9 @@
-"""Writes `reports/corpora.md` from runs of `conformance corpus`: what each engine answered, and
-whose fault each failure is.
+"""Writes `reports/corpora.md` from runs of `conformance corpus`: each engine's answers, and who is at fault.
 
 python tools/corpora_report.py RUN...     RUN is a run's folder, or its cases.jsonl; later ones replace earlier answers
 
-`reports/corpora.toml` says of each failed case whose fault it is, and why. Exit 1 if it says nothing of one, or
-speaks of one that does not fail.
+`reports/corpora.toml` holds a ruling for each failed case: who is at fault, and why. Exit 1 if a failed case has no
+ruling, or a ruling names a case that does not fail.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ Ruling = dict[str, Any]
 
 
 def answers(runs: Iterable[Path]) -> list[Answer]:
-    """The newest answer to each question, by engine."""
-    found: dict[tuple[str, ...], Answer] = {}
+    """Return the newest answer of each engine to each question."""
+    newest: dict[tuple[str, ...], Answer] = {}
     for run in runs:
         file = run if run.is_file() else run / "cases.jsonl"
         for line in file.read_text(encoding="utf-8").splitlines():
-            each = json.loads(line)
-            found[each["engine"], each["corpus"], each["case"], each["spec"]] = each
-    return list(found.values())
+            answer = json.loads(line)
+            newest[answer["engine"], answer["corpus"], answer["case"], answer["spec"]] = answer
+    return list(newest.values())
 
 
 def ruling_of(answer: Answer, rulings: Iterable[Ruling]) -> Ruling | None:
-    """What is said of a failure."""
+    """Return the ruling on a failure, or None."""
     engine = answer["engine"].partition("@")[0]
     return next(
         (ruling for ruling in rulings if ruling["engine"] == engine and answer["case"] in ruling["cases"]),
@@ -50,47 +49,51 @@ def ruling_of(answer: Answer, rulings: Iterable[Ruling]) -> Ruling | None:
     )
 
 
-def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answer]]:
-    """The report, and the failures of which nothing is said."""
-    counts = Counter((each["engine"], each["corpus"], each["kind"], each["result"]) for each in found)
+def document(every_answer: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answer]]:
+    """Return the report, and the failures without a ruling."""
+    counts = Counter(
+        (answer["engine"], answer["corpus"], answer["kind"], answer["result"]) for answer in every_answer
+    )
     lines = [HEAD, "| engine | corpus | kind | passed | failed | out of scope |", "|---|---|---|---|---|---|"]
     lines += [
         "| " + " | ".join((*row, *(str(counts[*row, result]) for result in RESULTS))) + " |"
         for row in sorted({key[:3] for key in counts})
     ]
-    lines += ["", _asked(found)]
-    failures = [each for each in found if each["result"] == "failed"]
+    lines += ["", _questions_asked(every_answer)]
+    failures = [answer for answer in every_answer if answer["result"] == "failed"]
     lines += ["", "## Failures", *_failures(failures, rulings)]
-    lines += ["", "## Out of scope", "", *_reasons(found)]
+    lines += ["", "## Out of scope", "", *_reasons(every_answer)]
     return "\n".join(lines) + "\n", [failure for failure in failures if ruling_of(failure, rulings) is None]
 
 
-def idle(found: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
-    """Engines and cases that are ruled on and do not fail, among the engines that answered."""
-    engines = {each["engine"].partition("@")[0] for each in found}
+def needless_rulings(every_answer: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
+    """Return engines and cases with a ruling that do not fail, among the engines that answered."""
+    engines = {answer["engine"].partition("@")[0] for answer in every_answer}
     failed = {
-        (each["engine"].partition("@")[0], each["case"]) for each in found if each["result"] == "failed"
+        (answer["engine"].partition("@")[0], answer["case"])
+        for answer in every_answer
+        if answer["result"] == "failed"
     }
     ruled = [(ruling["engine"], case) for ruling in rulings for case in ruling["cases"]]
     return [(engine, case) for engine, case in ruled if engine in engines and (engine, case) not in failed]
 
 
-def _asked(found: list[Answer]) -> str:
-    """How many questions each engine was asked, since a run may have been cut."""
-    asked = Counter(each["engine"] for each in found)
+def _questions_asked(every_answer: list[Answer]) -> str:
+    """Say how many questions each engine answered, because a run may have been cut."""
+    asked = Counter(answer["engine"] for answer in every_answer)
     most = max(asked.values(), default=0)
-    told = (
+    counts = (
         f"{name} {count}" + ("" if count == most else f" of {most}") for name, count in sorted(asked.items())
     )
-    return f"Questions asked: {', '.join(told)}."
+    return f"Questions asked: {', '.join(counts)}."
 
 
-def _reasons(found: list[Answer]) -> Iterator[str]:
-    """Why engines were not asked, or not judged, without what is peculiar to a case."""
+def _reasons(every_answer: list[Answer]) -> Iterator[str]:
+    """Yield the table of reasons for `out of scope`, without the part of a reason that names a case."""
     counts = Counter(
-        (each["engine"], each["why"].split(": ")[0].split("'")[0].strip())
-        for each in found
-        if each["result"] == "out of scope" and each["why"]
+        (answer["engine"], answer["why"].split(": ")[0].split("'")[0].strip())
+        for answer in every_answer
+        if answer["result"] == "out of scope" and answer["why"]
     )
     yield "| engine | why | questions |"
     yield "|---|---|---|"
@@ -103,28 +106,30 @@ def _failures(failures: list[Answer], rulings: list[Ruling]) -> Iterator[str]:
     for failure in failures:
         ruling = ruling_of(failure, rulings)
         by_ruling[rulings.index(ruling) if ruling else len(rulings)].append(failure)
-    for at, ruling in enumerate(rulings):
-        told = by_ruling.get(at, [])
-        if told:
-            yield f"\n### {told[0]['engine']}: {ruling['title']} ({len(told)})\n"
+    for number, ruling in enumerate(rulings):
+        ruled = by_ruling.get(number, [])
+        if ruled:
+            yield f"\n### {ruled[0]['engine']}: {ruling['title']} ({len(ruled)})\n"
             yield f"Fault: {ruling['fault']}. {ruling['why'].strip()}\n"
-            yield from sorted({f"- {each['corpus']} `{each['case']}`" for each in told})
-    for each in by_ruling.get(len(rulings), []):
-        yield f"\nNot looked at: {each['engine']} {each['corpus']} `{each['case']}` {each['spec']}"
+            yield from sorted({f"- {failure['corpus']} `{failure['case']}`" for failure in ruled})
+    for failure in by_ruling.get(len(rulings), []):
+        yield f"\nNot looked at: {failure['engine']} {failure['corpus']} `{failure['case']}` {failure['spec']}"
 
 
 def main(arguments: list[str]) -> int:
-    """Write the report."""
+    """Write the report. Return 1 if a ruling is missing or needless."""
     rulings = tomllib.loads((REPORTS / "corpora.toml").read_text(encoding="utf-8"))["ruling"]
-    found = answers(map(Path, arguments))
-    text, open_ones = document(found, rulings)
+    every_answer = answers(map(Path, arguments))
+    text, without_ruling = document(every_answer, rulings)
     (REPORTS / "corpora.md").write_text(text, encoding="utf-8")
-    for each in open_ones:
-        print(f"nothing is said of {each['engine']} {each['corpus']} {each['case']}: {each['why'][:160]}")
-    needless = idle(found, rulings)
+    for failure in without_ruling:
+        print(
+            f"nothing is said of {failure['engine']} {failure['corpus']} {failure['case']}: {failure['why'][:160]}"
+        )
+    needless = needless_rulings(every_answer, rulings)
     for engine, case in needless:
         print(f"{engine} does not fail {case}: its ruling is needless")
-    return int(bool(open_ones or needless))
+    return int(bool(without_ruling or needless))
 
 
 if __name__ == "__main__":

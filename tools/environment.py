@@ -1,6 +1,6 @@
-"""Makes `.venv` from `requirements.lock`, and mends it when it is stale; what runs inside it is not its concern.
+"""Makes `.venv` from `requirements.lock`, and mends it when it is stale.
 
-Called by `./dev` with whatever Python the machine has, so the standard library is all there is:
+`./dev` calls it with the Python of the machine, so it imports the standard library alone:
 
     environment.py fresh    exit 0 if `.venv` can be used as it is; changes nothing
     environment.py make     make or mend it, one process at a time
@@ -57,7 +57,7 @@ class Unable(Exception):
 
 
 class State(Enum):
-    """What `.venv` is, compared with the checkout that it stands in."""
+    """The state of `.venv`, compared with its checkout."""
 
     FRESH = "fresh"
     MISSING = "missing"
@@ -83,7 +83,7 @@ class Checkout:
         self.stamp = self.venv / "made-from.json"
 
     def wanted(self) -> dict[str, str]:
-        """What the stamp of a fresh environment holds."""
+        """Return what the stamp of a fresh environment holds."""
         project = tomllib.loads(self.project.read_text())
         # The settings of ruff, mypy and pytest install nothing.
         installed = [
@@ -98,11 +98,11 @@ class Checkout:
         }
 
     def state(self) -> State:
-        """Compare the stamp, which is the last thing that set-up writes, with the checkout."""
+        """Return the state of `.venv`: its stamp, which set-up writes last, is compared with the checkout."""
         if not self.venv.exists():
             return State.MISSING
         try:
-            found = json.loads(self.stamp.read_text())
+            stamped = json.loads(self.stamp.read_text())
             subprocess.run([self.python, "-I", "-c", ""], check=True, capture_output=True)
         except (OSError, ValueError, subprocess.CalledProcessError):
             return State.HALF_MADE
@@ -112,12 +112,12 @@ class Checkout:
             ("requirements.lock", State.OTHER_PACKAGES),
             ("pyproject.toml", State.OTHER_PROJECT),
         ):
-            if found.get(key) != wanted[key]:
+            if stamped.get(key) != wanted[key]:
                 return state
         return State.FRESH
 
     def make(self) -> None:
-        """Bring `.venv` to the state FRESH, whatever it is."""
+        """Bring `.venv` to the state FRESH. Raises `Unable`."""
         with _only_one(self.root / ".venv.lock"):
             state = self.state()
             if state is State.FRESH:
@@ -137,7 +137,7 @@ class Checkout:
 
 
 class Installer:
-    """Fills an environment, with uv where the machine has it and with the environment's own pip elsewhere."""
+    """Fills an environment: with uv if the machine has it, else with the environment's own pip."""
 
     def __init__(self, checkout: Checkout) -> None:
         self.checkout = checkout
@@ -241,7 +241,7 @@ class Installer:
 
 
 def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
-    """Say what is wrong with the machine's Java and what to type, or None where Spark can run on it."""
+    """Return what is wrong with the machine's Java and what to type, or None if Spark can run on it."""
     java = _java_finder()
     try:
         java.find_java(environment)
@@ -255,7 +255,7 @@ def java_trouble(environment: Mapping[str, str] = os.environ) -> str | None:
 
 
 def _java_finder() -> Any:
-    """The module that looks for Java when engines are run; nothing is installed yet, so it is loaded by its path."""
+    """Return the module that finds Java for engines. Nothing is installed yet, so it is loaded by its path."""
     spec = importlib.util.spec_from_file_location("java_finder", JAVA_FINDER)
     assert spec is not None and spec.loader is not None  # noqa: PT018, S101 - it is a file of Python
     module = importlib.util.module_from_spec(spec)

@@ -34,6 +34,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import conformance
+from delta_models.operations import Append, Create
+from delta_models.schema import LONG, STRING, Field, Struct
+from delta_models.values import Rows
+
 TOO_MANY = 1
 SEED = 1  # with this one the measured step is followed by a read of an older state
 
@@ -95,7 +100,7 @@ def staged_step(folder: Path) -> tuple[Callable[[Any], None], Callable[[], int]]
 
 
 def profiled(execute: Callable[[], None], root: Path) -> list[str]:
-    """The modules below `root`, by path, of the functions that are called, in order."""
+    """Return the modules below `root`, by path, of the functions that are called, in order."""
     prefix = f"{root}/"
     called: list[str] = []
 
@@ -113,29 +118,26 @@ def profiled(execute: Callable[[], None], root: Path) -> list[str]:
 
 
 def sequence_of(called: Sequence[str]) -> list[str]:
-    """The modules with calls in a row put together."""
+    """Return the modules, with calls in a row put together."""
     return [module for module, _ in groupby(called)]
 
 
 def is_inner(module: str) -> bool:
-    """Whether a module belongs to the checks or the events."""
+    """Return whether a module belongs to the checks or the events."""
     return module.split("/", maxsplit=1)[0] in {"checks", "events"}
 
 
 def walk_of_an_append() -> tuple[list[str], int]:
-    """The sequence of modules of one append, and the calls of the engine in it."""
-    operations, schema, values = (
-        import_module(f"delta_models.{name}") for name in ("operations", "schema", "values")
-    )
-    table = schema.Struct((schema.Field("id", schema.LONG), schema.Field("name", schema.STRING)))
+    """Return the sequence of modules of one append, and the number of engine calls in it."""
+    table = Struct((Field("id", LONG), Field("name", STRING)))
 
-    def append(*rows: tuple[int, str]) -> Any:
-        return operations.Append(values.Rows(table, rows))
+    def append(*rows: tuple[int, str]) -> Append:
+        return Append(Rows(table, rows))
 
-    root = Path(str(import_module("conformance").__file__)).parent
+    root = Path(str(conformance.__file__)).parent
     with tempfile.TemporaryDirectory(prefix="profile-append-") as folder:
         execute, count = staged_step(Path(folder))
-        execute(operations.Create(table))
+        execute(Create(table))
         execute(append((1, "a"), (2, "b")))
         before = count()
         measured = append((3, "c"), (4, "d"))

@@ -1,7 +1,7 @@
-"""Writes `docs/requirements.md` from the catalogue: each rule, its source, the check that judges it, its liar.
+"""Writes `docs/requirements.md` from the catalogue: each rule with its source, its check and its mutant.
 
 python tools/requirements_doc.py           write it
-python tools/requirements_doc.py --check   say whether it is up to date: exit 1 if not
+python tools/requirements_doc.py --check   exit 1 if it is not up to date
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # for the liars, which live in the tests
+sys.path.insert(0, str(ROOT))  # the mutants are part of the tests
 
 from delta_models.requirements import CATALOGUE, Requirement  # noqa: E402
 from tests.mutants.registry import trippers  # noqa: E402
@@ -22,14 +22,14 @@ HEAD = """# The requirements
 Every rule that the harness holds an engine to, generated from `delta_models.requirements` by
 `python tools/requirements_doc.py`; a test fails if this file is not up to date. `conformance explain ID` prints one.
 
-The class says what a breach is worth. *must* and *should* stand in the protocol (the section is named); *reference* is
-what delta-spark 4.4.0 does where the protocol is silent; *lenient* is free, and never broken. A broken *must* is
-`violated`; a broken *should* or *reference* is `differs`, and fails a run only for engines that declare
-`compatible_with: delta-spark`. The side is the one that a breach is charged to.
+The class says how much a violation counts. *must* and *should* come from the protocol, in the section that is named.
+*reference* is what delta-spark 4.4.0 does where the protocol is silent. *lenient* leaves engines free, so it is never
+violated. A violated *must* has the verdict `violated`. A violated *should* or *reference* has the verdict `differs`. It
+fails a run only for engines that declare `compatible_with: delta-spark`. The side is the one that gets the blame.
 
-The last column says with which lie each rule is proved to be heard: an engine that is honest but for this, a log that
-is damaged in this one place, or the traces of a step that breaks the rule. Beside each stands the honest twin that is
-not heard (`tests/mutants`, `tests/models/log`).
+The last column names the proof that the check of a rule can fail: a mutant, which is an engine with this one fault, a
+log with this one damage, or the traces of a step that breaks the rule. Each has an honest twin, on which the check
+passes (`tests/mutants`, `tests/models/log`).
 """
 TITLES = {
     "outcome": "What an operation reports",
@@ -53,7 +53,7 @@ TITLES = {
 
 
 def document() -> str:
-    """The text of the whole file."""
+    """Return the text of the whole file."""
     kinds = sorted({_kind(requirement) for requirement in CATALOGUE}, key=_place)
     observable = sum(requirement.unobservable is None for requirement in CATALOGUE)
     counted = f"\n{len(CATALOGUE)} rules, {observable} of them observable.\n"
@@ -95,7 +95,7 @@ def _place(kind: str) -> tuple[int, str]:
 
 
 def main() -> int:
-    """Write the file, or check it."""
+    """Write the file, or check it. Return the exit code."""
     text = document()
     if "--check" in sys.argv[1:]:
         current = TARGET.read_text(encoding="utf-8") if TARGET.exists() else ""

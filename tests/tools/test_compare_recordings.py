@@ -77,7 +77,7 @@ def record(folder: Path, change: Change | None = None, *, finding: dict[str, Any
 
 
 def event(events: list[dict[str, Any]], kind: str) -> dict[str, Any]:
-    return next(each for each in events if each["event"] == kind)
+    return next(event for event in events if event["event"] == kind)
 
 
 def another_play(events: list[dict[str, Any]], summary: dict[str, Any]) -> None:
@@ -142,19 +142,19 @@ def test_an_event_more_counts(tmp_path, capsys):
     assert "HarnessFault: 1 of 1 places differ" in capsys.readouterr().out
 
 
-def test_a_finding_told_twice_counts(tmp_path):
+def test_a_finding_that_is_recorded_twice_counts(tmp_path):
     old = record(tmp_path / "old")
     new = record(tmp_path / "new", lambda events, _: events.insert(3, events[3]))
     assert main([str(old), str(new)]) == DIFFERENT
 
 
-def test_changed_evidence_is_told_by_requirement(tmp_path, capsys):
+def test_changed_evidence_is_listed_by_requirement(tmp_path, capsys):
     old = record(tmp_path / "old")
     new = record(tmp_path / "new", more_evidence)
     assert main([str(old), str(new)]) == DIFFERENT
-    told = capsys.readouterr().out
-    assert "evidence: 1 of 2 places differ" in told
-    assert "log.field-type: 60 -> 64 in 1 places" in told
+    output = capsys.readouterr().out
+    assert "evidence: 1 of 2 places differ" in output
+    assert "log.field-type: 60 -> 64 in 1 places" in output
 
 
 def test_a_kept_finding_and_its_files_count(tmp_path, capsys):
@@ -163,9 +163,9 @@ def test_a_kept_finding_and_its_files_count(tmp_path, capsys):
     (new / "findings/0e845e40/history.json").write_text('{"format": 1, "steps": []}')
     (new / "findings/0e845e40/script_delta_rs.py").unlink()
     assert main([str(old), str(new)]) == DIFFERENT
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for kind in ("kept findings", "kept histories", "kept scripts"):
-        assert f"{kind}: 1 of 1 places differ" in told
+        assert f"{kind}: 1 of 1 places differ" in output
 
 
 def test_a_changed_claim_counts(tmp_path, capsys):
@@ -269,7 +269,7 @@ def test_a_place_where_old_disagrees_with_itself_is_not_judged(tmp_path, capsys)
     assert "unstable in OLD, so not judged: 1 files left over" in capsys.readouterr().out
 
 
-def test_a_place_where_only_new_disagrees_with_itself_is_told(tmp_path, capsys):
+def test_a_place_where_only_new_disagrees_with_itself_is_reported(tmp_path, capsys):
     old = record(tmp_path / "old")
     for at, count in enumerate((12, 14)):
         record(tmp_path / "new" / str(at), with_left_over(count))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from delta_models.requirements import CATALOGUE
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_table_of_requirements_is_up_to_date():

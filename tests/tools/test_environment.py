@@ -17,7 +17,7 @@ import pytest
 from tools import environment
 from tools.environment import Checkout, State
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 HASHED = " \\\n    --hash=sha256:00\n"
 
 # Notes each call, and makes an environment that consists of one link.
@@ -179,9 +179,9 @@ class TestSetUp:
         command = [str(checkout.root / "dev"), "python", "-c", ""]
         environ = {**os.environ, "UV_SLEEP": "1"}
         both = [subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-        told = [process.communicate(timeout=60)[1] for process in both]
+        messages = [process.communicate(timeout=60)[1] for process in both]
         assert [process.returncode for process in both] == [0, 0]
-        assert sorted("waiting for it" in text for text in told) == [False, True]
+        assert sorted("waiting for it" in text for text in messages) == [False, True]
         assert sum(call.startswith("venv") for call in calls(programs)) == 1
 
 
@@ -191,11 +191,13 @@ class TestTrouble:
     ) -> None:
         done = dev(checkout, "python", "-c", "")
         assert done.returncode == 0
-        told = done.stderr.splitlines()
-        assert told[0] == "Java 17 or newer is needed: there is no java on PATH, and JAVA_HOME is not set."
-        assert told.index("Ready after 0 s.") > 0
+        messages = done.stderr.splitlines()
+        assert (
+            messages[0] == "Java 17 or newer is needed: there is no java on PATH, and JAVA_HOME is not set."
+        )
+        assert messages.index("Ready after 0 s.") > 0
         for system, line in (("Debian", "apt install"), ("Fedora", "dnf install"), ("macOS", "brew install")):
-            assert any(system in each and line in each for each in told[1:5])
+            assert any(system in message and line in message for message in messages[1:5])
 
     def test_check_says_what_is_missing_and_downloads_nothing(
         self, checkout: Checkout, programs: Path
@@ -223,12 +225,12 @@ class TestTrouble:
         (tmp_path / "bin").mkdir()
         a_program(tmp_path / "bin" / "java", f"#!/bin/sh\necho '{says}' >&2\n")
         for variables in ({"JAVA_HOME": str(tmp_path), "PATH": ""}, {"PATH": str(tmp_path / "bin")}):
-            found = environment.java_trouble(variables)
-            assert found == trouble if trouble is None else trouble in str(found)
+            reported = environment.java_trouble(variables)
+            assert reported == trouble if trouble is None else trouble in str(reported)
 
     def test_java_home_counts_before_path_and_is_named_when_it_is_wrong(self, tmp_path: Path) -> None:
-        found = environment.java_trouble({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]})
-        assert str(found).startswith(
+        reported = environment.java_trouble({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]})
+        assert str(reported).startswith(
             f"Java 17 or newer is needed: JAVA_HOME is {tmp_path}, and there is no bin/java in it."
         )
 
@@ -242,7 +244,7 @@ class TestTrouble:
         assert "no Python 3.11 or newer" in done.stderr
         assert "sudo apt install python3 python3-venv" in done.stderr
 
-    def test_a_python_that_can_make_no_environment_is_told_with_its_cure(
+    def test_a_python_that_can_make_no_environment_is_reported_with_its_cure(
         self, checkout: Checkout, programs: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (programs / "uv").unlink()
