@@ -18,21 +18,21 @@ from pathlib import Path
 
 from benchmarks.results import Result, Row, in_parts
 from conformance.triage.replay import FAILS
-from tests.triage.elsewhere import CRASH, RACE, kept, replays
+from tests.triage.fresh_clone import CRASH, RACE, record_finding, replays
 
 TIMES = 20
 
 
 def _rows(deviation: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="replays-") as folder:
-        finding = kept(deviation, Path(folder) / "kept")
+        finding = record_finding(deviation, Path(folder) / "kept")
         replayed = Counter(replays(finding, Path(folder) / "again", TIMES))
     ended, same = replayed.most_common(1)[0]
     same = same if ended.exit == FAILS else 0
     share = same / TIMES
     row = Row(
         f"{deviation} replays elsewhere", "replays", same, "asked", TIMES, share, (share, share), 1.0, pairs=TIMES,
-        note=ended.said.strip(),
+        note=ended.output.strip(),
     )  # fmt: skip
     return [row]
 

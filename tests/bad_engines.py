@@ -1,4 +1,4 @@
-"""Engines that go wrong in the middle of a run, each in one way: honest until the fatal operation."""
+"""Engines that fail in the middle of a run, each in one way. They are honest until their fatal operation."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ FATAL = 2
 
 
 class Honest(Reference):
-    """Counts operations, and is otherwise honest. `fatal` is what the second one of a process does."""
+    """An honest engine that calls `fatal` in its second operation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,11 +37,11 @@ class Honest(Reference):
         return super().execute(operation, tag)
 
     def fatal(self) -> None:
-        """What happens."""
+        """Fail, in the way of the subclass."""
 
 
 class Segfaults(Honest):
-    """Follows a null pointer, after some last words."""
+    """Writes a line to stderr and follows a null pointer."""
 
     def fatal(self) -> None:
         os.write(2, b"about to follow a null pointer\n")
@@ -56,7 +56,7 @@ class Hangs(Honest):
 
 
 class PrintsGarbage(Honest):
-    """Prints bytes on its stdout that look like nothing, and goes on: its stdout is a log."""
+    """Prints random bytes on its stdout and goes on: its stdout is a log."""
 
     def fatal(self) -> None:
         os.write(1, b"DCW1\xff\xff\xff\xff{]" + os.urandom(4096))
@@ -93,7 +93,7 @@ class TextForNumbers(Honest):
 
 
 class DiesAtStart(Honest):
-    """Ends before it says hello."""
+    """Exits before its hello."""
 
     def start(self, work: Path) -> None:
         os.write(2, b"no licence found\n")
@@ -101,7 +101,7 @@ class DiesAtStart(Honest):
 
 
 class Lies(Honest):
-    """Says that it appended, and did not."""
+    """Reports `committed` for an append, and appends nothing."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         if isinstance(operation, Append) and operation.rows.rows:
@@ -110,20 +110,22 @@ class Lies(Honest):
 
 
 class NeverUpdates(Honest):
-    """Claims little."""
+    """Claims only to create, to append and to read."""
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
         claimed = super().capabilities
         kept = {
-            name: each for name, each in claimed["operations"].items() if name in {"Create", "Append", "Read"}
+            name: options
+            for name, options in claimed["operations"].items()
+            if name in {"Create", "Append", "Read"}
         }
         return {**claimed, "operations": kept}
 
 
 class KillsTheHarness(Honest):
-    """Kills the worker that drives it: the host's parent is its warden, whose parent is the worker."""
+    """Kills its worker: the host's parent is its host supervisor, and the parent of that is the worker."""
 
     def fatal(self) -> None:
-        warden = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
-        os.kill(int(warden[1]), 9)
+        supervisor = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+        os.kill(int(supervisor[1]), 9)

@@ -1,4 +1,4 @@
-"""A run of the command line in this process, with its results read back."""
+"""The fixture `run`: `conformance run` in this process, with its results."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ ENGINES = Path(__file__).parent / "bad_engines.py"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run ended, and what it left."""
+    """The exit code, output and folder of a run."""
 
     exit: int
-    said: str
+    output: str
     folder: Path
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The summary."""
+        """The content of `summary.json`."""
         loaded: dict[str, Any] = json.loads((self.folder / "summary.json").read_text())
         return loaded
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """Everything that was recorded."""
+        """The content of `events.jsonl`."""
         return [json.loads(line) for line in (self.folder / "events.jsonl").read_text().splitlines()]
 
     @property
-    def broken(self) -> set[str]:
+    def violated(self) -> set[str]:
         """The requirements with findings."""
-        return {each["requirement"] for each in self.summary["findings"]}
+        return {finding["requirement"] for finding in self.summary["findings"]}
 
 
 def engine(name: str) -> str:
-    """What asks for one of the engines beside this file."""
+    """Return the `--engine` argument of an engine in `bad_engines.py`."""
     return f"{ENGINES}:{name}"
 
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
-    """`conformance run` with small numbers and a fixed seed, unless told otherwise."""
+    """Return a function that runs `conformance run`, with small numbers and a fixed seed by default."""
 
-    def go(*words: str) -> Run:
+    def run_command(*words: str) -> Run:
         fixed = [
             "--profile",
             "dev",
@@ -67,4 +67,4 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Run
         captured = capsys.readouterr()
         return Run(code, captured.out + captured.err, (tmp_path / "latest").resolve())
 
-    return go
+    return run_command

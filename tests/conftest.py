@@ -1,4 +1,4 @@
-"""What holds for every test: how Hypothesis runs, who runs it, and that a skip is never quiet."""
+"""Set-up of all tests: plugins, settings of Hypothesis, and the work of each xdist worker."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 pytest_plugins = ("pytester", "tests.skips", "tests.command_runs")
 
-# No deadline, no complaint of slow draws: a busy machine is no defect. The same examples each time: a test that fails
-# for one commit and passes for the next without a reason helps nobody, and to explore is what campaigns are for.
+# A busy machine is no defect, so there is no deadline and no check for slow draws. Examples are the same each time: a
+# test must not fail by chance, and campaigns explore.
 settings.register_profile(
     "repository",
     deadline=None,
@@ -20,19 +20,23 @@ settings.register_profile(
 )
 settings.load_profile("repository")
 
-# Each of these folders has its Spark sessions for all of its tests: one worker starts them, not every worker its own.
-TOGETHER = ("tests/pyspark_delta/", "tests/adapters/delta_spark/", "tests/adapters/pyspark_engine/")
+# The tests of each of these folders share Spark sessions. One worker gets the folder, so the sessions start once.
+SPARK_FOLDERS = ("tests/pyspark_delta/", "tests/adapters/delta_spark/", "tests/adapters/pyspark_engine/")
 
 
-class ByFileOrSession(LoadFileScheduling):  # type: ignore[misc]
-    """A file of tests to one worker, and all files that share a Spark session to the same."""
+class FileOrSparkScheduling(LoadFileScheduling):  # type: ignore[misc]
+    """Gives a file of tests to one worker, and all files of a Spark folder to the same worker.
+
+    `_split_scope` is private. The public way, `--dist loadgroup` with marks `xdist_group`, has no effect: xdist 3.8
+    appends the group to `Item._nodeid`, which pytest 9.2 no longer reads.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return next(
-            (folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid)
+            (folder for folder in SPARK_FOLDERS if nodeid.startswith(folder)), super()._split_scope(nodeid)
         )
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFileOrSession | None:
-    """What `--dist loadfile` means here."""
-    return ByFileOrSession(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileOrSparkScheduling | None:
+    """Return the scheduling of `--dist loadfile`, or None for any other."""
+    return FileOrSparkScheduling(config, log) if config.getoption("dist") == "loadfile" else None

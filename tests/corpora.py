@@ -1,7 +1,7 @@
-"""The reference tables that others made: found beside the checkout, unpacked once into the user's cache.
+"""The reference tables of other projects, unpacked once into the user's cache.
 
-They are looked for in the folder that `DELTA_CONFORMANCE_CORPORA` names, else in `../shared/corpora`. A test that asks
-for one that is not there is skipped, which `tests.skips` tells loudly.
+Their archives lie in the folder that `DELTA_CONFORMANCE_CORPORA` names, else in `../shared/corpora`. If an archive is
+missing, its tests are skipped, and `tests/skips.py` reports it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ARCHIVES: Final = {
 
 
 def corpus(name: str) -> Path:
-    """The cases of this corpus in a folder, to be read in place and never written; without it, the test is skipped."""
+    """Return the folder with the cases of a corpus, which is read only. Skip the test if the archive is missing."""
     archive_name, folder = ARCHIVES[name]
     archive = _home() / archive_name
     if not archive.is_file():
@@ -35,13 +35,13 @@ def corpus(name: str) -> Path:
 
 
 def unpacked(archive: Path, cache: Path) -> Path:
-    """What this archive holds, in a folder named after its content: another version never meets an old folder."""
+    """Return a folder with the files of an archive. Its name holds a hash, so each version has its own folder."""
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
     target = cache / f"{archive.name.removesuffix('.tar.gz')}-{digest}"
     if target.is_dir():
         return target
     cache.mkdir(parents=True, exist_ok=True)
-    # Unpacked elsewhere and renamed: a folder with the final name is complete, whoever else is unpacking it now.
+    # Unpacked elsewhere and renamed, so a folder with the final name is complete, even if two processes unpack it.
     scratch = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=cache))
     try:
         with tarfile.open(archive) as opened:

@@ -1,8 +1,8 @@
-"""A pytest plugin: skipped tests are told loudly, and fail the session where `CONFORMANCE_FORBID_SKIPS=1`.
+"""A pytest plugin that reports skipped tests at the end, and fails the session if `CONFORMANCE_FORBID_SKIPS=1`.
 
-`.ci/run` sets that: its machine has everything, so a skip would mean that something went untested. A machine that is
-known to lack something names it in `CONFORMANCE_MAY_LACK` (comma-separated); the reason of such a skip starts with the
-same word and a colon: `pytest.skip("corpora: ...")`.
+`.ci/run` sets that. Its machine has everything, so a skip would mean that something was not tested. If a machine lacks
+something, `CONFORMANCE_MAY_LACK` names it (comma-separated). The reason of such a skip begins with the same word and a
+colon: `pytest.skip("corpora: ...")`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 
 
 def _skipped(config: pytest.Config) -> Counter[str]:
-    """Reason -> how many tests, or modules, were skipped for it; an expected failure is not a skip."""
+    """Return how many tests or modules were skipped, by reason. An expected failure is not a skip."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     reports = reporter.stats.get("skipped", []) if reporter else []
     # A report of a skip holds (path, line, "Skipped: reason").
@@ -29,14 +29,14 @@ def _forbidden(skipped: Counter[str]) -> Counter[str]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Turn a session that would end well into a failed one, for a skip that is forbidden."""
-    well = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
-    if session.exitstatus in well and _forbidden(_skipped(session.config)):
+    """Fail a session that passed, if it has a forbidden skip."""
+    passed = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
+    if session.exitstatus in passed and _forbidden(_skipped(session.config)):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say how many tests were skipped and why, most frequent first."""
+    """Print how many tests were skipped and why, the most frequent reason first."""
     skipped = _skipped(config)
     if not skipped:
         return

@@ -1,4 +1,4 @@
-"""`tests.corpora`: an archive is unpacked once, whole or not at all."""
+"""`tests/corpora.py`: an archive is unpacked once, completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tests.skips`: a skip is told, and fails the session where skips are forbidden."""
+"""`tests/skips.py`: a skip is reported, and fails the session if skips are forbidden."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(TESTS)
 
 
-def test_a_skip_is_told_with_its_reason_and_the_session_passes(pytester: pytest.Pytester) -> None:
+def test_a_skip_is_reported_with_its_reason_and_the_session_passes(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess()
     result.stdout.fnmatch_lines(
         ["!*1 SKIPPED*", "    1 x corpora: none here", "*1 passed, 1 skipped, 1 xfailed*"]
@@ -56,7 +56,7 @@ def test_a_skip_for_what_the_machine_may_lack_is_not_forbidden(
     assert pytester.runpytest_subprocess().ret == pytest.ExitCode.TESTS_FAILED
 
 
-def test_a_session_without_skips_passes_where_skips_are_forbidden(
+def test_a_session_without_skips_passes_if_skips_are_forbidden(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONFORMANCE_FORBID_SKIPS", "1")

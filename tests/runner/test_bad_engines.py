@@ -1,4 +1,4 @@
-"""Whatever an engine does in mid-run, the run goes on to its end and says what happened."""
+"""Whatever an engine does in the middle of a run, the run goes on to its end and reports it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TestLost:
             monkeypatch.setenv("CONFORMANCE_CALL_TIMEOUT", "8")  # waited out in both histories
         done = run("--engine", engine(name))
         assert done.exit == 1
-        assert requirement in done.broken
+        assert requirement in done.violated
         finding = next(event for event in done.events if event["event"] == "FindingFound")
         assert words in finding["detail"]
         assert "execute " in finding["where"]
@@ -43,19 +43,19 @@ class TestNoise:
     def test_what_an_engine_prints_does_no_harm(self, run, name):
         done = run("--engine", engine(name))
         assert done.summary["findings"] == []
-        assert sum(each["steps"] for each in done.summary["suites"]) == 12
+        assert sum(suite["steps"] for suite in done.summary["suites"]) == 12
 
 
 class TestWrong:
     def test_an_answer_of_other_types_is_a_finding_about_its_columns(self, run):
         done = run("--engine", engine("TextForNumbers"))
         assert done.exit == 1
-        assert "read.columns" in done.broken
+        assert "read.columns" in done.violated
 
-    def test_a_lie_about_an_append_is_found(self, run):
+    def test_an_append_that_appends_nothing_is_found(self, run):
         done = run("--engine", engine("Lies"))
         assert done.exit == 1
-        assert {"outcome.commits"} & done.broken
+        assert {"outcome.commits"} & done.violated
 
     def test_what_an_engine_does_not_claim_is_not_asked_of_it(self, run):
         done = run("--engine", engine("NeverUpdates"))
@@ -66,5 +66,5 @@ class TestHarness:
     def test_a_worker_that_dies_is_a_fault_of_the_harness_and_what_was_found_is_kept(self, run):
         done = run("--engine", engine("KillsTheHarness"))
         assert done.exit == 2
-        assert "worker 0 ended by signal SIGKILL in chunk lockstep-0" in done.said
+        assert "worker 0 ended by signal SIGKILL in chunk lockstep-0" in done.output
         assert done.events[-1]["event"] == "RunEnded"

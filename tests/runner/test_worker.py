@@ -1,4 +1,4 @@
-"""What a worker makes of its settings, in a real process."""
+"""A worker, in a real process, follows its settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conformance.runner.worker import BEHIND, Settings
 
 
 def niceness(pid: int) -> int:
-    """How nice a session is to others; where sessions are not weighed, how nice its first process is."""
+    """Return the niceness of a session, or of its first process if the system has no niceness of sessions."""
     group = Path(f"/proc/{pid}/autogroup")
     return int(group.read_text().split()[-1]) if group.exists() else os.getpriority(os.PRIO_PROCESS, pid)
 
@@ -54,7 +54,7 @@ with HostClient.start(parse_engine("reference"), Path(sys.argv[1])) as host:
 
 
 def test_an_engine_gives_way_as_its_worker_does(tmp_path):
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", IN_A_HOST, str(tmp_path)], capture_output=True, text=True, check=True
     )
-    assert told.stdout.split() == [str(min(os.nice(0) + 7, 19))]
+    assert completed.stdout.split() == [str(min(os.nice(0) + 7, 19))]

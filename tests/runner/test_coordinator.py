@@ -1,4 +1,4 @@
-"""However a run ends, it says so, keeps what was found, and leaves nothing running."""
+"""However a run ends, it reports that, keeps its findings, and leaves no process."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HONEST = engine("Honest")
 
 
 def start(out: Path, *words: str) -> subprocess.Popen[str]:
-    """A run in a process of its own, whose events come on its stdout."""
+    """Start a run in a process of its own. It prints its events."""
     command = [sys.executable, "-m", "conformance", "run", "--format", "json", "--out", str(out), *words]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def wait_for(process: subprocess.Popen[str], kind: str) -> None:
-    """Read events until one of a kind has come."""
+    """Read events until one of this kind comes."""
     assert process.stdout is not None
     for line in process.stdout:
         if json.loads(line)["event"] == kind:
@@ -39,10 +39,10 @@ def events(out: Path) -> list[dict[str, object]]:
 
 
 def assert_ended(watched: list[int], seconds: float) -> None:
-    """These processes, by their descriptors, are at their end; the system may still be burying one."""
-    for each in watched:
-        assert select.select([each], [], [], seconds)[0], "a process outlived the run"
-        os.close(each)
+    """Assert that these processes, given by descriptors, end. The system may still be removing one."""
+    for descriptor in watched:
+        assert select.select([descriptor], [], [], seconds)[0], "a process outlived the run"
+        os.close(descriptor)
 
 
 @pytest.mark.parametrize("number", (signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)))
@@ -55,7 +55,7 @@ def test_ctrl_c_ends_with_130_and_a_footer_and_no_process_is_left(tmp_path, numb
         len(family := descendants(process.pid)) < 4
     ):  # two workers with a host each, of which one may be slow
         wait_for(process, "HistoryEnded")
-    watched = [os.pidfd_open(each) for each in family]
+    watched = [os.pidfd_open(pid) for pid in family]
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == 130
@@ -97,9 +97,9 @@ def test_two_runs_on_one_output_folder_keep_out_of_each_others_way(tmp_path):
         "1",
     )
     first, second = start(tmp_path, *small, "--seed", "1"), start(tmp_path, *small, "--seed", "2")
-    for each in (first, second):
-        _, said = each.communicate(timeout=120)
-        assert each.returncode == 3, said
+    for process in (first, second):
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 3, errors
     folders = sorted(path for path in tmp_path.iterdir() if path.is_dir() and not path.is_symlink())
     assert len(folders) == 2
     assert {json.loads((folder / "summary.json").read_text())["seed"] for folder in folders} == {1, 2}
@@ -109,8 +109,8 @@ def test_two_runs_on_one_output_folder_keep_out_of_each_others_way(tmp_path):
 def test_a_budget_that_is_spent_early_leaves_the_run_inconclusive(run):
     done = run("--engine", HONEST, "--profile", "nightly", "--suite", "lockstep", "--budget", "2s")
     assert done.exit == 3
-    assert "budget" in done.said
-    assert [each for each in done.summary["suites"] if not each["complete"]]
+    assert "budget" in done.output
+    assert [suite for suite in done.summary["suites"] if not suite["complete"]]
 
 
 def test_a_run_ends_after_as_many_findings_as_asked_for(run):
@@ -119,7 +119,7 @@ def test_a_run_ends_after_as_many_findings_as_asked_for(run):
     )
     assert done.exit == 1
     assert len(done.summary["findings"]) >= 1
-    assert "--max-findings" in done.said
+    assert "--max-findings" in done.output
 
 
 def test_without_java_the_others_play_and_the_run_is_inconclusive_and_says_why(run, monkeypatch):
@@ -131,5 +131,5 @@ def test_without_java_the_others_play_and_the_run_is_inconclusive_and_says_why(r
     finally:
         registry.java_availability.cache_clear()
     assert done.exit == 3
-    assert {each["status"] for each in done.summary["engines"]} == {"tested", "unavailable"}
-    assert "openjdk-17" in done.said
+    assert {state["status"] for state in done.summary["engines"]} == {"tested", "unavailable"}
+    assert "openjdk-17" in done.output

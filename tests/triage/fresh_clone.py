@@ -1,5 +1,7 @@
-"""Findings of storage that fails and of writers that race, played again where nothing is as it was: in a fresh clone at
-another path, under another hash seed and another zone, while somebody keeps a core busy."""
+"""Replays findings of faults and races in a fresh clone of the repository.
+
+Each replay has another path, hash seed and time zone, and an empty cache, while another process keeps a core busy.
+"""
 
 from __future__ import annotations
 
@@ -32,35 +34,35 @@ PACKAGES = ("", "adapters", "models")  # folders of a checkout that are on its p
 RACE, CRASH = "delta-rs-append-refused-after-removal", "delta-rs-commit-found-taken"  # known in deltalake
 ZONES = ("Pacific/Kiritimati", "America/St_Johns", "Asia/Kathmandu", "Pacific/Marquesas", "UTC")
 BUSY = "while True: pass"
-MADE_UP = re.compile(r"part-[0-9a-f-]+-c000")  # what an engine calls its files is another name each time
+FILE_NAME = re.compile(r"part-[0-9a-f-]+-c000")  # an engine draws another name each time
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a replay ended, and what it said."""
+class ReplayResult:
+    """The exit code and the output of a replay."""
 
     exit: int
-    said: str
+    output: str
 
 
-def kept(deviation: str, folder: Path) -> Path:
-    """A known deviation's smallest history, played and kept as a finding."""
-    entry = next(each for each in all_deviations() if each.name == deviation)
+def record_finding(deviation: str, folder: Path) -> Path:
+    """Play the smallest history of a known deviation. Return the folder of its finding."""
+    entry = next(entry for entry in all_deviations() if entry.name == deviation)
     history = History.from_json(entry.history)
-    told: list[object] = []
+    events: list[object] = []
     instrumented_engines = InstrumentedEngines(
-        {entry.engine: parse_engine(entry.engine)}, folder / "arena", told.append
+        {entry.engine: parse_engine(entry.engine)}, folder / "arena", events.append
     )
     try:
         context = SuiteContext(
-            EnginePool([], folder / "hosts", told.append),
+            EnginePool([], folder / "hosts", events.append),
             FindingRecorder(folder),
-            told.append,
+            events.append,
             lambda: False,
             instrumented_engines,
         )
         players = [
-            each for place in "AB" if (each := instrumented_engines.player(entry.engine, place)) is not None
+            player for slot in "AB" if (player := instrumented_engines.player(entry.engine, slot)) is not None
         ]
         table_session = (
             WriterGroup(tuple(players)).table_session(context, folder / "table", "kept")
@@ -74,7 +76,7 @@ def kept(deviation: str, folder: Path) -> Path:
             )
         )
         history_recorder = HistoryRecorder(
-            Chunk(history.suite, "dev", 0, 1), 0, context.finding_recorder, told.append
+            Chunk(history.suite, "dev", 0, 1), 0, context.finding_recorder, events.append
         )
         history_recorder.take(table_session, table_session.open_all())
         for step in history.steps:
@@ -82,14 +84,14 @@ def kept(deviation: str, folder: Path) -> Path:
             history_recorder.take(table_session, (result for _, result in play([table_session], step)))
     finally:
         instrumented_engines.close()
-    found = [each for each in told if isinstance(each, FindingFound) and each.deviation == deviation]
-    return folder / found[0].folder
+    findings = [event for event in events if isinstance(event, FindingFound) and event.deviation == deviation]
+    return folder / findings[0].folder
 
 
 def fresh_clone(folder: Path) -> Path:
-    """What a clone of the repository as it stands would hold, and nothing that was made in it since."""
-    asked = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    names = subprocess.run(asked, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    """Copy the files that a clone of the repository would hold, as they are now, into this folder."""
+    command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, names):
         source, target = ROOT / name, folder / name
         if source.is_file():
@@ -100,7 +102,7 @@ def fresh_clone(folder: Path) -> Path:
 
 @contextmanager
 def busy_core() -> Iterator[None]:
-    """Somebody who works for as long as this lasts."""
+    """Keep a core busy meanwhile."""
     with subprocess.Popen([sys.executable, "-c", BUSY]) as other:
         try:
             yield
@@ -108,8 +110,8 @@ def busy_core() -> Iterator[None]:
             other.kill()
 
 
-def elsewhere(clone: Path, number: int, *command: str) -> subprocess.CompletedProcess[str]:
-    """A command of Python in a clone, with a cache of its own, as nobody before has had it."""
+def run_python(clone: Path, number: int, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a clone, with a hash seed, time zone and cache of its own."""
     path = os.pathsep.join(str(clone / package) for package in PACKAGES)
     environment = {
         **os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": str(number + 1), "TZ": ZONES[number % len(ZONES)],
@@ -121,13 +123,15 @@ def elsewhere(clone: Path, number: int, *command: str) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-def replays(finding: Path, folder: Path, times: int) -> Iterator[Ended]:
-    """A finding again and again, each time from a folder of another name."""
+def replays(finding: Path, folder: Path, times: int) -> Iterator[ReplayResult]:
+    """Replay a finding several times, from a folder of another name each time."""
     clone = fresh_clone(folder / "clone")
     there = shutil.copytree(finding, folder / "elsewhere" / finding.name)
     with busy_core():
         for number in range(times):
             clone = clone.rename(folder / f"clone of {number}")
             there = there.rename(folder / "elsewhere" / f"found {number}")
-            ended = elsewhere(clone, number, "-m", "conformance", "replay", str(there))
-            yield Ended(ended.returncode, MADE_UP.sub("part-...", ended.stdout + ended.stderr))
+            completed = run_python(clone, number, "-m", "conformance", "replay", str(there))
+            yield ReplayResult(
+                completed.returncode, FILE_NAME.sub("part-...", completed.stdout + completed.stderr)
+            )

@@ -1,4 +1,4 @@
-"""Events and their JSON form."""
+"""Events, their JSON form, and the bus."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What engines say beside rows: the state of a table and its change feed, judged by what is expected. deltalake is the
-engine, and behind it those of `lying.py`."""
+"""An engine's answers about states and change feeds are compared with the expected ones.
+
+The engine is deltalake, and `mutants.py` gives it faults.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ STATE = {"protocol": LISTED, "metadata": {**METADATA, "configuration": {FEED: "t
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
-    """deltalake, which lies only where a test leaves a note beside the table."""
-    spec = relocated(parse_engine("delta-rs"), f"{Path(__file__).with_name('lying.py')}:Liar")
+    """deltalake, with a fault only if a test names it in a file beside the table."""
+    spec = relocated(parse_engine("delta-rs"), f"{Path(__file__).with_name('mutants.py')}:DeltaRsMutant")
     reader = HostReader(spec, tmp_path_factory.mktemp("host"))
     yield reader
     reader.close()
@@ -52,11 +54,11 @@ def recorded(acceptance):
         "partitionValues": {},
         "size": 1,
     }
-    told = {"path": "_change_data/cdc-2.parquet", "partitionValues": {}, "dataChange": False}
+    change = {"path": "_change_data/cdc-2.parquet", "partitionValues": {}, "dataChange": False}
     table.commit(
         {"remove": gone},
         {"add": table.added("part-2.parquet", 2)},
-        {"cdc": told | {"size": file.stat().st_size}},
+        {"cdc": change | {"size": file.stat().st_size}},
     )
     return acceptance
 
@@ -81,9 +83,9 @@ CHANGES = (
 )  # fmt: skip
 
 
-def verdict(case, engine, lie=""):
-    if lie:
-        (case.folder / "lie").write_text(lie)
+def verdict(case, engine, fault=""):
+    if fault:
+        (case.folder / "fault").write_text(fault)
     (question,) = find([case.folder])
     return engine.judge(question)
 
@@ -96,25 +98,25 @@ def test_a_change_feed_is_compared_row_by_row_without_the_times_of_commits(recor
     assert verdict(recorded, engine).result == "passed"
 
 
-def test_a_change_that_is_expected_and_not_told_is_a_failure(recorded, engine):
+def test_a_change_that_is_expected_and_missing_is_a_failure(recorded, engine):
     feed(recorded, *CHANGES[:3], (9, "B", "update_postimage", 2))
-    found = verdict(recorded, engine)
-    assert found.result == "failed"
-    assert "1 row missing" in found.why
+    judged = verdict(recorded, engine)
+    assert judged.result == "failed"
+    assert "1 row missing" in judged.why
 
 
 @pytest.mark.parametrize(
-    "lie", ("the last change is kept back", "all changes are inserts", "a recorded feed is refused")
+    "fault", ("the last change is kept back", "all changes are inserts", "a recorded feed is refused")
 )
-def test_who_lies_about_changes_is_caught(recorded, engine, lie):
+def test_a_fault_in_changes_is_caught(recorded, engine, fault):
     feed(recorded, *CHANGES)
-    assert verdict(recorded, engine, lie).result == "failed"
+    assert verdict(recorded, engine, fault).result == "failed"
 
 
-@pytest.mark.parametrize(("lie", "result"), (("", "passed"), ("the last change is kept back", "failed")))
-def test_without_an_expectation_the_changes_must_lead_from_state_to_state(recorded, engine, lie, result):
+@pytest.mark.parametrize(("fault", "result"), (("", "passed"), ("the last change is kept back", "failed")))
+def test_without_an_expectation_the_changes_must_lead_from_state_to_state(recorded, engine, fault, result):
     recorded.spec("feed", {"type": "cdf", "startVersion": 1})
-    assert verdict(recorded, engine, lie).result == result
+    assert verdict(recorded, engine, fault).result == result
 
 
 def test_what_was_not_recorded_must_be_refused(acceptance, engine):
@@ -150,7 +152,7 @@ def test_a_feed_that_is_refused_for_a_feature_that_is_not_claimed_is_out_of_scop
     assert verdict(acceptance, engine).why == "does not claim to read columnMapping"
 
 
-def test_a_feed_that_must_fail_and_is_told_is_a_failure(recorded, engine):
+def test_a_feed_that_must_fail_and_is_answered_is_a_failure(recorded, engine):
     error = {"errorCode": "DELTA_CHANGE_TABLE_FEED_DISABLED"}
     recorded.spec("feed", {"type": "cdf", "startVersion": 1, "error": error})
     assert verdict(recorded, engine).why == "told, expected DELTA_CHANGE_TABLE_FEED_DISABLED"
@@ -165,7 +167,7 @@ def test_a_state_is_compared_in_all_that_the_engine_tells_of_it(recorded, engine
 
 
 @pytest.mark.parametrize(
-    ("part", "told"),
+    ("part", "why"),
     (
         ("id", "id '0', expected '1'"),
         ("createdTime", "createdTime 1700000000000, expected 1"),
@@ -173,15 +175,15 @@ def test_a_state_is_compared_in_all_that_the_engine_tells_of_it(recorded, engine
         ("partitionColumns", "partitionColumns [], expected ['id']"),
     ),
 )
-def test_a_state_that_is_expected_otherwise_is_a_failure(recorded, engine, part, told):
+def test_a_state_that_is_expected_otherwise_is_a_failure(recorded, engine, part, why):
     other = {"id": "1", "createdTime": 1, "configuration": {}, "partitionColumns": ["id"]}
     expected = {**STATE, "metadata": {**STATE["metadata"], part: other[part]}}
     recorded.spec("state", {"type": "snapshot", "version": 2, "expected": expected})
-    assert (verdict(recorded, engine).result, verdict(recorded, engine).why) == ("failed", told)
+    assert (verdict(recorded, engine).result, verdict(recorded, engine).why) == ("failed", why)
 
 
 @pytest.mark.parametrize(
-    "lie",
+    "fault",
     (
         "the table has no properties",
         "the writer version is 1",
@@ -190,10 +192,10 @@ def test_a_state_that_is_expected_otherwise_is_a_failure(recorded, engine, part,
         "the state is refused",
     ),
 )
-def test_who_lies_about_a_state_is_caught(recorded, engine, lie):
+def test_a_fault_in_a_state_is_caught(recorded, engine, fault):
     recorded.spec("state", {"type": "snapshotConstruction", "version": 2, "expected": STATE})
     assert verdict(recorded, engine).result == "passed"
-    assert verdict(recorded, engine, lie).result == "failed"
+    assert verdict(recorded, engine, fault).result == "failed"
 
 
 def test_an_engine_never_meets_the_checksums_that_hadoop_left_beside_a_table(recorded, engine):
@@ -240,8 +242,8 @@ def test_a_table_without_a_schema_must_not_be_read(make_table, tmp_path, engine)
         {"protocol": PROTOCOL}, {"metaData": {**METADATA, "schemaString": ""}}
     )
     assert verdict(table, engine).result == "out of scope"
-    found = verdict(table, engine, "rows are read where there is no schema")
-    assert found.why.startswith(
+    judged = verdict(table, engine, "rows are read where there is no schema")
+    assert judged.why.startswith(
         "read, though the oracle refuses the table: the table's schema cannot be read"
     )
 
@@ -253,29 +255,29 @@ def test_what_no_adapter_can_be_asked_is_out_of_scope_and_says_why(acceptance, e
     assert verdict(acceptance, engine).why.startswith("the alphabet has no question for the ")
 
 
-# What is told in parts
+# Answers that have only parts of a state
 
 
-def told(**parts):
+def compared(**parts):
     return expected_states.compare_told(parts, expected_states.wanted(STATE))
 
 
-def test_what_is_not_told_is_named_and_not_held_against_anyone():
-    found = told(id="0", minWriterVersion=7, numFiles=None)
-    assert found.wrong == ()
-    assert set(found.told) == {"id", "minWriterVersion"}
-    assert set(found.untold) == {
+def test_what_an_engine_leaves_out_is_named_and_is_no_failure():
+    comparison = compared(id="0", minWriterVersion=7, numFiles=None)
+    assert comparison.wrong == ()
+    assert set(comparison.told) == {"id", "minWriterVersion"}
+    assert set(comparison.untold) == {
         "minReaderVersion", "writerFeatures", "createdTime", "schemaString", "configuration",
     }  # fmt: skip
 
 
 def test_features_in_one_list_must_be_those_of_both():
-    assert not told(tableFeatures=["appendOnly", "changeDataFeed"]).wrong
-    assert told(tableFeatures=["appendOnly"]).wrong
-    assert told(tableFeatures=["appendOnly", "changeDataFeed", "invariants"]).wrong
+    assert not compared(tableFeatures=["appendOnly", "changeDataFeed"]).wrong
+    assert compared(tableFeatures=["appendOnly"]).wrong
+    assert compared(tableFeatures=["appendOnly", "changeDataFeed", "invariants"]).wrong
 
 
-def test_a_protocol_without_lists_may_be_told_by_what_its_version_implies():
+def test_a_protocol_without_lists_may_be_given_by_what_its_version_implies():
     asked = expected_states.wanted({"protocol": PROTOCOL})
     assert not expected_states.compare_told({"tableFeatures": ["appendOnly", "invariants"]}, asked).wrong
     assert not expected_states.compare_told({"tableFeatures": []}, asked).wrong
