@@ -1,7 +1,7 @@
-"""The model and the engine are two hands' work: their agreement is evidence while neither copies the other.
+"""The model and the in-house engine share no code: their agreement is evidence only if neither copies the other.
 
-Compared are lines of code as they are written, without imports, comments, docstrings and lines of brackets. A table of
-constants must say in both what the protocol says; its lines don't count.
+The tests compare lines of code, without imports, comments, docstrings and lines of brackets. Tables of constants do not
+count, because both must have the constants of the protocol.
 """
 
 import ast
@@ -18,7 +18,7 @@ ALIKE = 6
 
 
 class Line(NamedTuple):
-    """A line of code and where it stands."""
+    """A line of code and its place."""
 
     text: str
     place: str
@@ -31,7 +31,7 @@ def test_model_and_engine_share_no_six_lines() -> None:
 def test_six_copied_lines_are_found(tmp_path: Path) -> None:
     copied = [
         "def signed(number: int) -> int:",
-        "    # as it was found",
+        "    # without its sign",
         "    if number < 0:",
         "        return -number",
         "    doubled = number * 2",
@@ -53,10 +53,10 @@ def test_a_table_of_constants_may_be_alike(tmp_path: Path) -> None:
 
 
 def _alike(one: Path, other: Path) -> Iterator[str]:
-    seen = dict(_runs(one))
+    places = dict(_runs(one))
     for texts, place in _runs(other):
-        if texts in seen:
-            yield f"{place} is like {seen[texts]}"
+        if texts in places:
+            yield f"{place} is like {places[texts]}"
 
 
 def _runs(folder: Path) -> Iterator[tuple[tuple[str, ...], str]]:

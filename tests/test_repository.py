@@ -1,4 +1,4 @@
-"""What the repository says of itself is so: its dependencies and their reasons, lock file, imports and wheel."""
+"""The repository is as its files say: dependencies and their reasons, lock file, imports, documents and wheel."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ TOP_FOLDERS = (
 
 
 def documents() -> list[Path]:
-    """The documents that people read. Recordings and corpora of others are none."""
+    """Return the documents of the repository, which are the Markdown files that git knows."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [ROOT / name for name in listed.stdout.split()]
 
 
 def paths_in(text: str) -> list[str]:
-    """The paths that a document names, from a top folder on."""
+    """Return the paths that a document names, if they begin with a top folder."""
     return sorted(set(re.findall(rf"(?<![\w/.-])((?:{TOP_FOLDERS})/[\w./-]*\w)", text)))
 
 
@@ -50,17 +50,17 @@ def requirements() -> list[Requirement]:
 
 
 def locked() -> dict[str, set[str]]:
-    """Package -> the versions that the lock file pins, one for each range of Pythons that has its own."""
-    found: dict[str, set[str]] = {}
+    """Return the versions that the lock file pins, by package: one for each range of Pythons."""
+    versions: dict[str, set[str]] = {}
     for name, version in re.findall(
         r"^([\w.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE
     ):
-        found.setdefault(canonicalize_name(name), set()).add(version)
-    return found
+        versions.setdefault(canonicalize_name(name), set()).add(version)
+    return versions
 
 
 def imports_of(path: Path) -> Iterator[str]:
-    """Every module that this file imports, wherever in the file it does so."""
+    """Yield every module that this file imports, anywhere in the file."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -94,7 +94,7 @@ class TestDependencies:
 
 
 class TestIndependence:
-    """What import-linter can't say by a list of forbidden names."""
+    """Rules that import-linter cannot express by a list of forbidden names."""
 
     def test_the_model_imports_only_the_standard_library_and_itself(self) -> None:
         exceptions = {"delta_models/log/parquet": "pyarrow", "delta_models/sql": "sqlglot"}
@@ -110,8 +110,8 @@ class TestIndependence:
     def test_the_vocabulary_imports_nothing_of_the_model_but_itself(self, name: str) -> None:
         models = PACKAGES["delta_models"]
         files = (models / name).glob("*.py") if (models / name).is_dir() else [models / f"{name}.py"]
-        ours = [each for file in files for each in imports_of(file) if "delta_models" in each]
-        assert {our.split(".")[1] for our in ours} <= set(VOCABULARY)
+        ours = [name for file in files for name in imports_of(file) if "delta_models" in name]
+        assert {name.split(".")[1] for name in ours} <= set(VOCABULARY)
 
 
 class TestHouse:
