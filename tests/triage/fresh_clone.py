@@ -130,7 +130,7 @@ def replays(finding: Path, folder: Path, times: int) -> Iterator[ReplayResult]:
     with busy_core():
         for number in range(times):
             clone = clone.rename(folder / f"clone of {number}")
-            there = there.rename(folder / "elsewhere" / f"found {number}")
+            there = there.rename(folder / "elsewhere" / f"finding {number}")
             completed = run_python(clone, number, "-m", "conformance", "replay", str(there))
             yield ReplayResult(
                 completed.returncode, FILE_NAME.sub("part-...", completed.stdout + completed.stderr)
