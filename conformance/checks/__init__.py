@@ -103,7 +103,9 @@ class PendingChecks:
             try:
                 check.check(observation, self.recorder)
             except CorruptLog as error:
-                self.recorder.judge("log.loads", str(error))  # a state can be there whose schema says nothing
+                self.recorder.record(
+                    "log.loads", str(error)
+                )  # a state can be there whose schema says nothing
             except Exception:  # noqa: BLE001 - whatever a check raises says nothing of the engine, and must not end the run
                 self.faults.append(
                     f"check {check.name} failed at step {observation.step}:\n{traceback.format_exc(limit=8)}"

@@ -32,12 +32,12 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             for each in (before, after)
         ):
             try:
-                wrong = (
+                problem = (
                     None if commit.cdcs else _untold(observation.operation, observation.reader, after, commit)
                 )
             except LogError:
                 continue  # reported as files that cannot be read
-            recorder.judge("cdc.recorded", wrong, commit.name)
+            recorder.record("cdc.recorded", problem, commit.name)
 
 
 def _untold(operation: Operation, reader: LogReader, after: Snapshot, commit: Commit) -> str | None:

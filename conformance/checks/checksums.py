@@ -22,8 +22,8 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     for commit in observation.commits:
         if any(version not in known for version in listing.commits if version < commit.version):
             return  # one is enough, of those who write none
-        wrong = None if commit.version in known else f"there is none of version {commit.version}"
-        recorder.judge("checksum.each-commit", wrong, commit.name)
+        problem = None if commit.version in known else f"there is none of version {commit.version}"
+        recorder.record("checksum.each-commit", problem, commit.name)
 
 
 CHECK = Check("checksums", JUDGES, check)

@@ -35,28 +35,28 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
 
 def _struck(observation: Observation, fault_context: FaultContext, recorder: CheckRecorder) -> None:
     gone = f"not as they were: {', '.join(fault_context.gone)}" if fault_context.gone else None
-    if not recorder.judge("crash.keeps-committed", gone):
+    if not recorder.record("crash.keeps-committed", gone):
         return
     found = fault_context.found
     if found is None:
-        recorder.judge("crash.all-or-nothing", f"the log can't be read: {observation.log_error}")
+        recorder.record("crash.all-or-nothing", f"the log can't be read: {observation.log_error}")
         return
     if observation.commits:
         missing = sorted(_missing(observation))
-        if not recorder.judge(
+        if not recorder.record(
             "crash.data-before-commit",
             f"version {observation.commits[-1].version} names {', '.join(missing)}" if missing else None,
         ):
             return
     if found.state == TWICE:
-        recorder.judge("crash.once", found.why)
+        recorder.record("crash.once", found.why)
         return
-    recorder.judge("crash.all-or-nothing", found.why if found.state == BETWEEN else None)
+    recorder.record("crash.all-or-nothing", found.why if found.state == BETWEEN else None)
     if found.state == BETWEEN:
         return
     if isinstance(fault_context.fault, LoseReplyAt) and found.state == AFTER:
-        recorder.judge("crash.once", None)
-    recorder.judge("crash.told-truly", _untrue(observation, found))
+        recorder.record("crash.once", None)
+    recorder.record("crash.told-truly", _untrue(observation, found))
 
 
 def _untrue(observation: Observation, found: RecoveryState) -> str | None:
@@ -99,8 +99,8 @@ def _next_write(observation: Observation, recorder: CheckRecorder) -> None:
             observation.operation, WriteStream
         )  # of which `streams` says what it wrote
         done = isinstance(observation.outcome, Committed) and right
-        wrong = None if done else f"the next write was {describe(observation.outcome)}"
-        recorder.judge("crash.next-writer", wrong)
+        problem = None if done else f"the next write was {describe(observation.outcome)}"
+        recorder.record("crash.next-writer", problem)
 
 
 def _vacuumed(
@@ -113,11 +113,11 @@ def _vacuumed(
     young = [each for each in fault_context.left_over if each.hours < hours]
     if young:
         lost = [f"{each.path} after {each.hours} hours" for each in young if not each.there]
-        recorder.judge("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
+        recorder.record("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
     old = [each for each in fault_context.left_over if each.hours >= hours]
     if old and not vacuum.lite:
         there = [f"{each.path} after {each.hours} hours" for each in old if each.there]
-        recorder.judge("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
+        recorder.record("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
 
 
 CHECK = Check("crashes", JUDGES, check)

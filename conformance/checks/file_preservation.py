@@ -77,12 +77,12 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         ]
     except (LogError, NotEvaluable, EvaluationError, NotModelled, KeyError):
         return  # told by others, or beyond what can be said
-    wrong = (
+    problem = (
         f"{len(spared)} files are gone that hold no row concerned, such as {spared[0].path}"
         if spared
         else None
     )
-    recorder.judge(RULE, wrong)
+    recorder.record(RULE, problem)
 
 
 def _definition(observation: Observation, before: Snapshot, recorder: CheckRecorder) -> None:
@@ -90,8 +90,8 @@ def _definition(observation: Observation, before: Snapshot, recorder: CheckRecor
     added = {add.path for commit in observation.commits for add in commit.adds}
     gone = sorted(path for path in _removed(observation) if path not in added)
     new = sorted(added - paths)
-    wrong = f"files have come or gone: {', '.join((new + gone)[:3])}" if new or gone else None
-    recorder.judge("write.definition-keeps-files", wrong)
+    problem = f"files have come or gone: {', '.join((new + gone)[:3])}" if new or gone else None
+    recorder.record("write.definition-keeps-files", problem)
 
 
 def _removed(observation: Observation) -> set[str]:

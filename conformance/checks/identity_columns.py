@@ -54,8 +54,8 @@ def _mark_stays(old: Identity, new: Identity, recorder: CheckRecorder, where: st
     if old.mark is None:
         return
     back = new.mark is None or (new.mark != old.mark and not new.beyond(new.mark, old.mark))
-    wrong = f"{new.name}: {new.mark} after {old.mark}" if back else None
-    recorder.judge("rules.identity-mark-stays", wrong, where, (new.name,))
+    problem = f"{new.name}: {new.mark} after {old.mark}" if back else None
+    recorder.record("rules.identity-mark-stays", problem, where, (new.name,))
 
 
 def _values(
@@ -64,18 +64,18 @@ def _values(
     name, names = column.name, (column.name,)
     rule = f"{column.start} plus steps of {column.step}"
     off = [value for value in values if not column.on_the_lattice(value)]
-    recorder.judge(
+    recorder.record(
         "rules.identity-on-the-lattice", f"{name}: {off[:3]}, not {rule}" if off else None, where, names
     )
     mark = before.mark if before is not None else None
     if mark is not None:
         short = [value for value in values if not column.beyond(value, mark)]
-        wrong = f"{name}: {short[:3]}, and the mark was {mark}" if short else None
-        recorder.judge("rules.identity-beyond-the-mark", wrong, where, names)
+        problem = f"{name}: {short[:3]}, and the mark was {mark}" if short else None
+        recorder.record("rules.identity-beyond-the-mark", problem, where, names)
     furthest = max(values) if column.step > 0 else min(values)
     passed = column.mark is None or column.beyond(furthest, column.mark)
-    wrong = f"{name}: {furthest} was made up, and the mark is {column.mark}" if passed else None
-    recorder.judge("rules.identity-mark-moves", wrong, where, names)
+    problem = f"{name}: {furthest} was made up, and the mark is {column.mark}" if passed else None
+    recorder.record("rules.identity-mark-moves", problem, where, names)
 
 
 def _unique(
@@ -86,8 +86,8 @@ def _unique(
     stand = values if column.explicit else [row[at] for row in observation.model.rows]
     counted = Counter(stand)
     twice = [value for value in values if counted[value] > 1]
-    wrong = f"{column.name}: {twice[0]} stands {counted[twice[0]]} times" if twice else None
-    recorder.judge("rules.identity-unique", wrong, where, (column.name,))
+    problem = f"{column.name}: {twice[0]} stands {counted[twice[0]]} times" if twice else None
+    recorder.record("rules.identity-unique", problem, where, (column.name,))
 
 
 CHECK = Check("identity", JUDGES, check)

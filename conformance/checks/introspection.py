@@ -59,22 +59,22 @@ def _changes(
             and each.answer is not None
             and (recorded := _recorded(observation, read)) is not None
         ):
-            recorder.judge(rule, difference(recorded, each.answer), where)
+            recorder.record(rule, difference(recorded, each.answer), where)
         return  # what else an engine tells across a change of the schema is its own choice, a refusal as well
     if expected.steps is None:
-        wrong = (
+        problem = (
             None
             if each.refused is not None
             else "answered, although some of these versions were not recorded"
         )
-        recorder.judge("changes.refused-where-not-recorded", wrong, where)
+        recorder.record("changes.refused-where-not-recorded", problem, where)
         return
     if each.refused is not None:
         allowed = isinstance(each.refused, Rejected) and each.refused.kind in expected.refusals
         if not allowed:
-            recorder.judge("changes.told", describe(each.refused), where)
+            recorder.record("changes.told", describe(each.refused), where)
         return
-    recorder.judge("changes.told", None)
+    recorder.record("changes.told", None)
     recorded = _recorded(observation, read)
     if (
         recorded is None
@@ -82,9 +82,9 @@ def _changes(
         or recorded.schema.fields[:-2] != observation.after.schema.fields
     ):
         return  # in the columns of which version changes before a change of the schema are told is free
-    if not recorder.judge("changes.columns", each.malformed, where) or each.answer is None:
+    if not recorder.record("changes.columns", each.malformed, where) or each.answer is None:
         return
-    recorder.judge("changes.rows", difference(recorded, each.answer), where)
+    recorder.record("changes.rows", difference(recorded, each.answer), where)
     _moments(observation, each, recorder, where)
 
 
@@ -100,7 +100,7 @@ def _moments(observation: Observation, each: ReadObservation, recorder: CheckRec
         for version, said in sorted(pairs, key=repr)
         if version in times and said != times[version] * 1000
     ]
-    recorder.judge("changes.commit-timestamps", "; ".join(off[:SHOWN]) or None, where)
+    recorder.record("changes.commit-timestamps", "; ".join(off[:SHOWN]) or None, where)
 
 
 def _across(observation: Observation, read: ReadChanges) -> str | None:
@@ -156,13 +156,13 @@ def _recorded(observation: Observation, read: ReadChanges) -> Rows | None:
 def _history(observation: Observation, each: ReadObservation, recorder: CheckRecorder) -> None:
     if each.told is None:
         if each.refused is not None:
-            recorder.judge("history.told", describe(each.refused))
+            recorder.record("history.told", describe(each.refused))
         return
-    recorder.judge("history.told", None)
+    recorder.record("history.told", None)
     there = sorted(observation.reader.listing().commits, reverse=True)
     told = list(each.told.get("version", ()))
-    wrong = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
-    recorder.judge("history.versions", wrong)
+    problem = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
+    recorder.record("history.versions", problem)
     if observation.after is not None and is_on(observation.after.metadata, ENABLED):
         times, said = commit_times(observation.reader), _column(each, "timestamp")
         off = [
@@ -170,7 +170,7 @@ def _history(observation: Observation, each: ReadObservation, recorder: CheckRec
             for version, moment in zip(told, said, strict=True)
             if moment is not None and version in times and _millis(moment) != times[version]
         ]
-        recorder.judge("history.timestamps", "; ".join(off[:SHOWN]) or None)
+        recorder.record("history.timestamps", "; ".join(off[:SHOWN]) or None)
     for version, operation, metrics in zip(
         told, _column(each, "operation"), _column(each, "metrics"), strict=True
     ):
@@ -197,8 +197,8 @@ def _provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRec
         return
     held = commit.info.values.get("operation")
     if operation is not None and isinstance(held, str):
-        wrong = None if operation == held else f"told {operation!r}, the commit says {held!r}"
-        recorder.judge("history.operations", wrong, commit.name)
+        problem = None if operation == held else f"told {operation!r}, the commit says {held!r}"
+        recorder.record("history.operations", problem, commit.name)
     counted = metrics_of(commit)
     if metrics is not None:
         off = [
@@ -206,15 +206,15 @@ def _provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRec
             for name, value in dict(metrics).items()
             if value.isdecimal() and counted.get(plain(name)) != int(value)
         ]
-        recorder.judge("history.metrics", "; ".join(off[:3]) or None, commit.name)
+        recorder.record("history.metrics", "; ".join(off[:3]) or None, commit.name)
 
 
 def _detail(observation: Observation, each: ReadObservation, at: When, recorder: CheckRecorder) -> None:
     if each.told is None:
         if each.refused is not None:
-            recorder.judge("detail.told", describe(each.refused))
+            recorder.record("detail.told", describe(each.refused))
         return
-    recorder.judge("detail.told", None)
+    recorder.record("detail.told", None)
     version = version_of(at, observation.versions)
     state = observation.after if version is None else observation.reader.snapshot(version)
     if state is None:
@@ -224,7 +224,7 @@ def _detail(observation: Observation, each: ReadObservation, at: When, recorder:
         for name, wanted in _facts(state).items()
         if (said := _first(each.told, name)) is not None and said != wanted
     ]
-    recorder.judge("detail.true", "; ".join(off) or None)
+    recorder.record("detail.true", "; ".join(off) or None)
 
 
 def _facts(snapshot: Snapshot) -> Mapping[str, Any]:

@@ -91,11 +91,11 @@ def data_breaches(observation: Observation, recorder: CheckRecorder) -> list[Vio
 def _loads(observation: Observation, recorder: CheckRecorder) -> None:
     error = observation.log_error
     if isinstance(error, CorruptLog | CorruptFile | MissingFile | MissingVersion):
-        recorder.judge("log.loads", f"{error_name(error)}: {error}")
+        recorder.record("log.loads", f"{error_name(error)}: {error}")
     elif isinstance(error, NoTable) and observation.before is not None:
-        recorder.judge("log.loads", str(error))
+        recorder.record("log.loads", str(error))
     elif error is None and observation.after is not None:
-        recorder.judge("log.loads", None)
+        recorder.record("log.loads", None)
 
 
 CHECK = Check("log", JUDGES, check)

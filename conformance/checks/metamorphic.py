@@ -85,9 +85,9 @@ def _filter(observation: Observation, read: Read, answer: Rows, recorder: CheckR
             picked = log_oracle.pick(read, other.answer)
         except log_oracle.NotKnown:
             return
-        wrong = difference(picked, answer)
-        columns = differing_columns(picked, answer) if wrong else ()
-        recorder.judge("metamorphic.filter-picks", wrong, text_of(read.where), columns, read)
+        problem = difference(picked, answer)
+        columns = differing_columns(picked, answer) if problem else ()
+        recorder.record("metamorphic.filter-picks", problem, text_of(read.where), columns, read)
         return
 
 
@@ -107,8 +107,8 @@ def _delete(observation: Observation, operation: Delete, recorder: CheckRecorder
     gone = bag(before.schema, before.rows) - bag(after.schema, after.rows)
     by_key = {same_key(before.schema, row): row for row in before.rows}
     taken = Rows(before.schema, tuple(by_key[key] for key in gone.elements()))
-    wrong = difference(Rows(before.schema, picked), taken)
-    recorder.judge("metamorphic.delete-takes-what-filter-picks", wrong, text_of(operation.where))
+    problem = difference(Rows(before.schema, picked), taken)
+    recorder.record("metamorphic.delete-takes-what-filter-picks", problem, text_of(operation.where))
 
 
 def _keeps_answer(observation: Observation, rule: str, recorder: CheckRecorder) -> None:
@@ -121,9 +121,9 @@ def _keeps_answer(observation: Observation, rule: str, recorder: CheckRecorder) 
         return
     for read_observation in observation.looks:
         if read_observation.kind in {"latest", "reopen"} and read_observation.answer is not None:
-            wrong = difference(before, read_observation.answer)
+            problem = difference(before, read_observation.answer)
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.judge(rule, wrong, where)
+            recorder.record(rule, problem, where)
 
 
 def _keeps_columns(observation: Observation, recorder: CheckRecorder) -> None:
@@ -145,9 +145,9 @@ def _keeps_columns(observation: Observation, recorder: CheckRecorder) -> None:
         if read_observation.kind not in {"latest", "reopen"} or read_observation.answer is None:
             continue
         if read_observation.answer.schema.names == after.schema.names:
-            wrong = difference(expected, _columns(read_observation.answer, new))
+            problem = difference(expected, _columns(read_observation.answer, new))
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.judge("metamorphic.definition-keeps-answer", wrong, where)
+            recorder.record("metamorphic.definition-keeps-answer", problem, where)
 
 
 def _shared(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:

@@ -70,8 +70,8 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     for requirement, values in facts.items():
         for name, fact in values.items():
             if name in said:
-                wrong = None if said[name] == fact else f"{name} is said to be {said[name]}, it is {fact}"
-                recorder.judge(requirement, wrong, commit.name)
+                problem = None if said[name] == fact else f"{name} is said to be {said[name]}, it is {fact}"
+                recorder.record(requirement, problem, commit.name)
 
 
 def metrics_of(commit: Commit) -> dict[str, int]:

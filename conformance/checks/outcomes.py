@@ -17,7 +17,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the outcome of the step; looks and faults have none of their own."""
     if not observation.wrote or isinstance(observation.operation, (*QUERIES, *FAULTS)):
         return
-    supported = recorder.judge(
+    supported = recorder.record(
         "outcome.supported",
         f"{_name(observation)} is claimed, but answered: {observation.outcome.reason}"
         if isinstance(observation.outcome, Unsupported)
@@ -27,14 +27,14 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     if isinstance(observation.outcome, Rejected):
         unclassified = observation.outcome.kind == "unclassified"
-        recorder.judge(
+        recorder.record(
             "outcome.classified",
             f"{_name(observation)}: {observation.outcome.message}" if unclassified else None,
         )
         _refusal_changed_nothing(observation, recorder)
     told = not isinstance(observation.outcome, Unknown)
     if told or not recorder.has("log.", "dv."):
-        recorder.judge(
+        recorder.record(
             "outcome.told", None if told else f"{_name(observation)}: {describe(observation.outcome)}"
         )
     if told:
@@ -54,23 +54,23 @@ def _allowed(observation: Observation, recorder: CheckRecorder) -> None:
             sorted({describe(branch.outcome) for branch in observation.expectation.branches})
         )
         broken = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
-        recorder.judge(
+        recorder.record(
             broken, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
         )
         return
-    recorder.judge("outcome.allowed", None)
+    recorder.record("outcome.allowed", None)
     rule = _refusal_rule(allowed[0])
     if rule is not None:
-        recorder.judge(rule, None)
+        recorder.record(rule, None)
     _softer_rules(observation, recorder)
     if observation.log_error is not None:
         return
     count = len(observation.commits)
     if any(low <= count <= high for low, high in (each.commits for each in allowed)):
-        recorder.judge("outcome.commits", None)
+        recorder.record("outcome.commits", None)
         return
     ranges = " or ".join(sorted({_range(*each.commits) for each in allowed}))
-    recorder.judge(
+    recorder.record(
         "outcome.commits",
         f"{_name(observation)} ({describe(observation.outcome)}) adds {ranges} versions, but added {count}",
     )
@@ -87,7 +87,7 @@ def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
     for rule in sorted(
         {branch.breaks for branch in observation.expectation.branches if branch.breaks is not None}
     ):
-        recorder.judge(
+        recorder.record(
             rule,
             f"{_name(observation)} ended so: {describe(observation.outcome)}" if rule == broken else None,
         )
@@ -107,14 +107,14 @@ def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) 
     if before is None or after is None:
         appeared = before is None and after is not None
         vanished = before is not None and after is None
-        wrong = (
+        problem = (
             "the table exists although its creation was refused"
             if appeared
             else "the table is gone"
             if vanished
             else None
         )
-        recorder.judge("outcome.refused-changes-nothing", wrong)
+        recorder.record("outcome.refused-changes-nothing", problem)
         return
     changed = [
         name
@@ -127,13 +127,14 @@ def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) 
         if old != new
     ]
     if changed:
-        wrong = f"changed: {', '.join(changed)}"
+        problem = f"changed: {', '.join(changed)}"
     elif before.version == after.version or set(before.live) == set(after.live):
-        wrong = None
+        problem = None
     else:
-        wrong = difference(observation.reader.rows(before), observation.reader.rows(after))
-    recorder.judge(
-        "outcome.refused-changes-nothing", f"{_name(observation)} was refused, yet {wrong}" if wrong else None
+        problem = difference(observation.reader.rows(before), observation.reader.rows(after))
+    recorder.record(
+        "outcome.refused-changes-nothing",
+        f"{_name(observation)} was refused, yet {problem}" if problem else None,
     )
 
 

@@ -86,12 +86,12 @@ def _stays(change: _Change, recorder: CheckRecorder) -> None:
     old, version = supported(change.before.protocol), change.before.protocol.min_writer
     if version >= FEATURE_WRITER:
         gone = sorted(old - change.named)
-        wrong = f"no longer supported: {', '.join(gone)}" if gone else None
-        recorder.judge("protocol.features-stay", wrong, change.where)
+        problem = f"no longer supported: {', '.join(gone)}" if gone else None
+        recorder.record("protocol.features-stay", problem, change.where)
     elif change.protocol.min_writer >= FEATURE_WRITER:
         gone = sorted((old & change.active) - change.named)
-        wrong = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
-        recorder.judge("protocol.upgrade-keeps-what-is-used", wrong, change.where)
+        problem = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
+        recorder.record("protocol.upgrade-keeps-what-is-used", problem, change.where)
 
 
 def _needed(observation: Observation, change: _Change, recorder: CheckRecorder) -> None:
@@ -113,8 +113,8 @@ def _needed(observation: Observation, change: _Change, recorder: CheckRecorder) 
     for feature in sorted(allowed):
         allowed |= set(BRINGS.get(feature, ()))
     extra = sorted(each for each in change.named if each.removesuffix("-preview") not in allowed)
-    wrong = f"nothing of the table needs {', '.join(extra)}" if extra else None
-    recorder.judge("protocol.features-needed", wrong, change.where)
+    problem = f"nothing of the table needs {', '.join(extra)}" if extra else None
+    recorder.record("protocol.features-needed", problem, change.where)
 
 
 def _active(metadata: Metadata) -> Iterator[str]:

@@ -48,11 +48,11 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if any(isinstance(outcome, Unknown) for _, outcome in writers):
         return
     done = [each for each, outcome in writers if not isinstance(outcome, Rejected)]
-    if not recorder.judge("race.all-acknowledged", _unacknowledged(observation, race, writers)):
+    if not recorder.record("race.all-acknowledged", _unacknowledged(observation, race, writers)):
         return
     if any(isinstance(candidate, Vacuum) for candidate in race.operations):
         missing = _missing(observation)
-        if not recorder.judge(
+        if not recorder.record(
             "race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None
         ):
             return
@@ -68,7 +68,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     found = anomaly(race.model_history, done, rows)
     if refused:
         left = found is not None and anomaly(race.model_history, [*done, *refused], rows) is None
-        if not recorder.judge(
+        if not recorder.record(
             "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
         ):
             return
@@ -76,12 +76,12 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if undone is not None:
         found = Anomaly(LOST_UPDATE, undone)
     for name in ANOMALIES:
-        recorder.judge(name, found.detail if found is not None and found.requirement == name else None)
+        recorder.record(name, found.detail if found is not None and found.requirement == name else None)
     if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
         start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
         serial = is_serial(race.model_history, done, [start, *versions])
-        wrong = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
-        recorder.judge("race.serializable", None if serial else wrong)
+        problem = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
+        recorder.record("race.serializable", None if serial else problem)
     _readers(race, recorder)
 
 
@@ -93,7 +93,7 @@ def _conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected)
         ]
-        recorder.judge("race.conflicts-as-documented", "; ".join(refused) or None)
+        recorder.record("race.conflicts-as-documented", "; ".join(refused) or None)
     _appends(race, recorder)
 
 
@@ -110,7 +110,7 @@ def _appends(race: RaceObservation, recorder: CheckRecorder) -> None:
         if isinstance(operation, Append) and others:
             names = " and ".join(name_of(each) for each in others)
             refused = isinstance(outcome, Rejected)
-            recorder.judge(
+            recorder.record(
                 "race.appends-read-nothing",
                 f"Append beside {names} was {describe(outcome)}" if refused else None,
             )
@@ -163,10 +163,10 @@ def _readers(race: RaceObservation, recorder: CheckRecorder) -> None:
             if at in race.published[place] and not isinstance(race.outcomes[at], Rejected | NoChange)
         ]
         known = anomaly(race.model_history, before, rows) is None
-        wrong = (
+        problem = (
             f"{len(rows)} rows were read when {in_words(before)} had been committed, which are no such state"
         )
-        recorder.judge("race.no-dirty-read", None if known else wrong)
+        recorder.record("race.no-dirty-read", None if known else problem)
 
 
 CHECK = Check("races", JUDGES, check)

@@ -27,25 +27,27 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             observation.reader.latest_version(),
             observation.after.version if observation.after else None,
         )
-        wrong = None if newest == known else f"the newest version was {known} before and is {newest} after it"
-        recorder.judge("contents.look-changes-nothing", wrong)
+        problem = (
+            None if newest == known else f"the newest version was {known} before and is {newest} after it"
+        )
+        recorder.record("contents.look-changes-nothing", problem)
 
 
 def _judge(observation: Observation, each: ReadObservation, read: Read, recorder: CheckRecorder) -> None:
     where = f"{each.kind} read after step {observation.step}"
     if each.malformed is not None:
-        recorder.judge("read.columns", each.malformed, where, read=read)
+        recorder.record("read.columns", each.malformed, where, read=read)
         return
     if each.refused is not None:
         if each.expected is not None and _can_be_answered(observation, each, read):
-            recorder.judge("read.succeeds", describe(each.refused), where, read=read)
+            recorder.record("read.succeeds", describe(each.refused), where, read=read)
         elif _nothing_to_read(observation, read):
-            recorder.judge("read.refuses-what-is-not-there", None)
+            recorder.record("read.refuses-what-is-not-there", None)
         return
     if each.answer is None:
         return
     if _nothing_to_read(observation, read):
-        recorder.judge(
+        recorder.record(
             "read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where, read=read
         )
         return
@@ -53,16 +55,16 @@ def _judge(observation: Observation, each: ReadObservation, read: Read, recorder
         right = log_oracle.answer_to(observation, each)
     except log_oracle.NotKnown:
         return
-    recorder.judge("read.succeeds", None)
-    if recorder.judge("read.columns", _columns(right, each.answer), where, read=read):
-        wrong = difference(right, each.answer)
-        columns = differing_columns(right, each.answer) if wrong else ()
+    recorder.record("read.succeeds", None)
+    if recorder.record("read.columns", _columns(right, each.answer), where, read=read):
+        problem = difference(right, each.answer)
+        columns = differing_columns(right, each.answer) if problem else ()
         rule = BY_KIND.get(each.kind, "read.latest")
         if log_oracle.nan_matters([read.where], log_oracle.asked_of(observation, each)):
             rule = "read.nan-order"
         elif log_oracle.beyond_core(read.where, log_oracle.asked_of(observation, each).schema):
             rule = "read.beyond-core"
-        recorder.judge(rule, wrong, where, columns, read)
+        recorder.record(rule, problem, where, columns, read)
     _version(observation, each, read, recorder, where)
 
 
@@ -102,8 +104,8 @@ def _version(
             wanted = observation.after.version
         case _:
             return
-    wrong = None if wanted == each.version else f"answered from version {each.version} instead of {wanted}"
-    recorder.judge("read.version", wrong, where)
+    problem = None if wanted == each.version else f"answered from version {each.version} instead of {wanted}"
+    recorder.record("read.version", problem, where)
 
 
 def _listed(columns: list[tuple[str, str]]) -> str:

@@ -19,23 +19,23 @@ class CheckRecorder:
     evidence: Counter[str] = field(default_factory=Counter)
     _found: dict[str, list[Violation]] = field(default_factory=dict)
 
-    def judge(
+    def record(
         self,
         requirement: str,
-        wrong: str | None,
+        problem: str | None,
         where: str = "",
         columns: tuple[str, ...] = (),
         read: Read | None = None,
     ) -> bool:
-        """Count one judgement of a requirement; `wrong` says what is wrong, or None that it holds. Returns whether it
+        """Count one judgement of a requirement; `problem` says what is wrong, or None that it holds. Returns whether it
         holds."""
         if requirement not in BY_ID:
             message = f"a check judges {requirement!r}, which is not in the catalogue"
             raise KeyError(message)
         self.evidence[requirement] += 1
-        if wrong is not None:
-            self.violations.append(Violation(requirement, wrong, where, columns, read))
-        return wrong is None
+        if problem is not None:
+            self.violations.append(Violation(requirement, problem, where, columns, read))
+        return problem is None
 
     def has(self, *prefixes: str) -> bool:
         """Whether a rule of these kinds has been found broken already."""

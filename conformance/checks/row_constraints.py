@@ -47,15 +47,15 @@ def _constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: C
         holds = compiled(check, after.schema)
         broken = [row for row in rows if holds(row) is not True]
         rule = "rules.constraints-hold" if at < len(properties) else "rules.invariants-hold"
-        recorder.judge(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
+        recorder.record(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
 
 
 def _generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
     if not generated(after.schema):
         return
     name = breaks_generation(after.schema, _added(reader, after, commit))
-    wrong = f"{name} holds something else than what it is generated from" if name else None
-    recorder.judge("rules.generated-columns-hold", wrong, commit.name)
+    problem = f"{name} holds something else than what it is generated from" if name else None
+    recorder.record("rules.generated-columns-hold", problem, commit.name)
 
 
 def _added(reader: LogReader, after: Snapshot, commit: Commit) -> Sequence[Row]:

@@ -58,18 +58,18 @@ def _follower(
         _refused(each.refused, expected, stuck=stuck, where=where, recorder=recorder)
         return
     if stuck:
-        recorder.judge(
+        recorder.record(
             "stream.changes-refused", f"it was answered, although step {min(taken)} took rows", where
         )
         return
-    if not recorder.judge("stream.follows", each.malformed, where) or each.answer is None:
+    if not recorder.record("stream.follows", each.malformed, where) or each.answer is None:
         return
     got = _net(tail, expected.schema, each.answer)
     wanted = expected.now if tail.follows == CHANGES else _came(expected, taken)
     if tail.follows == INSERTS and taken:
         skipped = +(got - wanted) & _of(expected, taken)
-        wrong = f"{_some(skipped)} came in a commit that took rows away" if skipped else None
-        if not recorder.judge("stream.changes-skipped", wrong, where):
+        problem = f"{_some(skipped)} came in a commit that took rows away" if skipped else None
+        if not recorder.record("stream.changes-skipped", problem, where):
             return
     _compare(got, wanted, expected, recorder, where)
 
@@ -81,9 +81,9 @@ def _refused(
     if kind in expected.refusals:
         return
     if stuck:
-        recorder.judge("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
+        recorder.record("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
     else:
-        recorder.judge("stream.follows", describe(refused), where)
+        recorder.record("stream.follows", describe(refused), where)
 
 
 def _compare(
@@ -92,17 +92,17 @@ def _compare(
     """Each row that there is too much of, or too little, under the rule that says why it must not be."""
     off = {key: got[key] - wanted[key] for key in {*got, *wanted} if got[key] != wanted[key]}
     never = [key for key in off if key not in expected.ever]
-    if not recorder.judge(
+    if not recorder.record(
         "stream.only-committed", f"{_some(never)} was never there" if never else None, where
     ):
         return
     lost = [key for key, by in off.items() if _is_lost(by, got[key], wanted[key], net=wanted is expected.now)]
     more = [key for key in off if key not in lost]
     rule = "stream.upkeep-brings-nothing" if expected.upkeep else "stream.each-row-once"
-    recorder.judge(
+    recorder.record(
         rule, f"{_some(more)} was told {abs(off[more[0]])} times too often" if more else None, where
     )
-    recorder.judge("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
+    recorder.record("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
 
 
 def _is_lost(by: int, got: int, wanted: int, *, net: bool) -> bool:
@@ -170,8 +170,8 @@ def _written(observation: Observation, recorder: CheckRecorder) -> None:
         return
     there, wanted = bag(rows.schema, rows.rows), right.table.bag
     twice, lost = there - wanted, wanted - there
-    recorder.judge("stream.written-once", f"{_some(twice)} is there too often" if twice else None)
-    recorder.judge("stream.all-written", f"{_some(lost)} is not there" if lost else None)
+    recorder.record("stream.written-once", f"{_some(twice)} is there too often" if twice else None)
+    recorder.record("stream.all-written", f"{_some(lost)} is not there" if lost else None)
 
 
 def _some(rows: Iterable[Key]) -> str:

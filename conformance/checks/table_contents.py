@@ -55,18 +55,18 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         _cloned(observation, observation.operation, recorder)
     if observation.after is None:
         if observation.branch is not None and observation.model.exists:
-            recorder.judge(_rule(observation) or "write.data-files-readable", "there is no table")
+            recorder.record(_rule(observation) or "write.data-files-readable", "there is no table")
         return
     try:
         after, rows = _own_reading(observation, observation.after)
     except CorruptLog as error:
-        recorder.judge("log.loads", f"read anew: {error}")
+        recorder.record("log.loads", f"read anew: {error}")
         return
     except LogError as error:
         if not recorder.has("log.", "dv."):  # which say more exactly what is wrong
-            recorder.judge("write.data-files-readable", str(error))
+            recorder.record("write.data-files-readable", str(error))
         return
-    recorder.judge("write.data-files-readable", None)
+    recorder.record("write.data-files-readable", None)
     _rearranged_only(observation, rows, recorder)
     if observation.branch is not None and observation.model.exists:
         _against_the_model(observation, after, rows, recorder)
@@ -87,20 +87,22 @@ def _against_the_model(
 ) -> None:
     model = observation.model
     what = f"after {name_of(observation.operation)} (version {after.version})"
-    wrong = schema_difference(model.schema, after.schema)
+    problem = schema_difference(model.schema, after.schema)
     if _grows(observation):
-        moved = wrong is not None and schema_difference(_sorted(model.schema), _sorted(after.schema)) is None
+        moved = (
+            problem is not None and schema_difference(_sorted(model.schema), _sorted(after.schema)) is None
+        )
         names = f"{_names(after.schema.names)} instead of {_names(model.schema.names)}"
-        recorder.judge("write.column-order", f"{what}: {names}" if moved else None)
+        recorder.record("write.column-order", f"{what}: {names}" if moved else None)
         if moved:
             return
-    same_columns = recorder.judge("write.schema", f"{what}: {wrong}" if wrong else None)
+    same_columns = recorder.record("write.schema", f"{what}: {problem}" if problem else None)
     same = tuple(after.partition_by) == tuple(model.partition_by)
-    wrong = f"{what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
-    recorder.judge("write.partitioning", None if same else wrong)
+    problem = f"{what}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
+    recorder.record("write.partitioning", None if same else problem)
     off = _wrong_properties(observation, after)
     if model.properties:
-        recorder.judge("write.properties", f"{what}: {off}" if off else None)
+        recorder.record("write.properties", f"{what}: {off}" if off else None)
     rule = _rule(observation)
     if not same_columns or rule is None:
         return
@@ -108,7 +110,9 @@ def _against_the_model(
     columns = differing_columns(model.as_rows, rows) if wrong_rows else ()
     if isinstance(observation.operation, SetProperties | UnsetProperties):
         wrong_rows = wrong_rows or off
-    recorder.judge(rule, f"{what}: {wrong_rows}" if wrong_rows else None, f"version {after.version}", columns)
+    recorder.record(
+        rule, f"{what}: {wrong_rows}" if wrong_rows else None, f"version {after.version}", columns
+    )
     _empty_texts(observation, rows, recorder)
 
 
@@ -190,10 +194,10 @@ def _cloned(observation: Observation, operation: CloneTo, recorder: CheckRecorde
     try:
         original = observation.reader.snapshot(version)
         rows, clone = observation.reader.rows(original), reader.snapshot()
-        wrong = schema_difference(original.schema, clone.schema) or difference(rows, reader.rows(clone))
+        problem = schema_difference(original.schema, clone.schema) or difference(rows, reader.rows(clone))
     except LogError as error:
-        wrong = str(error)
-    recorder.judge("contents.clone", wrong, operation.target)
+        problem = str(error)
+    recorder.record("contents.clone", problem, operation.target)
 
 
 def _dropped(observation: Observation, recorder: CheckRecorder) -> None:
@@ -207,14 +211,14 @@ def _dropped(observation: Observation, recorder: CheckRecorder) -> None:
             and observation.before is not None
             and observation.after.version == observation.before.version
         )
-        recorder.judge(rule, None if kept else "the table is no longer what it was")
+        recorder.record(rule, None if kept else "the table is no longer what it was")
         return
     left = (
         sorted(path.name for path in observation.folder.rglob("*") if path.is_file())
         if observation.folder.is_dir()
         else []
     )
-    recorder.judge(rule, f"files are left: {', '.join(left[:5])}" if left else None)
+    recorder.record(rule, f"files are left: {', '.join(left[:5])}" if left else None)
 
 
 def _empty_texts(observation: Observation, rows: Rows, recorder: CheckRecorder) -> None:
@@ -229,8 +233,8 @@ def _empty_texts(observation: Observation, rows: Rows, recorder: CheckRecorder) 
         if any(row[incoming.index(name)] == "" for row in operation.rows.rows):
             position = model.schema.index(name)
             wanted, found = (sum(row[position] is None for row in each) for each in (model.rows, rows.rows))
-            wrong = None if wanted == found else f"{name}: {found} nulls instead of {wanted}"
-            recorder.judge("contents.empty-partition-text", wrong, columns=(name,))
+            problem = None if wanted == found else f"{name}: {found} nulls instead of {wanted}"
+            recorder.record("contents.empty-partition-text", problem, columns=(name,))
 
 
 def _rearranged_only(observation: Observation, rows: Rows, recorder: CheckRecorder) -> None:
@@ -240,11 +244,11 @@ def _rearranged_only(observation: Observation, rows: Rows, recorder: CheckRecord
     if observation.before is None or not flags or any(flags) or observation.before.schema != rows.schema:
         return
     try:
-        wrong = difference(log_oracle.rows_before(observation), rows)
+        problem = difference(log_oracle.rows_before(observation), rows)
     except log_oracle.NotKnown:
         return
     where = f"versions {observation.commits[0].version} to {observation.commits[-1].version}"
-    recorder.judge("write.data-change-false-keeps-rows", wrong, where)
+    recorder.record("write.data-change-false-keeps-rows", problem, where)
 
 
 def look_back(observation: Observation, recorder: CheckRecorder) -> None:
@@ -262,14 +266,16 @@ def look_back(observation: Observation, recorder: CheckRecorder) -> None:
             log_oracle.require_files(
                 observation, log_oracle.snapshot_for(observation, read_observation.operation)
             )
-            wrong = difference(read_observation.expected, log_oracle.answer_to(observation, read_observation))
+            problem = difference(
+                read_observation.expected, log_oracle.answer_to(observation, read_observation)
+            )
         except MissingFile as error:
-            wrong = str(error)
+            problem = str(error)
         except log_oracle.NotKnown as error:
-            wrong = str(error.__cause__) if error.__cause__ else None
-            if wrong is None:
+            problem = str(error.__cause__) if error.__cause__ else None
+            if problem is None:
                 continue
-        recorder.judge("write.states-stay", wrong, text_of(read_observation.operation))
+        recorder.record("write.states-stay", problem, text_of(read_observation.operation))
 
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:

@@ -38,7 +38,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         except LogError:
             continue  # told by others
         for requirement, name, is_there in found:
-            recorder.judge(
+            recorder.record(
                 requirement, None if is_there else f"version {version} needs {name}, which is gone", name
             )
 

@@ -113,7 +113,7 @@ class TestTheHarnessItself:
     )
     def test_only_what_a_log_must_be_can_explain_that_our_reader_fails(self, seen, broken, is_ours):
         def finds(_seen: Observation, recorder: CheckRecorder) -> None:
-            recorder.judge(broken, "wrong")
+            recorder.record(broken, "wrong")
 
         failing = replace(seen, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None)
         assert bool(run_checks(failing, (Check("one", (), finds),)).faults) == is_ours
@@ -157,7 +157,7 @@ class TestCounting:
 
     def test_a_requirement_that_is_not_in_the_catalogue_cannot_be_judged(self):
         with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().judge("no.such-rule", None)
+            CheckRecorder().record("no.such-rule", None)
         with pytest.raises(KeyError, match="not in the catalogue"):
             CheckRecorder().add([Violation("no.such-rule", "")])
 
