@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import Commit, LogError, LogReader, Snapshot
@@ -17,7 +18,7 @@ from delta_models.log.validity.protocol import is_on, supports
 from delta_models.operations import Delete, Merge, Operation, Update
 from delta_models.values import Key, row_keyer
 
-JUDGES = judged_by("recorded")
+JUDGES = judged_by(CheckName.CHANGE_DATA_WRITTEN)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -56,4 +57,4 @@ def _untold(operation: Operation, reader: LogReader, after: Snapshot, commit: Co
     return None
 
 
-CHECK = Check("recorded", JUDGES, check)
+CHECK = Check(CheckName.CHANGE_DATA_WRITTEN, JUDGES, check)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 
-JUDGES = judged_by("checksums")
+JUDGES = judged_by(CheckName.CHECKSUMS)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -26,4 +27,4 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         recorder.record("checksum.each-commit", problem, commit.name)
 
 
-CHECK = Check("checksums", JUDGES, check)
+CHECK = Check(CheckName.CHECKSUMS, JUDGES, check)

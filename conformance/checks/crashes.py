@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe, same_outcome
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import FaultContext, Observation
@@ -13,7 +14,7 @@ from delta_models.operations import Append, LoseReplyAt, Vacuum, WriteStream
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
 from delta_models.table.retention import file_retention
 
-JUDGES = judged_by("crashes")
+JUDGES = judged_by(CheckName.CRASHES)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -120,4 +121,4 @@ def _vacuumed(
         recorder.record("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
 
 
-CHECK = Check("crashes", JUDGES, check)
+CHECK = Check(CheckName.CRASHES, JUDGES, check)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from conformance.checks import log_oracle
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.expressions import Expression, NotEvaluable, compiled
@@ -39,7 +40,7 @@ from delta_models.table import NotModelled, Table
 from delta_models.table.merge import merge
 from delta_models.values import Row, Rows
 
-JUDGES = judged_by("untouched")
+JUDGES = judged_by(CheckName.FILE_PRESERVATION)
 DEFINITION = (
     AddColumn, AddConstraint, Cluster, DropColumn, DropConstraint, EnableFeature, RenameColumn, ReorderColumn,
     SetDefault, SetNullable, SetProperties, UnsetProperties, WidenColumn,
@@ -147,4 +148,4 @@ def _joined(operation: Merge, before: Snapshot) -> Concerned | None:
     return concerned
 
 
-CHECK = Check("untouched", JUDGES, check)
+CHECK = Check(CheckName.FILE_PRESERVATION, JUDGES, check)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog
 from delta_models.operations import ConvertFromParquet, CreateAs, Overwrite, Replace
 from delta_models.table.identity import UNKNOWN, Identity, identities, made_up
 
-JUDGES = judged_by("identity")
+JUDGES = judged_by(CheckName.IDENTITY_COLUMNS)
 REDEFINES = (Replace, CreateAs, ConvertFromParquet)
 
 
@@ -90,4 +91,4 @@ def _unique(
     recorder.record("rules.identity-unique", problem, where, (column.name,))
 
 
-CHECK = Check("identity", JUDGES, check)
+CHECK = Check(CheckName.IDENTITY_COLUMNS, JUDGES, check)

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.checks.formatting import difference
 from conformance.checks.metrics import metrics_of, plain
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -25,7 +26,7 @@ from delta_models.schema import Struct
 from delta_models.values import Rows
 from delta_models.wire_names import text_of
 
-JUDGES = judged_by("told")
+JUDGES = judged_by(CheckName.INTROSPECTION)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN = 3
 
@@ -253,4 +254,4 @@ def _few(numbers: Sequence[int]) -> str:
     )
 
 
-CHECK = Check("told", JUDGES, check)
+CHECK = Check(CheckName.INTROSPECTION, JUDGES, check)

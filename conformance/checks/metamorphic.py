@@ -12,6 +12,7 @@ from dataclasses import replace
 from conformance.checks import log_oracle
 from conformance.checks.file_preservation import DEFINITION
 from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.casts.assignment import NotAssignable, Overflow
@@ -37,7 +38,7 @@ from delta_models.table.row_conversion import converter
 from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
-JUDGES = judged_by("metamorphic")
+JUDGES = judged_by(CheckName.METAMORPHIC)
 UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 
@@ -176,4 +177,4 @@ def _columns(rows: Rows, places: list[int]) -> Rows:
     return Rows(_part(rows.schema, places), tuple(tuple(row[at] for at in places) for row in rows.rows))
 
 
-CHECK = Check("metamorphic", JUDGES, check)
+CHECK = Check(CheckName.METAMORPHIC, JUDGES, check)

@@ -12,6 +12,7 @@ from typing import Any
 
 from conformance.checks import log_oracle
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.checks.table_contents import picks_beyond_core
 from conformance.observations.observation import Observation
@@ -33,7 +34,7 @@ from delta_models.table import Table
 from delta_models.table.merge import counts
 from delta_models.values import Rows
 
-JUDGES = judged_by("metrics")
+JUDGES = judged_by(CheckName.METRICS)
 WRITTEN = ("numoutputrows", "numaddedrows")
 ADDED = (
     "numfiles",
@@ -162,4 +163,4 @@ def _table(rows: Rows, observation: Observation) -> Table:
     return Table(exists=True, schema=rows.schema, rows=rows.rows, properties=properties)
 
 
-CHECK = Check("metrics", JUDGES, check)
+CHECK = Check(CheckName.METRICS, JUDGES, check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.checks.formatting import difference
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.operations import FAULTS, QUERIES
@@ -10,7 +11,7 @@ from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknow
 from delta_models.table import AllowedOutcome
 from delta_models.wire_names import name_of
 
-JUDGES = judged_by("outcomes")
+JUDGES = judged_by(CheckName.OUTCOMES)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -168,4 +169,4 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-CHECK = Check("outcomes", JUDGES, check)
+CHECK = Check(CheckName.OUTCOMES, JUDGES, check)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog, Snapshot
@@ -13,7 +14,7 @@ from delta_models.log.actions import Metadata, Protocol
 from delta_models.operations import DropFeature, EnableFeature
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Map, Struct
 
-JUDGES = judged_by("protocol")
+JUDGES = judged_by(CheckName.PROTOCOL)
 FEATURE_WRITER = 7
 LEGACY: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ("appendOnly", "invariants")),
@@ -162,4 +163,4 @@ def _of_the_type(data_type: DataType) -> Iterator[str]:
             yield "variantType"
 
 
-CHECK = Check("protocol", JUDGES, check)
+CHECK = Check(CheckName.PROTOCOL, JUDGES, check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.checks import log_oracle
 from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -12,7 +13,7 @@ from delta_models.operations import QUERIES, AtState, AtTime, AtVersion, Latest,
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
-JUDGES = judged_by("reads")
+JUDGES = judged_by(CheckName.READS)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -112,4 +113,4 @@ def _listed(columns: list[tuple[str, str]]) -> str:
     return ", ".join(f"{name} {of}" for name, of in columns) or "none"
 
 
-CHECK = Check("reads", JUDGES, check)
+CHECK = Check(CheckName.READS, JUDGES, check)

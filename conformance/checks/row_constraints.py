@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.expressions import NotEvaluable, compiled
@@ -14,7 +15,7 @@ from delta_models.sql import SqlError
 from delta_models.table.generated_columns import CONSTRAINT, breaks_generation, generated, written_rules
 from delta_models.values import Row
 
-JUDGES = judged_by("rules")
+JUDGES = judged_by(CheckName.ROW_CONSTRAINTS)
 SHOWN = 3
 QUOTE = '"'  # a name to some engines, a string to others: such a text says nothing for sure
 
@@ -62,4 +63,4 @@ def _added(reader: LogReader, after: Snapshot, commit: Commit) -> Sequence[Row]:
     return [row for add in commit.adds if add.data_change for row in reader.file_rows(after, add)]
 
 
-CHECK = Check("rules", JUDGES, check)
+CHECK = Check(CheckName.ROW_CONSTRAINTS, JUDGES, check)

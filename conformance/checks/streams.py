@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -17,7 +18,7 @@ from delta_models.table.change_feed import COMES, GOES
 from delta_models.table.streams import CHANGES, INSERTS, ROWS
 from delta_models.values import Key, Row, Rows, bag, row_keyer
 
-JUDGES = judged_by("streams")
+JUDGES = judged_by(CheckName.STREAMS)
 CHANGED = "rows-changed"
 
 
@@ -179,4 +180,4 @@ def _some(rows: Iterable[Key]) -> str:
     return f"{listed[0]}" + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
 
 
-CHECK = Check("streams", JUDGES, check)
+CHECK = Check(CheckName.STREAMS, JUDGES, check)

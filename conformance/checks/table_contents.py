@@ -6,6 +6,7 @@ from typing import Any
 
 from conformance.checks import log_oracle
 from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from conformance.observations.schema_comparison import meaning
@@ -37,7 +38,7 @@ from delta_models.schema import STRING, Struct
 from delta_models.values import Rows
 from delta_models.wire_names import name_of, text_of
 
-JUDGES = judged_by("contents")
+JUDGES = judged_by(CheckName.TABLE_CONTENTS)
 FEATURE = "delta.feature."  # a property by which a feature is asked for; the protocol then names it
 READ_COLD = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
@@ -251,7 +252,7 @@ def _rearranged_only(observation: Observation, rows: Rows, recorder: CheckRecord
     recorder.record("write.data-change-false-keeps-rows", problem, where)
 
 
-def look_back(observation: Observation, recorder: CheckRecorder) -> None:
+def check_old_states(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge the old versions that were looked at against the model."""
     if observation.log_error is not None or not (
         observation.wrote or isinstance(observation.operation, Read)
@@ -301,5 +302,5 @@ def _names(names: tuple[str, ...]) -> str:
     return ", ".join(map(repr, names)) or "nothing"
 
 
-CHECK = Check("contents", JUDGES, check)
-OLD_STATES = Check("contents", JUDGES, look_back)
+CHECK = Check(CheckName.TABLE_CONTENTS, JUDGES, check)
+OLD_STATES_CHECK = Check(CheckName.TABLE_CONTENTS, JUDGES, check_old_states)

@@ -10,13 +10,14 @@ import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptFile, LogError, paths
 from delta_models.log.reader import live_adds
 from delta_models.operations import Vacuum
 
-JUDGES = judged_by("vacuum")
+JUDGES = judged_by(CheckName.VACUUM)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -59,4 +60,4 @@ def _files(
         yield "vacuum.keeps-change-data", cdc.path, there(paths.resolve(observation.folder, cdc.path))
 
 
-CHECK = Check("vacuum", JUDGES, check)
+CHECK = Check(CheckName.VACUUM, JUDGES, check)

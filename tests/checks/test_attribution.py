@@ -1,4 +1,4 @@
-"""Who is blamed: the writer for a wrong log, the reader for reading a right one wrongly, the harness for neither."""
+"""The checks blame the writer for a wrong log, the reader for a wrong answer, and else the harness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from conformance.checks import CHECKS, Check, run_checks
-from conformance.checks.attribution import side
 from conformance.checks.recorder import CheckRecorder
 from conformance.observations.observation import Observation, ReadObservation
 from delta_adapters.reference import Reference
@@ -26,7 +25,7 @@ ADDED = ops.Append(stories.rows((9, "new", 9.0)))
 
 @pytest.fixture
 def seen(tmp_path) -> Observation:
-    """An honest append, and an honest look at the table after it."""
+    """An honest append, and an honest read of the table after it."""
     return observed(tmp_path / "table")
 
 
@@ -56,7 +55,7 @@ def without_the_last(rows: Rows | None) -> Rows:
 
 
 def sides(observation: Observation) -> set[str]:
-    return {side(violation) for violation in run_checks(observation).violations}
+    return {BY_ID[violation.requirement].role for violation in run_checks(observation).violations}
 
 
 class TestSides:
