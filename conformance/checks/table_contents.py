@@ -9,7 +9,7 @@ from conformance.checks.formatting import difference, differing_columns
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
-from conformance.observations.schema_comparison import meaning
+from conformance.observations.schema_comparison import comparable_schema
 from delta_adapters.capabilities import functions_of
 from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot
@@ -281,14 +281,14 @@ def check_old_states(observation: Observation, recorder: CheckRecorder) -> None:
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:
     """What is different between two schemas as Delta JSON, metadata that writers may add apart."""
-    if meaning(expected) == meaning(got):
+    if comparable_schema(expected) == comparable_schema(got):
         return None
     if expected.names != got.names:
         return f"columns {_names(got.names)} instead of {_names(expected.names)}"
     off = [
         f"{left.name!r} is {_column(right)} instead of {_column(left)}"
         for left, right in zip(expected, got, strict=True)
-        if meaning(Struct((left,))) != meaning(Struct((right,)))
+        if comparable_schema(Struct((left,))) != comparable_schema(Struct((right,)))
     ]
     return "; ".join(off)
 

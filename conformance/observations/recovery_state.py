@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.observations.schema_comparison import meaning
+from conformance.observations.schema_comparison import comparable_schema
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.outcomes import Committed
 from delta_models.table import AllowedOutcome, Expectation, Table
@@ -66,20 +66,24 @@ def _within(branch: AllowedOutcome, count: int) -> bool:
 
 
 def _holds(table: Table, rows: Rows) -> bool:
-    if not table.exists or meaning(rows.schema) != meaning(table.schema):
+    if not table.exists or comparable_schema(rows.schema) != comparable_schema(table.schema):
         return False
     return bag(rows.schema, rows.rows) == table.bag
 
 
 def _doubled(table: Table, before: Snapshot | None, rows: Rows, reader: LogReader) -> bool:
     """Whether what the operation adds is there a second time."""
-    if before is None or not table.exists or meaning(rows.schema) != meaning(table.schema):
+    if (
+        before is None
+        or not table.exists
+        or comparable_schema(rows.schema) != comparable_schema(table.schema)
+    ):
         return False
     try:
         was = reader.rows(before)
     except LogError:
         return False
-    if meaning(was.schema) != meaning(rows.schema):
+    if comparable_schema(was.schema) != comparable_schema(rows.schema):
         return False
     added: Counter[Key] = table.bag - bag(was.schema, was.rows)
     return bool(added) and bag(rows.schema, rows.rows) == table.bag + added

@@ -16,7 +16,7 @@ FREE_METADATA = (
 )
 
 
-def meaning(schema: Struct) -> Any:
+def comparable_schema(schema: Struct) -> Any:
     """What a schema says, comparable with what another does."""
     return _plain(to_json(schema))
 
