@@ -41,13 +41,13 @@ from delta_models.table.merge import merge
 from delta_models.values import Row, Rows
 
 JUDGES = judged_by(CheckName.FILE_PRESERVATION)
-DEFINITION = (
+DEFINITION_OPERATIONS = (
     AddColumn, AddConstraint, Cluster, DropColumn, DropConstraint, EnableFeature, RenameColumn, ReorderColumn,
     SetDefault, SetNullable, SetProperties, UnsetProperties, WidenColumn,
 )  # fmt: skip
 RULE = "write.untouched-files-stay"
 
-Concerned = Callable[[tuple[Row, ...]], bool]
+IsConcerned = Callable[[tuple[Row, ...]], bool]
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -62,7 +62,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     if observation.race is not None or not isinstance(observation.outcome, Committed) or not before.live:
         return
-    if isinstance(observation.operation, DEFINITION):
+    if isinstance(observation.operation, DEFINITION_OPERATIONS):
         _definition(observation, before, recorder)
         return
     concerned = (
@@ -105,7 +105,7 @@ def _gone(observation: Observation, before: Snapshot) -> Iterator[Add]:
     return (add for key, add in before.live.items() if key in removed)
 
 
-def _concerned(observation: Observation, before: Snapshot) -> Concerned | None:
+def _concerned(observation: Observation, before: Snapshot) -> IsConcerned | None:
     """What tells of the rows of a file whether the step has to do with one of them; None where nothing can."""
     match observation.operation:
         case Append():
@@ -117,11 +117,11 @@ def _concerned(observation: Observation, before: Snapshot) -> Concerned | None:
     return None
 
 
-def _picked(where: Expression | None, before: Snapshot) -> Concerned | None:
+def _picked(where: Expression | None, before: Snapshot) -> IsConcerned | None:
     schema = before.schema
     if where is None:
         return lambda _: True
-    if log_oracle.beyond_core(where, schema):
+    if log_oracle.is_beyond_core(where, schema):
         return None
     picks = compiled(where, schema)
 
@@ -131,10 +131,10 @@ def _picked(where: Expression | None, before: Snapshot) -> Concerned | None:
     return concerned
 
 
-def _joined(operation: Merge, before: Snapshot) -> Concerned | None:
+def _joined(operation: Merge, before: Snapshot) -> IsConcerned | None:
     if any(clause.when == "not-matched-by-source" for clause in operation.clauses):
         return None
-    if log_oracle.beyond_core(operation.on, before.schema) or log_oracle.nan_matters(
+    if log_oracle.is_beyond_core(operation.on, before.schema) or log_oracle.nan_matters(
         [operation.on], operation.source
     ):
         return None

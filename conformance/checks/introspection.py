@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from conformance.checks.formatting import difference
-from conformance.checks.metrics import metrics_of, plain
+from conformance.checks.metrics import operation_metrics, plain_name
 from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
@@ -200,12 +200,12 @@ def _provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRec
     if operation is not None and isinstance(held, str):
         problem = None if operation == held else f"told {operation!r}, the commit says {held!r}"
         recorder.record("history.operations", problem, commit.name)
-    counted = metrics_of(commit)
+    counted = operation_metrics(commit)
     if metrics is not None:
         off = [
-            f"{name} is told as {value}, the commit says {counted.get(plain(name))}"
+            f"{name} is told as {value}, the commit says {counted.get(plain_name(name))}"
             for name, value in dict(metrics).items()
-            if value.isdecimal() and counted.get(plain(name)) != int(value)
+            if value.isdecimal() and counted.get(plain_name(name)) != int(value)
         ]
         recorder.record("history.metrics", "; ".join(off[:3]) or None, commit.name)
 

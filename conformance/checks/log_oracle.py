@@ -52,21 +52,21 @@ def rows_before(observation: Observation) -> Rows:
     return _rows(observation, observation.before)
 
 
-def answer_to(observation: Observation, check: ReadObservation) -> Rows:
+def expected_answer(observation: Observation, check: ReadObservation) -> Rows:
     """What a read of this log must answer."""
     if not isinstance(check.operation, Read):
         raise NotKnown
-    return pick(check.operation, _rows(observation, snapshot_for(observation, check.operation)))
+    return select_rows(check.operation, _rows(observation, snapshot_for(observation, check.operation)))
 
 
-def asked_of(observation: Observation, check: ReadObservation) -> Rows:
+def unfiltered_rows(observation: Observation, check: ReadObservation) -> Rows:
     """The rows of the version that a read asks for, before its predicate."""
     if not isinstance(check.operation, Read):
         raise NotKnown
     return _rows(observation, snapshot_for(observation, check.operation))
 
 
-def pick(read: Read, rows: Rows) -> Rows:
+def select_rows(read: Read, rows: Rows) -> Rows:
     """The rows and columns of `rows` that a read asks for."""
     try:
         picked = tuple(row for row in rows.rows if holds(read.where, rows.schema, row))
@@ -133,7 +133,7 @@ def nan_matters(expressions: Iterable[Expression | None], *tables: Rows) -> bool
     return any(expression is not None and _asks_of_nan(expression, strange) for expression in expressions)
 
 
-def beyond_core(expression: Expression | None, schema: Struct) -> bool:
+def is_beyond_core(expression: Expression | None, schema: Struct) -> bool:
     """Whether a predicate is none of the portable core by what it is made of: functions, arithmetic, casts, operands of
     two types. Whom NaN concerns, `nan_matters` tells."""
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.checks import log_oracle
-from conformance.checks.file_preservation import DEFINITION
+from conformance.checks.file_preservation import DEFINITION_OPERATIONS
 from conformance.checks.formatting import difference, differing_columns
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
@@ -39,7 +39,7 @@ from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
 JUDGES = judged_by(CheckName.METAMORPHIC)
-UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
+MAINTENANCE_OPERATIONS = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -59,9 +59,9 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         and isinstance(observation.outcome, Committed)
     ):
         _delete(observation, observation.operation, recorder)
-    if isinstance(observation.operation, UPKEEP):
+    if isinstance(observation.operation, MAINTENANCE_OPERATIONS):
         _keeps_answer(observation, "metamorphic.upkeep-keeps-answer", recorder)
-    if isinstance(observation.operation, DEFINITION):
+    if isinstance(observation.operation, DEFINITION_OPERATIONS):
         _keeps_columns(observation, recorder)
     if isinstance(observation.operation, SetZone):
         _keeps_answer(observation, "metamorphic.zone-keeps-answer", recorder)
@@ -78,12 +78,12 @@ def _filter(observation: Observation, read: Read, answer: Rows, recorder: CheckR
             or other.operation.at != read.at
         ):
             continue
-        if log_oracle.nan_matters([read.where], other.answer) or log_oracle.beyond_core(
+        if log_oracle.nan_matters([read.where], other.answer) or log_oracle.is_beyond_core(
             read.where, other.answer.schema
         ):
             return
         try:
-            picked = log_oracle.pick(read, other.answer)
+            picked = log_oracle.select_rows(read, other.answer)
         except log_oracle.NotKnown:
             return
         problem = difference(picked, answer)
@@ -99,7 +99,7 @@ def _delete(observation: Observation, operation: Delete, recorder: CheckRecorder
         return
     if before.schema != after.schema or log_oracle.nan_matters([operation.where], before):
         return
-    if log_oracle.beyond_core(operation.where, before.schema):
+    if log_oracle.is_beyond_core(operation.where, before.schema):
         return
     try:
         picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))

@@ -61,7 +61,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if len(steps) != 1:
         return
     _, commit, after = steps[0]
-    said = metrics_of(commit)
+    said = operation_metrics(commit)
     if after is None or not said:
         return
     try:
@@ -75,13 +75,15 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
                 recorder.record(requirement, problem, commit.name)
 
 
-def metrics_of(commit: Commit) -> dict[str, int]:
+def operation_metrics(commit: Commit) -> dict[str, int]:
     """The counts of a commit by their plain names; what is no whole number is left out."""
     told = commit.info.values.get("operationMetrics") if commit.info else None
-    return {plain(name): number for name, value in _pairs(told) if (number := _number(value)) is not None}
+    return {
+        plain_name(name): number for name, value in _pairs(told) if (number := _number(value)) is not None
+    }
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without case and underscores."""
     return name.replace("_", "").lower()
 

@@ -53,7 +53,7 @@ def _judge(observation: Observation, each: ReadObservation, read: Read, recorder
         )
         return
     try:
-        right = log_oracle.answer_to(observation, each)
+        right = log_oracle.expected_answer(observation, each)
     except log_oracle.NotKnown:
         return
     recorder.record("read.succeeds", None)
@@ -61,9 +61,9 @@ def _judge(observation: Observation, each: ReadObservation, read: Read, recorder
         problem = difference(right, each.answer)
         columns = differing_columns(right, each.answer) if problem else ()
         rule = BY_KIND.get(each.kind, "read.latest")
-        if log_oracle.nan_matters([read.where], log_oracle.asked_of(observation, each)):
+        if log_oracle.nan_matters([read.where], log_oracle.unfiltered_rows(observation, each)):
             rule = "read.nan-order"
-        elif log_oracle.beyond_core(read.where, log_oracle.asked_of(observation, each).schema):
+        elif log_oracle.is_beyond_core(read.where, log_oracle.unfiltered_rows(observation, each).schema):
             rule = "read.beyond-core"
         recorder.record(rule, problem, where, columns, read)
     _version(observation, each, read, recorder, where)
@@ -73,7 +73,7 @@ def _can_be_answered(observation: Observation, each: ReadObservation, read: Read
     """Whether we can read it ourselves: if not, the writer is to blame, and another check says so."""
     try:
         log_oracle.require_files(observation, log_oracle.snapshot_for(observation, read))
-        log_oracle.answer_to(observation, each)
+        log_oracle.expected_answer(observation, each)
     except (log_oracle.NotKnown, MissingFile):
         return False
     return True

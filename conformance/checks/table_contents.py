@@ -164,7 +164,7 @@ def _beyond_core(observation: Observation) -> bool:
         case Delete(where=where) | Update(where=where) | Overwrite(where=where) if (
             observation.before is not None
         ):
-            return log_oracle.beyond_core(where, observation.before.schema)
+            return log_oracle.is_beyond_core(where, observation.before.schema)
         case Merge():
             return bool(functions_of(observation.operation))
     return False
@@ -268,7 +268,7 @@ def check_old_states(observation: Observation, recorder: CheckRecorder) -> None:
                 observation, log_oracle.snapshot_for(observation, read_observation.operation)
             )
             problem = difference(
-                read_observation.expected, log_oracle.answer_to(observation, read_observation)
+                read_observation.expected, log_oracle.expected_answer(observation, read_observation)
             )
         except MissingFile as error:
             problem = str(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.checks.metrics import metrics_of, plain
+from conformance.checks.metrics import operation_metrics, plain_name
 from delta_adapters.delta_rs import DeltaRs
 from delta_adapters.reference import Reference
 from delta_models import operations as ops
@@ -33,12 +33,12 @@ def test_counts_are_found_under_any_spelling_and_other_values_are_left_out():
         "filesAdded": '{"a":1}',
         "ok": True,
     }
-    assert metrics_of(Commit(0, "0", infos=(CommitInfo({"operationMetrics": said}),))) == {
+    assert operation_metrics(Commit(0, "0", infos=(CommitInfo({"operationMetrics": said}),))) == {
         "numaddedrows": 3, "numdeletedrows": 4,
     }  # fmt: skip
-    assert metrics_of(Commit(0, "0", infos=(CommitInfo({"operationMetrics": [1]}),))) == {}
-    assert metrics_of(Commit(0, "0")) == {}
-    assert plain("num_added_rows") == plain("numAddedRows")
+    assert operation_metrics(Commit(0, "0", infos=(CommitInfo({"operationMetrics": [1]}),))) == {}
+    assert operation_metrics(Commit(0, "0")) == {}
+    assert plain_name("num_added_rows") == plain_name("numAddedRows")
 
 
 def test_what_deltalake_counts_is_right_where_it_writes_data_files_alone(tmp_path):
