@@ -1,4 +1,7 @@
-"""Are the values that a table makes up for an identity column what they must be, whatever they are?"""
+"""Are the values that an engine generates for identity columns valid, and does it keep the high-water mark?
+
+The rules fix no value: they fix which values are possible and how the mark moves.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ REDEFINES = (Replace, CreateAs, ConvertFromParquet)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the values that the step made up, and the high-water marks around it."""
+    """Judge the values that the step generated, and the high-water marks before and after it."""
     if not observation.wrote or observation.log_error is not None or observation.after is None:
         return
     try:
@@ -28,30 +31,30 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         after = identities(observation.after.schema)
     except (CorruptLog, ValueError, KeyError):
         return
-    redefined = _redefined(observation)
-    made = (
+    redefined = _is_redefined(observation)
+    generated = (
         made_up(observation.branch.table, observation.model)
         if observation.branch is not None and observation.model.exists
         else {}
     )
     where = f"version {observation.after.version}"
-    for each in after:
-        known = None if redefined else before.get(each.name)
-        if known is not None:
-            _mark_stays(known, each, recorder, where)
-        values = [value for value in made.get(each.name, ()) if value is not UNKNOWN]
+    for identity in after:
+        previous = None if redefined else before.get(identity.name)
+        if previous is not None:
+            _check_mark_stays(previous, identity, recorder, where)
+        values = [value for value in generated.get(identity.name, ()) if value is not UNKNOWN]
         if values:
-            _values(each, values, known, recorder, where)
-            _unique(observation, each, values, recorder, where)
+            _check_values(identity, values, previous, recorder, where)
+            _check_unique(observation, identity, values, recorder, where)
 
 
-def _redefined(observation: Observation) -> bool:
+def _is_redefined(observation: Observation) -> bool:
     return isinstance(observation.operation, REDEFINES) or (
         isinstance(observation.operation, Overwrite) and observation.operation.schema_mode == "overwrite"
     )
 
 
-def _mark_stays(old: Identity, new: Identity, recorder: CheckRecorder, where: str) -> None:
+def _check_mark_stays(old: Identity, new: Identity, recorder: CheckRecorder, where: str) -> None:
     if old.mark is None:
         return
     back = new.mark is None or (new.mark != old.mark and not new.beyond(new.mark, old.mark))
@@ -59,14 +62,17 @@ def _mark_stays(old: Identity, new: Identity, recorder: CheckRecorder, where: st
     recorder.record("rules.identity-mark-stays", problem, where, (new.name,))
 
 
-def _values(
+def _check_values(
     column: Identity, values: list[int], before: Identity | None, recorder: CheckRecorder, where: str
 ) -> None:
     name, names = column.name, (column.name,)
     rule = f"{column.start} plus steps of {column.step}"
-    off = [value for value in values if not column.on_the_lattice(value)]
+    misplaced = [value for value in values if not column.on_the_lattice(value)]
     recorder.record(
-        "rules.identity-on-the-lattice", f"{name}: {off[:3]}, not {rule}" if off else None, where, names
+        "rules.identity-on-the-lattice",
+        f"{name}: {misplaced[:3]}, not {rule}" if misplaced else None,
+        where,
+        names,
     )
     mark = before.mark if before is not None else None
     if mark is not None:
@@ -79,15 +85,15 @@ def _values(
     recorder.record("rules.identity-mark-moves", problem, where, names)
 
 
-def _unique(
+def _check_unique(
     observation: Observation, column: Identity, values: list[int], recorder: CheckRecorder, where: str
 ) -> None:
-    """Where writers may give values, those that they gave may stand there as well."""
-    at = observation.model.schema.index(column.name)
-    stand = values if column.explicit else [row[at] for row in observation.model.rows]
-    counted = Counter(stand)
-    twice = [value for value in values if counted[value] > 1]
-    problem = f"{column.name}: {twice[0]} stands {counted[twice[0]]} times" if twice else None
+    """Judge that no generated value repeats. Where writers may give values, only generated ones must differ."""
+    index = observation.model.schema.index(column.name)
+    column_values = values if column.explicit else [row[index] for row in observation.model.rows]
+    counts = Counter(column_values)
+    repeated = [value for value in values if counts[value] > 1]
+    problem = f"{column.name}: {repeated[0]} stands {counts[repeated[0]]} times" if repeated else None
     recorder.record("rules.identity-unique", problem, where, (column.name,))
 
 

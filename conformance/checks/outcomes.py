@@ -1,4 +1,4 @@
-"""Is what an operation reported, and the number of versions it added, allowed; and did a refusal change nothing?"""
+"""Are the reported outcome and the number of new versions allowed, and did a refused operation change nothing?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JUDGES = judged_by(CheckName.OUTCOMES)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the outcome of the step; looks and faults have none of their own."""
+    """Judge the outcome of the step. Queries and faults have none of their own."""
     if not observation.wrote or isinstance(observation.operation, (*QUERIES, *FAULTS)):
         return
     supported = recorder.record(
@@ -32,61 +32,61 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             "outcome.classified",
             f"{_name(observation)}: {observation.outcome.message}" if unclassified else None,
         )
-        _refusal_changed_nothing(observation, recorder)
-    told = not isinstance(observation.outcome, Unknown)
-    if told or not recorder.has("log.", "dv."):
+        _check_refusal_changed_nothing(observation, recorder)
+    known = not isinstance(observation.outcome, Unknown)
+    if known or not recorder.has("log.", "dv."):
         recorder.record(
-            "outcome.told", None if told else f"{_name(observation)}: {describe(observation.outcome)}"
+            "outcome.told", None if known else f"{_name(observation)}: {describe(observation.outcome)}"
         )
-    if told:
-        _allowed(observation, recorder)
+    if known:
+        _check_allowed(observation, recorder)
 
 
-def _allowed(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_allowed(observation: Observation, recorder: CheckRecorder) -> None:
     allowed = [
-        branch
-        for branch in observation.expectation.branches
-        if same_outcome(branch.outcome, observation.outcome)
+        candidate
+        for candidate in observation.expectation.branches
+        if same_outcome(candidate.outcome, observation.outcome)
     ]
-    if not allowed and _only_the_kind_is_open(observation):
+    if not allowed and _is_unclassified_refusal(observation):
         return
     if not allowed:
         possible = " or ".join(
-            sorted({describe(branch.outcome) for branch in observation.expectation.branches})
+            sorted({describe(candidate.outcome) for candidate in observation.expectation.branches})
         )
-        broken = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
+        rule = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
         recorder.record(
-            broken, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
+            rule, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
         )
         return
     recorder.record("outcome.allowed", None)
-    rule = _refusal_rule(allowed[0])
-    if rule is not None:
-        recorder.record(rule, None)
-    _softer_rules(observation, recorder)
+    refusal_rule = _refusal_rule(allowed[0])
+    if refusal_rule is not None:
+        recorder.record(refusal_rule, None)
+    _check_softer_rules(observation, recorder)
     if observation.log_error is not None:
         return
     count = len(observation.commits)
-    if any(low <= count <= high for low, high in (each.commits for each in allowed)):
+    if any(low <= count <= high for low, high in (candidate.commits for candidate in allowed)):
         recorder.record("outcome.commits", None)
         return
-    ranges = " or ".join(sorted({_range(*each.commits) for each in allowed}))
+    ranges = " or ".join(sorted({_range(*candidate.commits) for candidate in allowed}))
     recorder.record(
         "outcome.commits",
         f"{_name(observation)} ({describe(observation.outcome)}) adds {ranges} versions, but added {count}",
     )
 
 
-def _refusal_rule(branch: AllowedOutcome) -> str | None:
-    """The rule by which an operation must be refused; what it does when it succeeds is judged by `contents`."""
-    return branch.requirement if isinstance(branch.outcome, Rejected) else None
+def _refusal_rule(allowed: AllowedOutcome) -> str | None:
+    """Return the rule that demands a refusal; None for a success, which `table_contents` judges."""
+    return allowed.requirement if isinstance(allowed.outcome, Rejected) else None
 
 
-def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
-    """Rules of class should or reference that a legal end may still break."""
+def _check_softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
+    """Judge the rules of class *should* or *reference* that an allowed outcome may break."""
     broken = observation.branch.breaks if observation.branch is not None else None
     for rule in sorted(
-        {branch.breaks for branch in observation.expectation.branches if branch.breaks is not None}
+        {allowed.breaks for allowed in observation.expectation.branches if allowed.breaks is not None}
     ):
         recorder.record(
             rule,
@@ -94,14 +94,14 @@ def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
         )
 
 
-def _only_the_kind_is_open(observation: Observation) -> bool:
+def _is_unclassified_refusal(observation: Observation) -> bool:
     unclassified = isinstance(observation.outcome, Rejected) and observation.outcome.kind == "unclassified"
     return unclassified and any(
-        isinstance(branch.outcome, Rejected) for branch in observation.expectation.branches
+        isinstance(allowed.outcome, Rejected) for allowed in observation.expectation.branches
     )
 
 
-def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
     before, after = observation.before, observation.after
     if observation.log_error is not None:
         return
@@ -140,14 +140,14 @@ def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) 
 
 
 def same_outcome(allowed: Outcome, got: Outcome) -> bool:
-    """Whether an outcome is the allowed one: its class, and for refusals the kind; words do not count."""
+    """Return whether an outcome has the class of the allowed one and, if it is a refusal, its kind."""
     if isinstance(allowed, Rejected) and isinstance(got, Rejected):
         return allowed.kind == got.kind
     return type(allowed) is type(got)
 
 
 def describe(outcome: Outcome) -> str:
-    """An outcome in a few words."""
+    """Return an outcome in a few words."""
     match outcome:
         case Committed():
             return "committed"

@@ -1,4 +1,4 @@
-"""Where checks write down what they judged: how often each requirement was really looked at, and each breach."""
+"""Record what checks judge: each violation, and how often each requirement was judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from delta_models.requirements import BY_ID, CATALOGUE, Violation
 
 @dataclass(slots=True)
 class CheckRecorder:
-    """The judgements of one observation in the making."""
+    """Collects what checks find in one observation: violations and evidence."""
 
     violations: list[Violation] = field(default_factory=list)
     evidence: Counter[str] = field(default_factory=Counter)
@@ -27,8 +27,11 @@ class CheckRecorder:
         columns: tuple[str, ...] = (),
         read: Read | None = None,
     ) -> bool:
-        """Count one judgement of a requirement; `problem` says what is wrong, or None that it holds. Returns whether it
-        holds."""
+        """Record that a requirement was judged once; return whether it holds.
+
+        `problem` describes a violation and is None if the requirement holds. Raises KeyError for a requirement that
+        is not in the catalogue.
+        """
         if requirement not in BY_ID:
             message = f"a check judges {requirement!r}, which is not in the catalogue"
             raise KeyError(message)
@@ -38,7 +41,7 @@ class CheckRecorder:
         return problem is None
 
     def has(self, *prefixes: str) -> bool:
-        """Whether a rule of these kinds has been found broken already."""
+        """Return whether a violation of a requirement with one of these prefixes is recorded."""
         return any(violation.requirement.startswith(prefixes) for violation in self.violations)
 
     def count(self, weights: Mapping[str, int]) -> None:
@@ -64,7 +67,7 @@ class CheckRecorder:
 
 
 def judged_by(name: str) -> tuple[str, ...]:
-    """The requirements that the catalogue gives to a check."""
+    """Return the ids of the requirements that the catalogue assigns to a check."""
     return tuple(
         requirement.id
         for requirement in CATALOGUE
