@@ -7,9 +7,9 @@ from delta_models import operations as ops
 from delta_models.schema import LONG, Struct, struct
 from delta_models.table.char_varchar import char
 from delta_models.values import Rows
-from tests.mutants.ends import SHORT
+from tests.mutants.outcomes import SHORT
 from tests.mutants.stage import play
-from tests.mutants.wrappers import OnOne
+from tests.mutants.wrappers import WrongOperation
 
 BLANKS = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "ab   "),))), ops.Append(Rows(SHORT, ((2, "abc"),))))
 
@@ -18,17 +18,17 @@ WIDE = Struct((*struct(("id", LONG)).fields, char("text", 3)))
 FILLED = (ops.Create(WIDE), ops.Append(Rows(WIDE, ((1, "a"), (2, ""), (3, "abc")))))
 
 
-class CutsBlanks(OnOne):
+class CutsBlanks(WrongOperation):
     """Stores three code points of each text."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *((number, text[:3]) for number, text in operation.rows.rows))
 
 
-class StoresBlanks(OnOne):
+class StoresBlanks(WrongOperation):
     """Stores texts as they are."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *operation.rows.rows)
 
 
@@ -43,10 +43,10 @@ def test_blanks_that_are_stored_break_the_length_and_nothing_else(tmp_path):
     assert len(played.result) == len(BLANKS)
 
 
-class FillsInFront(OnOne):
+class FillsInFront(WrongOperation):
     """Puts the blanks that a text lacks in front of it."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *((number, text.rjust(3)) for number, text in operation.rows.rows))
 
 

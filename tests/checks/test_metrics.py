@@ -12,7 +12,7 @@ from delta_models.log.actions import CommitInfo
 from delta_models.log.commits import Commit
 from delta_models.values import Rows
 from tests.mutants import stories
-from tests.mutants.counters import Miscounts
+from tests.mutants.metrics import Miscounts
 from tests.mutants.stage import ALWAYS, play
 
 VECTORS = ops.Create(stories.SCHEMA, (), (("delta.enableDeletionVectors", "true"),))

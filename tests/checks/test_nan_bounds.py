@@ -10,7 +10,7 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import DOUBLE, LONG, struct
 from delta_models.values import Rows
 from tests.mutants.stage import play
-from tests.mutants.wrappers import ButDrafts
+from tests.mutants.wrappers import WrongDraft
 
 SCHEMA = struct(("id", LONG), ("price", DOUBLE))
 STEPS = (
@@ -20,7 +20,7 @@ STEPS = (
 )
 
 
-class StaysTight(ButDrafts):
+class StaysTight(WrongDraft):
     """Statistics are said to be tight still after a row went."""
 
     kind = ops.Delete
