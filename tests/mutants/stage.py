@@ -89,17 +89,17 @@ class Table:
             engine_sessions.append(
                 EngineSession(name, host, Capabilities.validated(engine.capabilities), 60.0)
             )
-        self._table_session = TableSession(folder, engine_sessions, seed=1, tag="test")
-        self.lost = list(self._table_session.open_all())
+        self.session = TableSession(folder, engine_sessions, seed=1, tag="test")
+        self.lost = list(self.session.open_all())
 
     @property
     def plays(self) -> bool:
         """Whether the history continues at this table."""
-        return self._table_session.plays
+        return self.session.plays
 
     def play(self, step: Step) -> list[StepResult]:
         """Execute one step and return its results."""
-        return [result for result in self._table_session.play(step) if result is not None]
+        return [result for result in self.session.play(step) if result is not None]
 
 
 def play(
