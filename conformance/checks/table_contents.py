@@ -103,7 +103,9 @@ def _check_against_model(
     recorder.record("write.partitioning", None if same_partitioning else problem)
     properties_problem = _properties_problem(observation, after)
     if model.properties:
-        recorder.record("write.properties", f"{context}: {properties_problem}" if properties_problem else None)
+        recorder.record(
+            "write.properties", f"{context}: {properties_problem}" if properties_problem else None
+        )
     rule = _rule(observation)
     if not has_schema or rule is None:
         return
