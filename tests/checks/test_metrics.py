@@ -1,4 +1,4 @@
-"""Counts that a commit gives of itself, in the spellings of the engines, and where they are not judged."""
+"""Operation metrics of commits, as the engines spell them, and where the check does not judge them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ ONE_GOES = ops.Delete(stories.compare(stories.ID, "=", stories.number(1)))
 
 
 class MiscountsRemovedFiles(Miscounts):
-    """Says of every commit that it removed a file more."""
+    """Adds one to the number of removed files."""
 
     names = ("numRemovedFiles",)
 
 
-def test_counts_are_found_under_any_spelling_and_other_values_are_left_out():
-    said = {
+def test_metrics_are_whole_numbers_under_any_spelling():
+    metrics = {
         "num_added_rows": 3,
         "numDeletedRows": "4",
         "executionTimeMs": "1.5",
         "filesAdded": '{"a":1}',
         "ok": True,
     }
-    assert operation_metrics(Commit(0, "0", infos=(CommitInfo({"operationMetrics": said}),))) == {
+    assert operation_metrics(Commit(0, "0", infos=(CommitInfo({"operationMetrics": metrics}),))) == {
         "numaddedrows": 3, "numdeletedrows": 4,
     }  # fmt: skip
     assert operation_metrics(Commit(0, "0", infos=(CommitInfo({"operationMetrics": [1]}),))) == {}
@@ -41,27 +41,27 @@ def test_counts_are_found_under_any_spelling_and_other_values_are_left_out():
     assert plain_name("num_added_rows") == plain_name("numAddedRows")
 
 
-def test_what_deltalake_counts_is_right_where_it_writes_data_files_alone(tmp_path):
-    told: tuple[tuple[ops.Operation, ...], ...] = (
+def test_the_metrics_of_deltalake_are_right_without_change_data(tmp_path):
+    histories: tuple[tuple[ops.Operation, ...], ...] = (
         stories.DELETE,
         stories.UPDATE,
         stories.MERGE,
         stories.MERGE_DELETES_ONCE,
     )
-    for at, story in enumerate(told):
-        played = play(DeltaRs(), tmp_path / f"{at}" / "table", story)
+    for number, story in enumerate(histories):
+        played = play(DeltaRs(), tmp_path / f"{number}" / "table", story)
         assert played.broken == ALWAYS, played.told()
         assert played.evidence["metrics.files"] > 0
 
 
-def test_counts_of_files_are_not_judged_where_one_stays_with_another_vector(tmp_path):
+def test_metrics_of_files_are_not_judged_if_one_gets_a_new_vector(tmp_path):
     played = play(MiscountsRemovedFiles(), tmp_path / "table", (VECTORS, stories.FILL, ONE_GOES))
     assert played.broken == set(), played.told()
     played = play(MiscountsRemovedFiles(), tmp_path / "other" / "table", (*stories.PLAIN, ONE_GOES))
     assert played.broken == {"metrics.files"}
 
 
-def test_a_file_without_rows_may_be_counted_though_it_is_not_added(tmp_path):
+def test_a_file_without_rows_may_count_although_it_is_not_added(tmp_path):
     class MiscountsOverwrites(Reference):
         def counted(self, operation, before, after, draft):
             more = isinstance(operation, ops.Overwrite)
@@ -80,7 +80,7 @@ def test_a_file_without_rows_may_be_counted_though_it_is_not_added(tmp_path):
     assert played.broken == set(), played.told()
 
 
-def test_an_overwrite_of_some_rows_is_not_judged(tmp_path):
+def test_metrics_of_an_overwrite_of_some_rows_are_not_judged(tmp_path):
     played = play(Reference(), tmp_path / "table", stories.REPLACE_WHERE)
     assert played.broken == set()
     assert "metrics.rows-written" in played.evidence

@@ -1,4 +1,4 @@
-"""NaN as the bound of a file whose NaN a deletion vector has taken away: wide bounds cover all that is left."""
+"""NaN as the bound of a file whose NaN a deletion vector deletes: a wide bound may be NaN, a tight one may not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = (
 
 
 class StaysTight(WrongDraft):
-    """Statistics are said to be tight still after a row went."""
+    """Says that bounds are tight after a deletion vector deleted a row."""
 
     kind = ops.Delete
 
@@ -36,7 +36,7 @@ def test_a_wide_maximum_may_be_nan(tmp_path):
     assert played.broken == set(), played.told()
 
 
-def test_a_tight_one_may_not(tmp_path):
+def test_a_tight_maximum_may_not_be_nan(tmp_path):
     played = play(StaysTight(), tmp_path / "table", STEPS)
     assert "stats.tight-bounds" in played.broken, played.told()
     assert "stats.max-values" not in played.broken

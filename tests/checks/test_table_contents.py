@@ -1,4 +1,4 @@
-"""An engine that cuts blanks, or stores them, is judged by what it did and not by the first thing allowed."""
+"""CHAR and VARCHAR: an engine may cut or store blanks at the end, and the check accepts the one that it did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_blanks_may_be_cut(tmp_path):
     assert played.broken == set(), played.told()
 
 
-def test_blanks_that_are_stored_break_the_length_and_nothing_else(tmp_path):
+def test_stored_blanks_violate_the_length_and_nothing_else(tmp_path):
     played = play(StoresBlanks(), tmp_path / "table", BLANKS)
     assert played.broken == {"outcome.too-long-refused"}, played.told()
     assert len(played.result) == len(BLANKS)
@@ -50,7 +50,7 @@ class FillsInFront(WrongOperation):
         return self.write_rows(snapshot, *((number, text.rjust(3)) for number, text in operation.rows.rows))
 
 
-def test_a_text_is_the_same_with_and_without_the_blanks_that_fill_it_up(tmp_path):
+def test_a_char_may_be_stored_with_or_without_its_blanks(tmp_path):
     for name, engine in (("as it is", StoresBlanks()), ("filled up", Reference())):
         played = play(engine, tmp_path / name, FILLED)
         assert played.broken == set(), played.told()
