@@ -32,14 +32,14 @@ from tests.damaged_logs.damages import (
     TXN,
     WIDEN,
     WIDENING,
-    compacted,
-    held,
-    held_v2,
-    in_commit,
-    mark,
-    recorded,
-    two_commits,
-    widened,
+    commit_info_at,
+    row_id_mark,
+    write_change_data,
+    write_compaction,
+    write_small_table,
+    write_small_v2_table,
+    write_two_commits,
+    write_widened_table,
 )
 
 DAMAGED = (
@@ -136,13 +136,13 @@ def test_wide_statistics_may_be_wider_than_the_rows(table):
 
 
 def test_an_honest_compaction_breaks_nothing(table):
-    first, second = two_commits(table)
-    compacted(table, second, table.remove(first))
+    first, second = write_two_commits(table)
+    write_compaction(table, second, table.remove(first))
     assert table.violations() == []
 
 
 def test_an_honest_checksum_with_all_its_fields_breaks_nothing(table):
-    action = held(table)[2]
+    action = write_small_table(table)[2]
     vector = table.vector([1, 2])
     second = table.add("b.parquet", deletionVector=vector, stats={"tightBounds": False})
     table.write(second, DOMAIN)
@@ -171,14 +171,14 @@ def test_an_honest_checksum_with_all_its_fields_breaks_nothing(table):
 
 
 def test_an_honest_hint_with_its_checksum_breaks_nothing(table):
-    table.checkpoint(*held(table))
+    table.checkpoint(*write_small_table(table))
     text = json.dumps({"version": 1, "size": 4, "numOfAddFiles": 1, "tags": {"a b": "ü"}})
     table.hint(**json.loads(text), checksum=checksum(text))
     assert table.violations() == []
 
 
 def test_an_honest_v2_checkpoint_with_sidecars_breaks_nothing(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     path = table.checkpoint(action, name="_sidecars/x y.parquet")
     sidecar = {"path": "x%20y.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
     table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
@@ -188,9 +188,9 @@ def test_an_honest_v2_checkpoint_with_sidecars_breaks_nothing(table):
 def test_honest_row_tracking_breaks_nothing(table):
     table.create(protocol=TRACKING)
     first = table.add()
-    table.write(first, mark(3))
+    table.write(first, row_id_mark(3))
     second = table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=2)
-    table.write(second, mark(9))
+    table.write(second, row_id_mark(9))
     table.write(first | {"add": first["add"] | {"tags": {"again": "yes"}, "dataChange": False}})
     table.write(table.remove(first))
     table.write(first)  # as a restore does
@@ -203,12 +203,12 @@ def test_honest_enablement_of_in_commit_timestamps_breaks_nothing(table):
         "delta.inCommitTimestampEnablementVersion": "1",
         "delta.inCommitTimestampEnablementTimestamp": str(FAR_AHEAD),
     }
-    table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT | since))
+    table.write(commit_info_at(FAR_AHEAD), table.metadata(configuration=ICT | since))
     assert table.violations() == []
 
 
 def test_honest_widening_breaks_nothing(table):
-    widened(table, WIDENING, WIDEN, CHANGE)
+    write_widened_table(table, WIDENING, WIDEN, CHANGE)
     assert table.violations() == []
 
 
@@ -223,7 +223,7 @@ def test_a_rewritten_table_may_change_its_types(table):
 
 @pytest.mark.parametrize("operation", ("OPTIMIZE", "UPDATE", "DELETE"))
 def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation):
-    damaged_rows.rearranged(
+    damaged_rows.write_rearranged_rows(
         table, [0, 1, 2, 3], [1, 1, 1, 1], operation=operation, change=operation != "OPTIMIZE"
     )
     assert table.violations() == []
@@ -238,15 +238,15 @@ def test_a_file_from_before_row_tracking_gets_ids_when_it_comes_back_and_keeps_t
     table.write({"protocol": TRACKING})
     table.write(table.remove(bare))
     first = table.add(baseRowId=0, defaultRowCommitVersion=4)
-    table.write(first, mark(3))
+    table.write(first, row_id_mark(3))
     table.write(table.remove(first))
     version = 4 if again == 0 else 6
-    table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), mark(again + 3))
+    table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), row_id_mark(again + 3))
     assert table.violations() == broken
 
 
 def test_honest_change_data_breaks_nothing(table):
-    recorded(table, ["delete"], [1])
+    write_change_data(table, ["delete"], [1])
     assert table.violations() == []
 
 
