@@ -25,7 +25,7 @@ class OneAfterAnother(Reference):
 @pytest.mark.parametrize("engine", (Reference, OneAfterAnother))
 def test_enabling_row_tracking_violates_nothing(engine, tmp_path):
     played = play(engine(), tmp_path / "table", stories.TRACK_LATER)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     assert played.faults == []
     assert played.evidence["tracking.enabled-whole"] > 0
     assert played.evidence["write.definition-keeps-files"] > 0

@@ -58,7 +58,7 @@ def test_each_rule_is_judged_for_each_type(data_type: DataType, tmp_path):
     plain = [value for value in values if not is_strange(data_type, value)]
     wanted = plain[len(plain) // 2] if data_type in COMPARED else None
     played = play(Reference(), tmp_path / "table", story(data_type, values, wanted), Reference())
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     assert played.faults == []
     evidence = played.evidence
     assert evidence["metamorphic.filter-picks"] >= 4

@@ -50,13 +50,13 @@ def test_the_metrics_of_deltalake_are_right_without_change_data(tmp_path):
     )
     for number, story in enumerate(histories):
         played = play(DeltaRs(), tmp_path / f"{number}" / "table", story)
-        assert played.broken == ALWAYS, played.told()
+        assert played.broken == ALWAYS, played.describe()
         assert played.evidence["metrics.files"] > 0
 
 
 def test_metrics_of_files_are_not_judged_if_one_gets_a_new_vector(tmp_path):
     played = play(MiscountsRemovedFiles(), tmp_path / "table", (VECTORS, stories.FILL, ONE_GOES))
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     played = play(MiscountsRemovedFiles(), tmp_path / "other" / "table", (*stories.PLAIN, ONE_GOES))
     assert played.broken == {"metrics.files"}
 
@@ -72,12 +72,12 @@ def test_a_file_without_rows_may_count_although_it_is_not_added(tmp_path):
 
     nothing, something = ops.Overwrite(Rows(stories.SCHEMA, ())), ops.Overwrite(stories.FILL.rows)
     played = play(MiscountsOverwrites(), tmp_path / "table", (*stories.PLAIN, nothing))
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     played = play(MiscountsOverwrites(), tmp_path / "other" / "table", (*stories.PLAIN, something))
     assert played.broken == {"metrics.files"}
     in_more = replace(something, files=len(something.rows.rows) + 1)
     played = play(MiscountsOverwrites(), tmp_path / "more" / "table", (*stories.PLAIN, in_more))
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
 
 
 def test_metrics_of_an_overwrite_of_some_rows_are_not_judged(tmp_path):

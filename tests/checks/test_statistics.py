@@ -33,10 +33,10 @@ class StaysTight(WrongDraft):
 
 def test_a_wide_maximum_may_be_nan(tmp_path):
     played = play(Reference(), tmp_path / "table", STEPS)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
 
 
 def test_a_tight_maximum_may_not_be_nan(tmp_path):
     played = play(StaysTight(), tmp_path / "table", STEPS)
-    assert "stats.tight-bounds" in played.broken, played.told()
+    assert "stats.tight-bounds" in played.broken, played.describe()
     assert "stats.max-values" not in played.broken

@@ -34,12 +34,12 @@ class StoresBlanks(WrongOperation):
 
 def test_blanks_may_be_cut(tmp_path):
     played = play(CutsBlanks(), tmp_path / "table", BLANKS)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
 
 
 def test_stored_blanks_violate_the_length_and_nothing_else(tmp_path):
     played = play(StoresBlanks(), tmp_path / "table", BLANKS)
-    assert played.broken == {"outcome.too-long-refused"}, played.told()
+    assert played.broken == {"outcome.too-long-refused"}, played.describe()
     assert len(played.result) == len(BLANKS)
 
 
@@ -53,7 +53,7 @@ class FillsInFront(WrongOperation):
 def test_a_char_may_be_stored_with_or_without_its_blanks(tmp_path):
     for name, engine in (("as it is", StoresBlanks()), ("filled up", Reference())):
         played = play(engine, tmp_path / name, FILLED)
-        assert played.broken == set(), played.told()
+        assert played.broken == set(), played.describe()
         assert len(played.result) == len(FILLED)
 
 

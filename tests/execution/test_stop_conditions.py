@@ -24,7 +24,7 @@ class WritesOneMore(WrongOperation):
 
 def test_a_column_that_is_none_of_the_tables_is_told_and_the_copy_played_on(tmp_path):
     played = play(WritesOneMore(), tmp_path / "table", STEPS)
-    assert played.broken == {"log.added-file-columns-known"}, played.told()
+    assert played.broken == {"log.added-file-columns-known"}, played.describe()
     assert len(played.result) == len(STEPS)
     assert len(played.result[-1].violations) == 1
 
@@ -42,5 +42,5 @@ class SpellsRaw(WrongOperation):
 
 def test_a_path_in_raw_characters_is_told_and_the_copy_played_on(tmp_path):
     played = play(SpellsRaw(), tmp_path / "table", STEPS)
-    assert played.broken == {"log.path-is-uri"}, played.told()
+    assert played.broken == {"log.path-is-uri"}, played.describe()
     assert len(played.result) == len(STEPS)

@@ -69,7 +69,7 @@ class Played:
             evidence.update(result.evidence)
         return dict(evidence)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Return all violations as text, for a failing assertion."""
         return "\n".join(
             f"{violation.requirement}: {violation.detail} [{violation.where}]"

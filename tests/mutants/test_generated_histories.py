@@ -20,6 +20,6 @@ def test_generated_histories_catch_a_named_mutant(mutant: type[Reference], seed:
 @pytest.mark.parametrize("seed", SEEDS[:1])  # the others: ./dev bench mutants
 def test_the_honest_engine_violates_nothing_in_generated_histories(seed: int, tmp_path):
     game = play_until_violation(Reference, seed, tmp_path, most=1)
-    assert game.played.broken == set(), game.played.told()
+    assert game.played.broken == set(), game.played.describe()
     assert game.played.faults == []
     assert game.steps > 200

@@ -13,7 +13,7 @@ from tests.mutants.stage import play
 @pytest.mark.parametrize("trip", TRIPS, ids=lambda trip: trip.name)
 def test_the_checks_catch_the_mutant(trip: Trip, tmp_path):
     played = play(trip.mutant(), tmp_path / "table", trip.story)
-    assert trip.requirement in played.broken, f"{trip.sentence}\n{played.told() or 'nothing was found'}"
+    assert trip.requirement in played.broken, f"{trip.sentence}\n{played.describe() or 'nothing was found'}"
     assert played.faults == []
 
 
@@ -21,6 +21,6 @@ def test_the_checks_catch_the_mutant(trip: Trip, tmp_path):
 def test_the_honest_twin_violates_nothing(trip: Trip, tmp_path):
     twin = getattr(trip.mutant, "honest_twin", Reference)
     played = play(twin(), tmp_path / "table", trip.story)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     assert played.faults == []
     assert played.evidence.get(trip.requirement, 0) > 0, f"{trip.requirement} was not judged at all"
