@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the mutants are part of the tests
 
 from delta_models.requirements import CATALOGUE, Requirement  # noqa: E402
-from tests.mutants.registry import trippers  # noqa: E402
+from tests.mutants.registry import describe_mutants  # noqa: E402
 
 TARGET = ROOT / "docs" / "requirements.md"
 HEAD = """# The requirements
@@ -82,7 +82,7 @@ def _proof(requirement: Requirement) -> str:
         return "nothing: it is free"
     if requirement.checks == ("worked",):
         return "Another state than the one written down (`tests/suites`)."
-    return "<br>".join(trippers(requirement.id))
+    return "<br>".join(describe_mutants(requirement.id))
 
 
 def _kind(requirement: Requirement) -> str:

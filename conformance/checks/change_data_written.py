@@ -1,7 +1,8 @@
-"""Where the change feed is on, does what changes rows record it? What is recorded is for others to judge.
+"""Does an operation that changes rows record change data where the change feed is on?
 
-A version without change data is told by its files: what comes and what goes. That is all there is to say of rows that
-only come or only go. Of an update it tells no images, and of a row that is only moved it tells a change.
+Without change data, readers take the changes of a version from its files. That suffices if rows only come or only go.
+It gives no images of an update, and it shows a row that was only moved as a change. The rules of the log judge the
+recorded change data itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import Commit, LogError, LogReader, Snapshot
@@ -17,7 +19,7 @@ from delta_models.log.validity.protocol import is_on, supports
 from delta_models.operations import Delete, Merge, Operation, Update
 from delta_models.values import Key, row_keyer
 
-JUDGES = judged_by("recorded")
+JUDGES = judged_by(CheckName.CHANGE_DATA_WRITTEN)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -28,32 +30,34 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if before is None or after is None or not commit.data_change:
             continue
         if all(
-            supports(each.protocol, "changeDataFeed") and is_on(each.metadata, ENABLED)
-            for each in (before, after)
+            supports(state.protocol, "changeDataFeed") and is_on(state.metadata, ENABLED)
+            for state in (before, after)
         ):
             try:
-                wrong = (
-                    None if commit.cdcs else _untold(observation.operation, observation.reader, after, commit)
+                problem = (
+                    None
+                    if commit.cdcs
+                    else _implied_problem(observation.operation, observation.reader, after, commit)
                 )
             except LogError:
                 continue  # reported as files that cannot be read
-            recorder.judge("cdc.recorded", wrong, commit.name)
+            recorder.record("cdc.recorded", problem, commit.name)
 
 
-def _untold(operation: Operation, reader: LogReader, after: Snapshot, commit: Commit) -> str | None:
-    """What the files alone tell wrongly of an operation."""
+def _implied_problem(operation: Operation, reader: LogReader, after: Snapshot, commit: Commit) -> str | None:
+    """Describe what readers get wrong that take the changes from the files alone; None if nothing."""
     key = row_keyer(after.schema)
-    told: dict[str, Counter[Key]] = {"insert": Counter(), "delete": Counter()}
+    implied: dict[str, Counter[Key]] = {"insert": Counter(), "delete": Counter()}
     for row, kind in commit_changes(reader, after, commit):
-        told[kind][key(row)] += 1
-    if told["insert"] == told["delete"]:
-        return None  # no row is another one: whether that changes data is not said
-    moved = told["insert"] & told["delete"]
+        implied[kind][key(row)] += 1
+    if implied["insert"] == implied["delete"]:
+        return None  # no row differs; the protocol does not say whether that changes data
+    moved = implied["insert"] & implied["delete"]
     if moved:
         return f"no cdc, and the files tell {moved.total()} rows as gone and come that stay"
-    if isinstance(operation, Update) and told["insert"]:
-        return f"no cdc, and {told['insert'].total()} rows are changed"
+    if isinstance(operation, Update) and implied["insert"]:
+        return f"no cdc, and {implied['insert'].total()} rows are changed"
     return None
 
 
-CHECK = Check("recorded", JUDGES, check)
+CHECK = Check(CheckName.CHANGE_DATA_WRITTEN, JUDGES, check)

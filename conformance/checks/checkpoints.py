@@ -1,13 +1,14 @@
-"""Does the log's folder tell one story: no gap, checkpoints and checksums equal to replay, hints that lead?"""
+"""Do the files of the log folder agree: no gap, checkpoints and checksums equal to replay, hints that are right?"""
 
 from __future__ import annotations
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import validity
 from delta_models.requirements import Violation
 
-JUDGES = judged_by("checkpoint")
+JUDGES = judged_by(CheckName.CHECKPOINTS)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -15,16 +16,16 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if not observation.wrote or (observation.after is None and observation.log_error is None):
         return
     first = observation.before.version if observation.before is not None else 0
-    result = validity.judge_folder(observation.reader, "reference", first)
-    recorder.take(
+    judgements = validity.judge_folder(observation.reader, "reference", first)
+    recorder.record_all(
         judgement
-        for judgement in result
-        if judgement.violation is None or not _was_cut(observation, judgement.violation)
+        for judgement in judgements
+        if judgement.violation is None or not _is_interrupted_cleanup(observation, judgement.violation)
     )
 
 
-def _was_cut(observation: Observation, violation: Violation) -> bool:
-    """A clean-up that was cut leaves gaps among the versions that it was deleting: those that a checkpoint covers."""
+def _is_interrupted_cleanup(observation: Observation, violation: Violation) -> bool:
+    """Return whether an interrupted clean-up explains a gap: among the versions that a checkpoint covers."""
     if (
         observation.fault_context is None
         or not observation.fault_context.cleaned
@@ -38,4 +39,4 @@ def _was_cut(observation: Observation, violation: Violation) -> bool:
     return any(name == violation.where and version <= covered for version, name in listing.commits.items())
 
 
-CHECK = Check("checkpoint", JUDGES, check)
+CHECK = Check(CheckName.CHECKPOINTS, JUDGES, check)

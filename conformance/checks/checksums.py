@@ -1,15 +1,16 @@
-"""Does each commit get its version checksum? What one says is for the rules of the log's folder to judge."""
+"""Does each commit get its version checksum? The rules of the log's folder judge what a checksum says."""
 
 from __future__ import annotations
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 
-JUDGES = judged_by("checksums")
+JUDGES = judged_by(CheckName.CHECKSUMS)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the commits of a step that nothing disturbed: a writer that is cut may have no time for it."""
+    """Judge the commits of a step without faults and races. A writer that dies may have no time for a checksum."""
     if (
         not observation.wrote
         or observation.fault_context is not None
@@ -18,12 +19,12 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     ):
         return
     listing = observation.reader.listing()
-    known = listing.checksums
+    checksums = listing.checksums
     for commit in observation.commits:
-        if any(version not in known for version in listing.commits if version < commit.version):
-            return  # one is enough, of those who write none
-        wrong = None if commit.version in known else f"there is none of version {commit.version}"
-        recorder.judge("checksum.each-commit", wrong, commit.name)
+        if any(version not in checksums for version in listing.commits if version < commit.version):
+            return  # one violation is enough for a writer that writes none
+        problem = None if commit.version in checksums else f"there is none of version {commit.version}"
+        recorder.record("checksum.each-commit", problem, commit.name)
 
 
-CHECK = Check("checksums", JUDGES, check)
+CHECK = Check(CheckName.CHECKSUMS, JUDGES, check)

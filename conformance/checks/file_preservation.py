@@ -1,6 +1,6 @@
-"""Do files stay whose rows an operation leaves alone? Who only appends or changes a definition takes none away.
+"""Do files stay whose rows an operation does not concern? An append or a change of the definition removes none.
 
-A file that gets another deletion vector counts as taken away: for that, too, a row of it must be concerned.
+A file that gets another deletion vector counts as removed: that too needs a row that the operation concerns.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from conformance.checks import log_oracle
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.expressions import Expression, NotEvaluable, compiled
@@ -39,18 +40,18 @@ from delta_models.table import NotModelled, Table
 from delta_models.table.merge import merge
 from delta_models.values import Row, Rows
 
-JUDGES = judged_by("untouched")
-DEFINITION = (
+JUDGES = judged_by(CheckName.FILE_PRESERVATION)
+DEFINITION_OPERATIONS = (
     AddColumn, AddConstraint, Cluster, DropColumn, DropConstraint, EnableFeature, RenameColumn, ReorderColumn,
     SetDefault, SetNullable, SetProperties, UnsetProperties, WidenColumn,
 )  # fmt: skip
 RULE = "write.untouched-files-stay"
 
-Concerned = Callable[[tuple[Row, ...]], bool]
+IsConcerned = Callable[[tuple[Row, ...]], bool]
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the commits of a step that had files to take away."""
+    """Judge the commits of a step that had files to remove."""
     before = observation.before
     if (
         not observation.wrote
@@ -61,90 +62,92 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     if observation.race is not None or not isinstance(observation.outcome, Committed) or not before.live:
         return
-    if isinstance(observation.operation, DEFINITION):
-        _definition(observation, before, recorder)
+    if isinstance(observation.operation, DEFINITION_OPERATIONS):
+        _check_definition(observation, before, recorder)
         return
-    concerned = (
-        None if recorder.has("contents.") else _concerned(observation, before)
-    )  # it did what it should not
-    if concerned is None:
+    if recorder.has("contents."):
+        return  # wrong contents need other files
+    is_concerned = _concerned_rows(observation, before)
+    if is_concerned is None:
         return
     try:
-        spared = [
+        needless = [
             add
-            for add in _gone(observation, before)
-            if not concerned(observation.reader.file_rows(before, add))
+            for add in _removed_files(observation, before)
+            if not is_concerned(observation.reader.file_rows(before, add))
         ]
     except (LogError, NotEvaluable, EvaluationError, NotModelled, KeyError):
-        return  # told by others, or beyond what can be said
-    wrong = (
-        f"{len(spared)} files are gone that hold no row concerned, such as {spared[0].path}"
-        if spared
+        return  # another check reports it, or the model does not know
+    problem = (
+        f"{len(needless)} files are gone that hold no row concerned, such as {needless[0].path}"
+        if needless
         else None
     )
-    recorder.judge(RULE, wrong)
+    recorder.record(RULE, problem)
 
 
-def _definition(observation: Observation, before: Snapshot, recorder: CheckRecorder) -> None:
-    paths = {add.path for add in before.live.values()}
+def _check_definition(observation: Observation, before: Snapshot, recorder: CheckRecorder) -> None:
+    live = {add.path for add in before.live.values()}
     added = {add.path for commit in observation.commits for add in commit.adds}
-    gone = sorted(path for path in _removed(observation) if path not in added)
-    new = sorted(added - paths)
-    wrong = f"files have come or gone: {', '.join((new + gone)[:3])}" if new or gone else None
-    recorder.judge("write.definition-keeps-files", wrong)
+    gone = sorted(path for path in _removed_paths(observation) if path not in added)
+    new = sorted(added - live)
+    problem = f"files have come or gone: {', '.join((new + gone)[:3])}" if new or gone else None
+    recorder.record("write.definition-keeps-files", problem)
 
 
-def _removed(observation: Observation) -> set[str]:
+def _removed_paths(observation: Observation) -> set[str]:
     return {remove.path for commit in observation.commits for remove in commit.removes}
 
 
-def _gone(observation: Observation, before: Snapshot) -> Iterator[Add]:
-    """The files of before that the step took away, or gave another deletion vector."""
+def _removed_files(observation: Observation, before: Snapshot) -> Iterator[Add]:
+    """Return the files of before that the step removed, or gave another deletion vector."""
     removed = {remove.key for commit in observation.commits for remove in commit.removes}
     return (add for key, add in before.live.items() if key in removed)
 
 
-def _concerned(observation: Observation, before: Snapshot) -> Concerned | None:
-    """What tells of the rows of a file whether the step has to do with one of them; None where nothing can."""
+def _concerned_rows(observation: Observation, before: Snapshot) -> IsConcerned | None:
+    """Return whether the step concerns one of some rows, as a function of the rows; None if the model does not know."""
     match observation.operation:
         case Append():
             return lambda _: False
         case Delete(where=where) | Update(where=where):
-            return _picked(where, before)
+            return _concerned_by_predicate(where, before)
         case Merge() as operation:
-            return _joined(operation, before)
+            return _concerned_by_merge(operation, before)
     return None
 
 
-def _picked(where: Expression | None, before: Snapshot) -> Concerned | None:
+def _concerned_by_predicate(where: Expression | None, before: Snapshot) -> IsConcerned | None:
     schema = before.schema
     if where is None:
         return lambda _: True
-    if log_oracle.beyond_core(where, schema):
+    if log_oracle.is_beyond_core(where, schema):
         return None
-    picks = compiled(where, schema)
+    selects = compiled(where, schema)
 
-    def concerned(rows: tuple[Row, ...]) -> bool:
-        return log_oracle.nan_matters([where], Rows(schema, rows)) or any(picks(row) is True for row in rows)
+    def is_concerned(rows: tuple[Row, ...]) -> bool:
+        return log_oracle.nan_matters([where], Rows(schema, rows)) or any(
+            selects(row) is True for row in rows
+        )
 
-    return concerned
+    return is_concerned
 
 
-def _joined(operation: Merge, before: Snapshot) -> Concerned | None:
+def _concerned_by_merge(operation: Merge, before: Snapshot) -> IsConcerned | None:
     if any(clause.when == "not-matched-by-source" for clause in operation.clauses):
         return None
-    if log_oracle.beyond_core(operation.on, before.schema) or log_oracle.nan_matters(
+    if log_oracle.is_beyond_core(operation.on, before.schema) or log_oracle.nan_matters(
         [operation.on], operation.source
     ):
         return None
-    found = replace(operation, clauses=(MergeClause("matched", "delete"),), schema_evolution=False)
+    probe = replace(operation, clauses=(MergeClause("matched", "delete"),), schema_evolution=False)
     table = Table(exists=True, schema=before.schema, partition_by=before.partition_by)
 
-    def concerned(rows: tuple[Row, ...]) -> bool:
-        ends = merge(table.with_rows(rows), found).ordinary
-        return not isinstance(ends.outcome, Committed) or len(ends.table.rows) < len(rows)
+    def is_concerned(rows: tuple[Row, ...]) -> bool:
+        end = merge(table.with_rows(rows), probe).ordinary
+        return not isinstance(end.outcome, Committed) or len(end.table.rows) < len(rows)
 
-    return concerned
+    return is_concerned
 
 
-CHECK = Check("untouched", JUDGES, check)
+CHECK = Check(CheckName.FILE_PRESERVATION, JUDGES, check)

@@ -1,4 +1,4 @@
-"""Values, rows and differences between bags of rows as people read them: SQL literals, and no more than fit."""
+"""Text for values, rows and differences between bags of rows: SQL literals, cut to a readable length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def sql_text(data_type: DataType, value: Value) -> str:  # noqa: PLR0912 - one case a type
-    """One value as a SQL literal; what no literal can say is still unmistakable."""
+    """Return one value as a SQL literal, or as unambiguous text where SQL has no literal."""
     if value is None:
         return "NULL"
     match data_type:
@@ -42,36 +42,36 @@ def sql_text(data_type: DataType, value: Value) -> str:  # noqa: PLR0912 - one c
         case Struct():
             return row_text(data_type, value)
         case Array(element=element):
-            return _short(f"[{', '.join(sql_text(element, each) for each in value)}]")
-        case Map(key=key, value=of):
-            pairs = (f"{sql_text(key, left)}: {sql_text(of, right)}" for left, right in value)
+            return _short(f"[{', '.join(sql_text(element, item) for item in value)}]")
+        case Map(key=key, value=value_type):
+            pairs = (f"{sql_text(key, left)}: {sql_text(value_type, right)}" for left, right in value)
             return _short(f"{{{', '.join(pairs)}}}")
     return str(value)
 
 
 def row_text(schema: Struct, row: Row) -> str:
-    """One row: `(1, 'a', NULL)`."""
+    """Return one row: `(1, 'a', NULL)`."""
     return f"({', '.join(sql_text(field.type, value) for field, value in zip(schema, row, strict=True))})"
 
 
 def rows_text(schema: Struct, rows: Sequence[Row]) -> str:
-    """Some rows, and how many more there are."""
+    """Return the first rows, and how many more there are."""
     shown = ", ".join(row_text(schema, row) for row in rows[:SHOWN_ROWS])
-    left = len(rows) - SHOWN_ROWS
-    return f"{shown} and {left} more" if left > 0 else shown
+    more = len(rows) - SHOWN_ROWS
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def difference(expected: Rows, got: Rows) -> str | None:
-    """What one bag has that the other lacks, None if they are the same. Both are read by `expected`'s schema."""
+    """Return what one bag of rows has and the other lacks; None if they are equal. `expected`'s schema types both."""
     schema = expected.schema
     if len(got.schema) != len(schema):
         return f"{len(got.schema)} columns ({', '.join(got.schema.names)}) instead of {len(schema)}"
-    wanted, found = bag(schema, expected.rows), bag(schema, got.rows)
-    if wanted == found:
+    expected_bag, got_bag = bag(schema, expected.rows), bag(schema, got.rows)
+    if expected_bag == got_bag:
         return None
     values = {same_key(schema, row): row for row in (*got.rows, *expected.rows)}
-    missing = [values[key] for key in (wanted - found).elements()]
-    extra = [values[key] for key in (found - wanted).elements()]
+    missing = [values[key] for key in (expected_bag - got_bag).elements()]
+    extra = [values[key] for key in (got_bag - expected_bag).elements()]
     parts = [
         f"{len(got)} rows instead of {len(expected)}" if len(got) != len(expected) else f"{len(got)} rows"
     ]
@@ -83,21 +83,21 @@ def difference(expected: Rows, got: Rows) -> str | None:
 
 
 def differing_columns(expected: Rows, got: Rows) -> tuple[str, ...]:
-    """The columns whose values alone show the difference between two bags of equal size; else none is named."""
+    """Return the columns that differ as bags of values. Empty if the bags of rows differ in size or schema."""
     if len(expected) != len(got) or len(expected.schema) != len(got.schema):
         return ()
-    found = []
+    names = []
     for position, field in enumerate(expected.schema):
         left, right = (
             Counter(same_key(field.type, row[position]) for row in side.rows) for side in (expected, got)
         )
         if left != right:
-            found.append(field.name)
-    return tuple(found)
+            names.append(field.name)
+    return tuple(names)
 
 
 def date_text(days: int) -> str:
-    """A day as year-month-day, also outside of the years 1 to 9999."""
+    """Return a day as year-month-day, or as a distance from 1970 outside of the years 1 to 9999."""
     ordinal = days + EPOCH_DAY
     if 1 <= ordinal <= date.max.toordinal():
         return date.fromordinal(ordinal).isoformat()
@@ -105,7 +105,7 @@ def date_text(days: int) -> str:
 
 
 def timestamp_text(micros: int) -> str:
-    """A moment on the UTC calendar, also outside of the years 1 to 9999."""
+    """Return a moment in UTC, or as a distance from 1970 outside of the years 1 to 9999."""
     try:
         moment = EPOCH + timedelta(microseconds=micros)
     except OverflowError:
@@ -122,7 +122,9 @@ def _float_text(value: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    printable = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+    printable = "".join(
+        character if character.isprintable() else f"\\u{ord(character):04x}" for character in text
+    )
     return "'" + printable.replace("'", "''") + "'"
 
 

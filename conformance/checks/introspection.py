@@ -1,4 +1,4 @@
-"""Is what an engine tells of the table true: the change feed, the history of its versions, its files and properties?"""
+"""Are the answers of queries about a table true: its change feed, the history of its versions, its details?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from conformance.checks.formatting import difference
-from conformance.checks.metrics import metrics_of, plain
+from conformance.checks.metrics import operation_metrics, plain_name
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -25,107 +26,116 @@ from delta_models.schema import Struct
 from delta_models.values import Rows
 from delta_models.wire_names import text_of
 
-JUDGES = judged_by("told")
+JUDGES = judged_by(CheckName.INTROSPECTION)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN = 3
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge what was told in this step."""
+    """Judge the answers to queries about the table in this step."""
     if observation.log_error is not None:
         return
     for read_observation in observation.looks:
         match read_observation.operation:
             case ReadChanges():
-                _changes(observation, read_observation, read_observation.operation, recorder)
+                _check_changes(observation, read_observation, read_observation.operation, recorder)
             case History():
-                _history(observation, read_observation, recorder)
+                _check_history(observation, read_observation, recorder)
             case Detail(at=at):
-                _detail(observation, read_observation, at, recorder)
+                _check_detail(observation, read_observation, at, recorder)
 
 
 # The change feed
 
 
-def _changes(
-    observation: Observation, each: ReadObservation, read: ReadChanges, recorder: CheckRecorder
+def _check_changes(
+    observation: Observation, read_observation: ReadObservation, read: ReadChanges, recorder: CheckRecorder
 ) -> None:
-    expected = each.changes
+    expected = read_observation.changes
     where = f"after step {observation.step}: {text_of(resolve_states(read, observation.versions, observation.reader))}"
     if expected is None:
-        rule = _across(observation, read)
+        rule = _rule_across_schemas(observation, read)
         if (
             rule is not None
-            and each.answer is not None
-            and (recorded := _recorded(observation, read)) is not None
+            and read_observation.answer is not None
+            and (recorded := _recorded_changes(observation, read)) is not None
         ):
-            recorder.judge(rule, difference(recorded, each.answer), where)
-        return  # what else an engine tells across a change of the schema is its own choice, a refusal as well
+            recorder.record(rule, difference(recorded, read_observation.answer), where)
+        return  # the engine may answer otherwise across a change of the schema, or refuse
     if expected.steps is None:
-        wrong = (
+        problem = (
             None
-            if each.refused is not None
+            if read_observation.refused is not None
             else "answered, although some of these versions were not recorded"
         )
-        recorder.judge("changes.refused-where-not-recorded", wrong, where)
+        recorder.record("changes.refused-where-not-recorded", problem, where)
         return
-    if each.refused is not None:
-        allowed = isinstance(each.refused, Rejected) and each.refused.kind in expected.refusals
+    if read_observation.refused is not None:
+        allowed = (
+            isinstance(read_observation.refused, Rejected)
+            and read_observation.refused.kind in expected.refusals
+        )
         if not allowed:
-            recorder.judge("changes.told", describe(each.refused), where)
+            recorder.record("changes.told", describe(read_observation.refused), where)
         return
-    recorder.judge("changes.told", None)
-    recorded = _recorded(observation, read)
+    recorder.record("changes.told", None)
+    recorded = _recorded_changes(observation, read)
     if (
         recorded is None
         or observation.after is None
         or recorded.schema.fields[:-2] != observation.after.schema.fields
     ):
-        return  # in the columns of which version changes before a change of the schema are told is free
-    if not recorder.judge("changes.columns", each.malformed, where) or each.answer is None:
+        return  # the protocol does not say which schema changes before a change of the schema have
+    if (
+        not recorder.record("changes.columns", read_observation.malformed, where)
+        or read_observation.answer is None
+    ):
         return
-    recorder.judge("changes.rows", difference(recorded, each.answer), where)
-    _moments(observation, each, recorder, where)
+    recorder.record("changes.rows", difference(recorded, read_observation.answer), where)
+    _check_commit_times(observation, read_observation, recorder, where)
 
 
-def _moments(observation: Observation, each: ReadObservation, recorder: CheckRecorder, where: str) -> None:
-    """The times that a feed gives the versions whose changes it tells."""
-    told = each.told or {}
-    pairs = set(zip(told.get(COMMIT_VERSION.name, ()), told.get(COMMIT_TIMESTAMP.name, ()), strict=True))
+def _check_commit_times(
+    observation: Observation, read_observation: ReadObservation, recorder: CheckRecorder, where: str
+) -> None:
+    """Judge the commit times that a change feed gives for its versions."""
+    columns = read_observation.told or {}
+    versions, timestamps = columns.get(COMMIT_VERSION.name, ()), columns.get(COMMIT_TIMESTAMP.name, ())
+    pairs = set(zip(versions, timestamps, strict=True))
     if not pairs:
         return
     times = commit_times(observation.reader)
-    off = [
-        f"version {version} of {said}, its commit is of {times[version] * 1000}"
-        for version, said in sorted(pairs, key=repr)
-        if version in times and said != times[version] * 1000
+    differences = [
+        f"version {version} of {timestamp}, its commit is of {times[version] * 1000}"
+        for version, timestamp in sorted(pairs, key=repr)
+        if version in times and timestamp != times[version] * 1000
     ]
-    recorder.judge("changes.commit-timestamps", "; ".join(off[:SHOWN]) or None, where)
+    recorder.record("changes.commit-timestamps", "; ".join(differences[:SHOWN]) or None, where)
 
 
-def _across(observation: Observation, read: ReadChanges) -> str | None:
-    """The rule for changes that are told over a change of the schema, in the columns of the newest version."""
-    asked = resolve_states(read, observation.versions, observation.reader)
+def _rule_across_schemas(observation: Observation, read: ReadChanges) -> str | None:
+    """Return the rule for changes across a change of the schema, in the newest version's columns; None if none."""
+    resolved = resolve_states(read, observation.versions, observation.reader)
     if (
         observation.after is None
-        or not isinstance(asked, ReadChanges)
-        or not isinstance(asked.first, AtVersion)
+        or not isinstance(resolved, ReadChanges)
+        or not isinstance(resolved.first, AtVersion)
     ):
         return None
-    if isinstance(asked.last, AtVersion) and asked.last.version != observation.after.version:
+    if isinstance(resolved.last, AtVersion) and resolved.last.version != observation.after.version:
         return None
     try:
-        first = observation.reader.snapshot(asked.first.version).schema
+        first = observation.reader.snapshot(resolved.first.version).schema
         newest = observation.after.schema
         if newest.fields[: len(first)] == first.fields and len(newest) > len(first):
             return "changes.across-new-columns"
-        return "changes.across-other-columns" if _are_followed(observation, asked.first.version) else None
+        return "changes.across-other-columns" if _columns_stay(observation, resolved.first.version) else None
     except LogError:
         return None
 
 
-def _are_followed(observation: Observation, first: int) -> bool:
-    """Whether columns were the same ones from a version on: by their physical names, or because their names stayed."""
+def _columns_stay(observation: Observation, first: int) -> bool:
+    """Return whether columns stayed the same ones since a version: by their physical names, or by their names."""
     if observation.after is None:
         return False
     snapshots = [
@@ -136,95 +146,100 @@ def _are_followed(observation: Observation, first: int) -> bool:
     return all(set(snapshot.schema.names) == set(observation.after.schema.names) for snapshot in snapshots)
 
 
-def _recorded(observation: Observation, read: ReadChanges) -> Rows | None:
-    """The changes as we read them from the log."""
-    asked = resolve_states(read, observation.versions, observation.reader)
-    if not isinstance(asked, ReadChanges) or not isinstance(asked.first, AtVersion):
+def _recorded_changes(observation: Observation, read: ReadChanges) -> Rows | None:
+    """Return the changes as our reader reads them from the log; None if the log has none to read."""
+    resolved = resolve_states(read, observation.versions, observation.reader)
+    if not isinstance(resolved, ReadChanges) or not isinstance(resolved.first, AtVersion):
         return None
-    last = asked.last.version if isinstance(asked.last, AtVersion) else None
+    last = resolved.last.version if isinstance(resolved.last, AtVersion) else None
     try:
-        found = changes(observation.reader, asked.first.version, last)
+        feed = changes(observation.reader, resolved.first.version, last)
     except (NoChangeData, LogError):
         return None
-    schema = Struct(found.schema.fields[:-1])
-    return Rows(schema, tuple(row[:-1] for row in found.rows))
+    schema = Struct(feed.schema.fields[:-1])
+    return Rows(schema, tuple(row[:-1] for row in feed.rows))
 
 
-# What the engine says of the table
+# History and details
 
 
-def _history(observation: Observation, each: ReadObservation, recorder: CheckRecorder) -> None:
-    if each.told is None:
-        if each.refused is not None:
-            recorder.judge("history.told", describe(each.refused))
+def _check_history(
+    observation: Observation, read_observation: ReadObservation, recorder: CheckRecorder
+) -> None:
+    if read_observation.told is None:
+        if read_observation.refused is not None:
+            recorder.record("history.told", describe(read_observation.refused))
         return
-    recorder.judge("history.told", None)
-    there = sorted(observation.reader.listing().commits, reverse=True)
-    told = list(each.told.get("version", ()))
-    wrong = None if told == there else f"told {_few(told)}, the log holds {_few(there)}"
-    recorder.judge("history.versions", wrong)
+    recorder.record("history.told", None)
+    in_log = sorted(observation.reader.listing().commits, reverse=True)
+    reported = list(read_observation.told.get("version", ()))
+    problem = None if reported == in_log else f"told {_few(reported)}, the log holds {_few(in_log)}"
+    recorder.record("history.versions", problem)
     if observation.after is not None and is_on(observation.after.metadata, ENABLED):
-        times, said = commit_times(observation.reader), _column(each, "timestamp")
-        off = [
-            f"version {version} of {moment}, its commit is of {times[version]}"
-            for version, moment in zip(told, said, strict=True)
-            if moment is not None and version in times and _millis(moment) != times[version]
+        times = commit_times(observation.reader)
+        timestamps = _column(read_observation, "timestamp")
+        differences = [
+            f"version {version} of {timestamp}, its commit is of {times[version]}"
+            for version, timestamp in zip(reported, timestamps, strict=True)
+            if timestamp is not None and version in times and _millis(timestamp) != times[version]
         ]
-        recorder.judge("history.timestamps", "; ".join(off[:SHOWN]) or None)
+        recorder.record("history.timestamps", "; ".join(differences[:SHOWN]) or None)
     for version, operation, metrics in zip(
-        told, _column(each, "operation"), _column(each, "metrics"), strict=True
+        reported, _column(read_observation, "operation"), _column(read_observation, "metrics"), strict=True
     ):
-        if version in there:
-            _provenance(observation.reader.commit(version), operation, metrics, recorder)
+        if version in in_log:
+            _check_provenance(observation.reader.commit(version), operation, metrics, recorder)
 
 
-def _millis(moment: str) -> int:
-    """The time that a history gives a version: milliseconds since the epoch, or a date and a time of day in UTC."""
-    if moment.isdecimal():
-        return int(moment)
-    found = datetime.fromisoformat(moment)
-    return round((found.replace(tzinfo=found.tzinfo or UTC) - EPOCH) / timedelta(milliseconds=1))
+def _millis(timestamp: str) -> int:
+    """Return the milliseconds since the epoch of a version's time, given so or as a date and a time of day in UTC."""
+    if timestamp.isdecimal():
+        return int(timestamp)
+    parsed = datetime.fromisoformat(timestamp)
+    return round((parsed.replace(tzinfo=parsed.tzinfo or UTC) - EPOCH) / timedelta(milliseconds=1))
 
 
-def _column(each: ReadObservation, name: str) -> Sequence[Any]:
-    told = each.told or {}
-    return told.get(name) or [None] * len(told.get("version", ()))
+def _column(read_observation: ReadObservation, name: str) -> Sequence[Any]:
+    columns = read_observation.told or {}
+    return columns.get(name) or [None] * len(columns.get("version", ()))
 
 
-def _provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRecorder) -> None:
-    """What is told of a version, beside what its commit says of itself."""
+def _check_provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRecorder) -> None:
+    """Judge a version's operation and metrics in the history against those of its commit."""
     if commit.info is None:
         return
-    held = commit.info.values.get("operation")
-    if operation is not None and isinstance(held, str):
-        wrong = None if operation == held else f"told {operation!r}, the commit says {held!r}"
-        recorder.judge("history.operations", wrong, commit.name)
-    counted = metrics_of(commit)
+    recorded = commit.info.values.get("operation")
+    if operation is not None and isinstance(recorded, str):
+        problem = None if operation == recorded else f"told {operation!r}, the commit says {recorded!r}"
+        recorder.record("history.operations", problem, commit.name)
+    recorded_metrics = operation_metrics(commit)
     if metrics is not None:
-        off = [
-            f"{name} is told as {value}, the commit says {counted.get(plain(name))}"
+        differences = [
+            f"{name} is told as {value}, the commit says {recorded_metrics.get(plain_name(name))}"
             for name, value in dict(metrics).items()
-            if value.isdecimal() and counted.get(plain(name)) != int(value)
+            if value.isdecimal() and recorded_metrics.get(plain_name(name)) != int(value)
         ]
-        recorder.judge("history.metrics", "; ".join(off[:3]) or None, commit.name)
+        recorder.record("history.metrics", "; ".join(differences[:3]) or None, commit.name)
 
 
-def _detail(observation: Observation, each: ReadObservation, at: When, recorder: CheckRecorder) -> None:
-    if each.told is None:
-        if each.refused is not None:
-            recorder.judge("detail.told", describe(each.refused))
+def _check_detail(
+    observation: Observation, read_observation: ReadObservation, at: When, recorder: CheckRecorder
+) -> None:
+    if read_observation.told is None:
+        if read_observation.refused is not None:
+            recorder.record("detail.told", describe(read_observation.refused))
         return
-    recorder.judge("detail.told", None)
+    recorder.record("detail.told", None)
     version = version_of(at, observation.versions)
     state = observation.after if version is None else observation.reader.snapshot(version)
     if state is None:
         return
-    off = [
-        f"{name} is {said!r} instead of {wanted!r}"
-        for name, wanted in _facts(state).items()
-        if (said := _first(each.told, name)) is not None and said != wanted
+    differences = [
+        f"{name} is {reported!r} instead of {expected!r}"
+        for name, expected in _facts(state).items()
+        if (reported := _first(read_observation.told, name)) is not None and reported != expected
     ]
-    recorder.judge("detail.true", "; ".join(off) or None)
+    recorder.record("detail.true", "; ".join(differences) or None)
 
 
 def _facts(snapshot: Snapshot) -> Mapping[str, Any]:
@@ -239,18 +254,17 @@ def _facts(snapshot: Snapshot) -> Mapping[str, Any]:
     }
 
 
-def _first(told: Mapping[str, Sequence[Any]], name: str) -> Any:
-    column = told.get(name, ())
+def _first(columns: Mapping[str, Sequence[Any]], name: str) -> Any:
+    column = columns.get(name, ())
     value = column[0] if column else None
     return dict(value) if name == "properties" and value is not None else value
 
 
 def _few(numbers: Sequence[int]) -> str:
-    counted = Counter(numbers)
-    twice = [number for number, count in counted.items() if count > 1]
+    repeated = [number for number, count in Counter(numbers).items() if count > 1]
     return f"{list(numbers[:6])}{'...' if len(numbers) > 6 else ''}" + (
-        f", {twice[:3]} twice" if twice else ""
+        f", {repeated[:3]} twice" if repeated else ""
     )
 
 
-CHECK = Check("told", JUDGES, check)
+CHECK = Check(CheckName.INTROSPECTION, JUDGES, check)

@@ -1,7 +1,7 @@
-"""What the log says, by our own reading: the yardstick that tells a wrong writer from a wrong reader.
+"""Read tables as our own log reader sees them, to tell a wrong writer from a wrong reader.
 
-The writer is measured against the model; a reader against the log in front of it. So an engine that reads a wrong table
-rightly is not blamed twice, nor for another's mistake.
+A check measures a writer against the model, and a reader against the log. So an engine that reads a wrong table
+correctly is not blamed a second time, nor for the mistake of another engine.
 """
 
 from __future__ import annotations
@@ -35,52 +35,54 @@ from delta_models.values import Rows, Value
 
 
 class NotKnown(Exception):
-    """Our own reading has no answer, for a reason that another check judges."""
+    """Our own reader has no answer, for a reason that another check judges."""
 
 
 def rows_after(observation: Observation) -> Rows:
-    """The rows of the newest version."""
+    """Return the rows of the newest version; raise NotKnown if our reader has none."""
     if observation.after is None:
         raise NotKnown
     return _rows(observation, observation.after)
 
 
 def rows_before(observation: Observation) -> Rows:
-    """The rows of the version before the step."""
+    """Return the rows of the version before the step; raise NotKnown if our reader has none."""
     if observation.before is None:
         raise NotKnown
     return _rows(observation, observation.before)
 
 
-def answer_to(observation: Observation, check: ReadObservation) -> Rows:
-    """What a read of this log must answer."""
-    if not isinstance(check.operation, Read):
+def expected_answer(observation: Observation, read_observation: ReadObservation) -> Rows:
+    """Return what a read of this log must answer; raise NotKnown if our reader has no answer."""
+    if not isinstance(read_observation.operation, Read):
         raise NotKnown
-    return pick(check.operation, _rows(observation, snapshot_for(observation, check.operation)))
+    return select_rows(
+        read_observation.operation, _rows(observation, snapshot_for(observation, read_observation.operation))
+    )
 
 
-def asked_of(observation: Observation, check: ReadObservation) -> Rows:
-    """The rows of the version that a read asks for, before its predicate."""
-    if not isinstance(check.operation, Read):
+def unfiltered_rows(observation: Observation, read_observation: ReadObservation) -> Rows:
+    """Return the rows of the version that a read names, without its predicate and its columns."""
+    if not isinstance(read_observation.operation, Read):
         raise NotKnown
-    return _rows(observation, snapshot_for(observation, check.operation))
+    return _rows(observation, snapshot_for(observation, read_observation.operation))
 
 
-def pick(read: Read, rows: Rows) -> Rows:
-    """The rows and columns of `rows` that a read asks for."""
+def select_rows(read: Read, rows: Rows) -> Rows:
+    """Return the rows and columns that a read selects; raise NotKnown if our model cannot evaluate its predicate."""
     try:
-        picked = tuple(row for row in rows.rows if holds(read.where, rows.schema, row))
+        selected = tuple(row for row in rows.rows if holds(read.where, rows.schema, row))
     except NotEvaluable as error:
         raise NotKnown from error
     if read.columns is None:
-        return Rows(rows.schema, picked)
+        return Rows(rows.schema, selected)
     positions = [rows.schema.index(name) for name in read.columns]
     schema = Struct(tuple(rows.schema.fields[position] for position in positions))
-    return Rows(schema, tuple(tuple(row[position] for position in positions) for row in picked))
+    return Rows(schema, tuple(tuple(row[position] for position in positions) for row in selected))
 
 
 def require_files(observation: Observation, snapshot: Snapshot) -> None:
-    """Raise MissingFile unless every live file and its vector are still there: what was read once is remembered."""
+    """Raise MissingFile unless every live file and its deletion vector exist. Our reader caches rows, so it may not."""
     for add in live_adds(snapshot):
         if not paths.resolve(observation.folder, add.path).exists():
             raise MissingFile(f"no data file {add.path}")
@@ -95,77 +97,81 @@ def _vector_file(vector: DeletionVector, folder: Path) -> Path | None:
     try:
         return vector.file(folder)
     except CorruptFile:
-        return None  # what is wrong with a descriptor is for the rules of the log to say
+        return None  # the rules of the log report a corrupt descriptor
 
 
 def snapshot_for(observation: Observation, read: Read) -> Snapshot:
-    """The state that a read asks for."""
+    """Return the state that a read names; raise NotKnown if the table has none."""
     match read.at:
         case Latest():
-            wanted = observation.after.version if observation.after else None
+            version = observation.after.version if observation.after else None
         case AtState(step=step) | AtTime(step=step):
-            wanted = observation.versions.get(step)
-        case AtVersion(version=version):
-            wanted = version
+            version = observation.versions.get(step)
+        case AtVersion(version=named):
+            version = named
         case _:
-            wanted = None
-    if wanted is None:
+            version = None
+    if version is None:
         raise NotKnown
-    if observation.after is not None and wanted == observation.after.version:
+    if observation.after is not None and version == observation.after.version:
         return observation.after
     try:
-        return observation.reader.snapshot(wanted)
+        return observation.reader.snapshot(version)
     except LogError as error:
         raise NotKnown from error
 
 
 def nan_matters(expressions: Iterable[Expression | None], *tables: Rows) -> bool:
-    """Whether expressions ask what NaN equals or exceeds, which is of class reference. That it is not null, and equals
-    no other number, is SQL's own."""
-    strange = frozenset(
+    """Return whether expressions depend on what NaN equals or exceeds, which only delta-spark defines.
+
+    SQL itself says that NaN is not null, and that it equals no other number.
+    """
+    with_nan = frozenset(
         field.name.casefold()
         for rows in tables
-        for at, field in enumerate(rows.schema)
+        for index, field in enumerate(rows.schema)
         if isinstance(field.type, Primitive)
         and field.type.name in {"float", "double"}
-        and any(_is_nan(row[at]) for row in rows.rows)
+        and any(_is_nan(row[index]) for row in rows.rows)
     )
-    return any(expression is not None and _asks_of_nan(expression, strange) for expression in expressions)
+    return any(expression is not None and _depends_on_nan(expression, with_nan) for expression in expressions)
 
 
-def beyond_core(expression: Expression | None, schema: Struct) -> bool:
-    """Whether a predicate is none of the portable core by what it is made of: functions, arithmetic, casts, operands of
-    two types. Whom NaN concerns, `nan_matters` tells."""
+def is_beyond_core(expression: Expression | None, schema: Struct) -> bool:
+    """Return whether a predicate is outside the portable core: functions, arithmetic, casts, operands of two types.
+
+    `nan_matters` says whether NaN takes a predicate out of it.
+    """
     try:
         return strength_of(expression, Rows(schema, ())) == "reference"
     except KeyError:
         return False
 
 
-def _asks_of_nan(expression: Expression, strange: frozenset[str]) -> bool:
+def _depends_on_nan(expression: Expression, with_nan: frozenset[str]) -> bool:
     match expression:
         case IsNull(operand=operand) | IsNotNull(operand=operand) if isinstance(operand, Column):
             return False
         case IsNull(operand=operand) | IsNotNull(operand=operand) | Not(operand=operand):
-            return _asks_of_nan(operand, strange)
+            return _depends_on_nan(operand, with_nan)
         case And(operands=operands) | Or(operands=operands):
-            return any(_asks_of_nan(argument, strange) for argument in operands)
+            return any(_depends_on_nan(argument, with_nan) for argument in operands)
         case Compare(op="=" | "!=" | "<=>", left=left, right=right):
-            return _may_equal_nan((left, right), strange)
+            return _may_equal_nan((left, right), with_nan)
         case In(operand=operand, options=options):
-            return _may_equal_nan((operand, *options), strange)
-    return any(column.path[-1].casefold() in strange for column in columns_of(expression)) or _is_nan_literal(
-        expression
-    )
+            return _may_equal_nan((operand, *options), with_nan)
+    return any(
+        column.path[-1].casefold() in with_nan for column in columns_of(expression)
+    ) or _is_nan_literal(expression)
 
 
-def _may_equal_nan(operands: tuple[Expression, ...], strange: frozenset[str]) -> bool:
-    """Whether there is a NaN on one side and something on the other that could be one as well."""
+def _may_equal_nan(operands: tuple[Expression, ...], with_nan: frozenset[str]) -> bool:
+    """Return whether one operand may be NaN while another may be NaN as well."""
     if all(isinstance(operand, Column | Literal) for operand in operands):
         literals = [operand for operand in operands if isinstance(operand, Literal)]
         if len(literals) == len(operands) - 1 and not any(map(_is_nan_literal, literals)):
             return False
-    return any(_asks_of_nan(operand, strange) for operand in operands)
+    return any(_depends_on_nan(operand, with_nan) for operand in operands)
 
 
 def _is_nan_literal(expression: Expression) -> bool:

@@ -1,9 +1,10 @@
-"""Are the new commits valid by the protocol, in themselves and on top of the state before? See `validity`."""
+"""Are the new commits valid by the protocol, alone and after the state before? `delta_models.log.validity` judges."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.error_names import error_name
 from conformance.observations.observation import Observation
@@ -22,29 +23,31 @@ from delta_models.log import (
 )
 from delta_models.requirements import Checked
 
-JUDGES = judged_by("log")
+JUDGES = judged_by(CheckName.LOG_VALIDITY)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
     """Judge each commit of the step against the state before it, and the files that it adds."""
     if not observation.wrote:
         return
-    _loads(observation, recorder)
+    _check_loads(observation, recorder)
     for before, commit, after in chain(observation):
-        recorder.take(validity.judge_commit(before, commit, "reference"))
+        recorder.record_all(validity.judge_commit(before, commit, "reference"))
         if after is not None:
-            recorder.take(validity.judge_changes(observation.reader, before, after, commit, "reference"))
-    recorder.take(
+            recorder.record_all(
+                validity.judge_changes(observation.reader, before, after, commit, "reference")
+            )
+    recorder.record_all(
         judgement
-        for judgement in added_files(observation, recorder)
+        for judgement in judge_added_files(observation, recorder)
         if not judgement.requirement.startswith("stats.")
     )
 
 
 def chain(observation: Observation) -> Iterator[tuple[Snapshot | None, Commit, Snapshot | None]]:
-    """Each commit of the step between the states before and after it (None: cannot be told)."""
+    """Yield each commit of the step, between the states before and after it; None for a state that cannot be read."""
     before = observation.before
-    for commit in observation.commits or _unread(observation):
+    for commit in observation.commits or _unreadable_commits(observation):
         if before is None and commit.version > 0:
             return
         try:
@@ -57,8 +60,8 @@ def chain(observation: Observation) -> Iterator[tuple[Snapshot | None, Commit, S
         before = after
 
 
-def _unread(observation: Observation) -> list[Commit]:
-    """The new commits of a log that gives no state: they are what may say why."""
+def _unreadable_commits(observation: Observation) -> list[Commit]:
+    """Return the new commits of a log without a state. Their violations may explain why it has none."""
     if observation.log_error is None:
         return []
     first = observation.before.version + 1 if observation.before is not None else 0
@@ -69,8 +72,8 @@ def _unread(observation: Observation) -> list[Commit]:
     ]
 
 
-def added_files(observation: Observation, recorder: CheckRecorder) -> list[Checked]:
-    """Judgements of the files that the step added; made once for all checks that take some."""
+def judge_added_files(observation: Observation, recorder: CheckRecorder) -> list[Checked]:
+    """Return the judgements of the files that the step added. The checks that need some share them."""
 
     def judge() -> list[Checked]:
         return [
@@ -80,21 +83,21 @@ def added_files(observation: Observation, recorder: CheckRecorder) -> list[Check
             for judgement in validity.judge_files(observation.reader, after, commit, "reference")
         ]
 
-    return recorder.once("added_files", judge)
+    return recorder.judge_once("added files", judge)
 
 
-def _loads(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_loads(observation: Observation, recorder: CheckRecorder) -> None:
     error = observation.log_error
     if isinstance(error, CorruptLog | CorruptFile | MissingFile | MissingVersion):
-        recorder.judge("log.loads", f"{error_name(error)}: {error}")
+        recorder.record("log.loads", f"{error_name(error)}: {error}")
     elif isinstance(error, NoTable) and observation.before is not None:
-        recorder.judge("log.loads", str(error))
+        recorder.record("log.loads", str(error))
     elif error is None and observation.after is not None:
-        recorder.judge("log.loads", _schema_error(observation.after))
+        recorder.record("log.loads", _schema_error(observation.after))
 
 
 def _schema_error(state: Snapshot) -> str | None:
-    """Why the schema of a state says nothing: such a state has not loaded."""
+    """Return why the schema of a state cannot be parsed; None if it can. A state without a schema has not loaded."""
     try:
         _ = state.schema
     except CorruptLog as corrupt:
@@ -102,4 +105,4 @@ def _schema_error(state: Snapshot) -> str | None:
     return None
 
 
-CHECK = Check("log", JUDGES, check)
+CHECK = Check(CheckName.LOG_VALIDITY, JUDGES, check)

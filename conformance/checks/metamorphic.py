@@ -1,8 +1,9 @@
-"""Answers of one engine that must agree with each other, whatever the table holds.
+"""Do the answers of one engine agree with each other, whatever the table holds?
 
-A predicate picks the same rows as a filter, evaluated by us on the engine's own unfiltered answer, and as the rows that
-DELETE takes away; and no upkeep of files or of the log changes an answer, nor does the session's time zone, nor, in the
-columns that stay, a change of the table's definition.
+- A filter returns the rows that we select from the engine's own unfiltered answer.
+- DELETE removes the rows that the same predicate selects.
+- Maintenance of files or of the log changes no answer, and nor does the session's time zone.
+- A change of the table's definition changes no value in the columns that stay.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.checks import log_oracle
-from conformance.checks.file_preservation import DEFINITION
+from conformance.checks.file_preservation import DEFINITION_OPERATIONS
 from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.casts.assignment import NotAssignable, Overflow
@@ -37,19 +39,19 @@ from delta_models.table.row_conversion import converter
 from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
-JUDGES = judged_by("metamorphic")
-UPKEEP = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
+JUDGES = judged_by(CheckName.METAMORPHIC)
+MAINTENANCE_OPERATIONS = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge what can be compared in this step."""
+    """Judge the answers of this step that can be compared."""
     for read_observation in observation.looks:
         if (
             read_observation.kind == "filter"
             and isinstance(read_observation.operation, Read)
             and read_observation.answer is not None
         ):
-            _filter(observation, read_observation.operation, read_observation.answer, recorder)
+            _check_filter(observation, read_observation.operation, read_observation.answer, recorder)
     if observation.log_error is not None:
         return
     if (
@@ -57,16 +59,16 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         and isinstance(observation.operation, Delete)
         and isinstance(observation.outcome, Committed)
     ):
-        _delete(observation, observation.operation, recorder)
-    if isinstance(observation.operation, UPKEEP):
-        _keeps_answer(observation, "metamorphic.upkeep-keeps-answer", recorder)
-    if isinstance(observation.operation, DEFINITION):
-        _keeps_columns(observation, recorder)
+        _check_delete(observation, observation.operation, recorder)
+    if isinstance(observation.operation, MAINTENANCE_OPERATIONS):
+        _check_answer_stays(observation, "metamorphic.upkeep-keeps-answer", recorder)
+    if isinstance(observation.operation, DEFINITION_OPERATIONS):
+        _check_columns_stay(observation, recorder)
     if isinstance(observation.operation, SetZone):
-        _keeps_answer(observation, "metamorphic.zone-keeps-answer", recorder)
+        _check_answer_stays(observation, "metamorphic.zone-keeps-answer", recorder)
 
 
-def _filter(observation: Observation, read: Read, answer: Rows, recorder: CheckRecorder) -> None:
+def _check_filter(observation: Observation, read: Read, answer: Rows, recorder: CheckRecorder) -> None:
     for other in observation.looks:
         unfiltered = isinstance(other.operation, Read) and other.operation.where is None
         whole = unfiltered and isinstance(other.operation, Read) and other.operation.columns is None
@@ -77,42 +79,42 @@ def _filter(observation: Observation, read: Read, answer: Rows, recorder: CheckR
             or other.operation.at != read.at
         ):
             continue
-        if log_oracle.nan_matters([read.where], other.answer) or log_oracle.beyond_core(
+        if log_oracle.nan_matters([read.where], other.answer) or log_oracle.is_beyond_core(
             read.where, other.answer.schema
         ):
             return
         try:
-            picked = log_oracle.pick(read, other.answer)
+            selected = log_oracle.select_rows(read, other.answer)
         except log_oracle.NotKnown:
             return
-        wrong = difference(picked, answer)
-        columns = differing_columns(picked, answer) if wrong else ()
-        recorder.judge("metamorphic.filter-picks", wrong, text_of(read.where), columns, read)
+        problem = difference(selected, answer)
+        columns = differing_columns(selected, answer) if problem else ()
+        recorder.record("metamorphic.filter-picks", problem, text_of(read.where), columns, read)
         return
 
 
-def _delete(observation: Observation, operation: Delete, recorder: CheckRecorder) -> None:
+def _check_delete(observation: Observation, operation: Delete, recorder: CheckRecorder) -> None:
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
     except log_oracle.NotKnown:
         return
     if before.schema != after.schema or log_oracle.nan_matters([operation.where], before):
         return
-    if log_oracle.beyond_core(operation.where, before.schema):
+    if log_oracle.is_beyond_core(operation.where, before.schema):
         return
     try:
-        picked = tuple(row for row in before.rows if holds(operation.where, before.schema, row))
+        selected = tuple(row for row in before.rows if holds(operation.where, before.schema, row))
     except NotEvaluable:
         return
-    gone = bag(before.schema, before.rows) - bag(after.schema, after.rows)
+    missing = bag(before.schema, before.rows) - bag(after.schema, after.rows)
     by_key = {same_key(before.schema, row): row for row in before.rows}
-    taken = Rows(before.schema, tuple(by_key[key] for key in gone.elements()))
-    wrong = difference(Rows(before.schema, picked), taken)
-    recorder.judge("metamorphic.delete-takes-what-filter-picks", wrong, text_of(operation.where))
+    deleted = Rows(before.schema, tuple(by_key[key] for key in missing.elements()))
+    problem = difference(Rows(before.schema, selected), deleted)
+    recorder.record("metamorphic.delete-takes-what-filter-picks", problem, text_of(operation.where))
 
 
-def _keeps_answer(observation: Observation, rule: str, recorder: CheckRecorder) -> None:
-    """The log's rows are the same before and after, or another check says so: then the answer must be as well."""
+def _check_answer_stays(observation: Observation, rule: str, recorder: CheckRecorder) -> None:
+    """If the rows in the log stay, the answer must stay. Another check judges whether they stay."""
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
     except log_oracle.NotKnown:
@@ -121,59 +123,62 @@ def _keeps_answer(observation: Observation, rule: str, recorder: CheckRecorder) 
         return
     for read_observation in observation.looks:
         if read_observation.kind in {"latest", "reopen"} and read_observation.answer is not None:
-            wrong = difference(before, read_observation.answer)
+            problem = difference(before, read_observation.answer)
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.judge(rule, wrong, where)
+            recorder.record(rule, problem, where)
 
 
-def _keeps_columns(observation: Observation, recorder: CheckRecorder) -> None:
-    """What is in the columns that both schemas have, whatever they are called and however wide they have become."""
+def _check_columns_stay(observation: Observation, recorder: CheckRecorder) -> None:
+    """Judge the values in columns that both schemas have, after a new name or a wider type."""
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
     except log_oracle.NotKnown:
         return
-    old, new = _shared(before.schema, after.schema, observation.operation)
+    old, new = _shared_columns(before.schema, after.schema, observation.operation)
     schema = _part(after.schema, new)
     try:
         convert = converter(_part(before.schema, old, after.schema, new), schema)
-        expected = Rows(schema, tuple(convert(tuple(row[at] for at in old)) for row in before.rows))
+        expected = Rows(schema, tuple(convert(tuple(row[index] for index in old)) for row in before.rows))
     except (NotAssignable, Overflow):
-        return  # types that none of these operations may give a column: told by the rules of the log
+        return  # no operation may give a column such a type: the rules of the log report it
     if difference(expected, _columns(after, new)) is not None:
-        return  # the log's rows are others: the writer's matter
+        return  # the rows in the log differ, for which the writer is to blame
     for read_observation in observation.looks:
         if read_observation.kind not in {"latest", "reopen"} or read_observation.answer is None:
             continue
         if read_observation.answer.schema.names == after.schema.names:
-            wrong = difference(expected, _columns(read_observation.answer, new))
+            problem = difference(expected, _columns(read_observation.answer, new))
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.judge("metamorphic.definition-keeps-answer", wrong, where)
+            recorder.record("metamorphic.definition-keeps-answer", problem, where)
 
 
-def _shared(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:
-    """The places of the columns that are in both."""
+def _shared_columns(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:
+    """Return the positions of the columns that are in both, in the one and in the other."""
     renamed = {}
     if isinstance(operation, RenameColumn) and len(operation.path) == 1:
         renamed[operation.path[0].casefold()] = operation.name.casefold()
-    places = {candidate.casefold(): at for at, candidate in enumerate(after.names)}
-    names = [renamed.get(candidate.casefold(), candidate.casefold()) for candidate in before.names]
-    pairs = [(at, places[name]) for at, name in enumerate(names) if name in places]
+    positions = {name.casefold(): position for position, name in enumerate(after.names)}
+    names = [renamed.get(name.casefold(), name.casefold()) for name in before.names]
+    pairs = [(position, positions[name]) for position, name in enumerate(names) if name in positions]
     return [old for old, _ in pairs], [new for _, new in pairs]
 
 
 def _part(
-    schema: Struct, places: list[int], named: Struct | None = None, by: list[int] | None = None
+    schema: Struct, positions: list[int], named: Struct | None = None, by: list[int] | None = None
 ) -> Struct:
-    """Some columns of a schema, under the names that others have."""
-    fields = [schema.fields[at] for at in places]
+    """Return some columns of a schema, under the names of other columns if `named` gives them."""
+    fields = [schema.fields[position] for position in positions]
     if named is not None and by is not None:
-        names = [named.fields[at].name for at in by]
+        names = [named.fields[position].name for position in by]
         fields = [replace(field, name=name) for field, name in zip(fields, names, strict=True)]
     return Struct(tuple(fields))
 
 
-def _columns(rows: Rows, places: list[int]) -> Rows:
-    return Rows(_part(rows.schema, places), tuple(tuple(row[at] for at in places) for row in rows.rows))
+def _columns(rows: Rows, positions: list[int]) -> Rows:
+    return Rows(
+        _part(rows.schema, positions),
+        tuple(tuple(row[position] for position in positions) for row in rows.rows),
+    )
 
 
-CHECK = Check("metamorphic", JUDGES, check)
+CHECK = Check(CheckName.METAMORPHIC, JUDGES, check)

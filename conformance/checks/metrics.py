@@ -1,8 +1,7 @@
-"""Do the counts that a commit gives of itself say what the log shows: rows written, deleted, updated, merged, copied;
-files?
+"""Are the operation metrics of a commit correct: its counts of rows and of files?
 
-Nobody has to count. What is counted under a name that says what it is must be so. Names are compared without case and
-underscores, since engines spell the same counts differently. Bytes and times are not judged.
+Metrics are optional, but a metric with a known name must be correct. Names are compared without case and underscores,
+since engines spell the same metrics differently. Bytes and times are not judged.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any
 
 from conformance.checks import log_oracle
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.checks.table_contents import picks_beyond_core
 from conformance.observations.observation import Observation
@@ -33,7 +33,7 @@ from delta_models.table import Table
 from delta_models.table.merge import counts
 from delta_models.values import Rows
 
-JUDGES = judged_by("metrics")
+JUDGES = judged_by(CheckName.METRICS)
 WRITTEN = ("numoutputrows", "numaddedrows")
 ADDED = (
     "numfiles",
@@ -48,20 +48,20 @@ COPIED = ("numcopiedrows", "numtargetrowscopied")
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the counts of the one commit that a step added."""
+    """Judge the metrics of the one commit that a step added."""
     if (
         not observation.wrote
         or observation.log_error is not None
         or observation.branch is None
         or recorder.violations
     ):
-        return  # what a wrong commit says of itself is told by what is wrong with it
+        return  # other violations explain wrong metrics
     steps = list(chain(observation))
     if len(steps) != 1:
         return
     _, commit, after = steps[0]
-    said = metrics_of(commit)
-    if after is None or not said:
+    metrics = operation_metrics(commit)
+    if after is None or not metrics:
         return
     try:
         facts = dict(_facts(observation, after, commit))
@@ -69,24 +69,27 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     for requirement, values in facts.items():
         for name, fact in values.items():
-            if name in said:
-                wrong = None if said[name] == fact else f"{name} is said to be {said[name]}, it is {fact}"
-                recorder.judge(requirement, wrong, commit.name)
+            if name in metrics:
+                value = metrics[name]
+                problem = None if value == fact else f"{name} is said to be {value}, it is {fact}"
+                recorder.record(requirement, problem, commit.name)
 
 
-def metrics_of(commit: Commit) -> dict[str, int]:
-    """The counts of a commit by their plain names; what is no whole number is left out."""
-    told = commit.info.values.get("operationMetrics") if commit.info else None
-    return {plain(name): number for name, value in _pairs(told) if (number := _number(value)) is not None}
+def operation_metrics(commit: Commit) -> dict[str, int]:
+    """Return the metrics of a commit that are whole numbers, by their plain names."""
+    metrics = commit.info.values.get("operationMetrics") if commit.info else None
+    return {
+        plain_name(name): number for name, value in _pairs(metrics) if (number := _number(value)) is not None
+    }
 
 
-def plain(name: str) -> str:
-    """A name without case and underscores."""
+def plain_name(name: str) -> str:
+    """Return a name without case and underscores."""
     return name.replace("_", "").lower()
 
 
-def _pairs(told: Any) -> Iterator[tuple[str, Any]]:
-    yield from told.items() if isinstance(told, Mapping) else ()
+def _pairs(metrics: Any) -> Iterator[tuple[str, Any]]:
+    yield from metrics.items() if isinstance(metrics, Mapping) else ()
 
 
 def _number(value: Any) -> int | None:
@@ -96,7 +99,7 @@ def _number(value: Any) -> int | None:
 
 
 def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterator[tuple[str, dict[str, int]]]:
-    """What each count must be, by the rule that it belongs to."""
+    """Yield each rule that applies, with what its metrics must be."""
     operation = observation.operation
     if isinstance(operation, Overwrite) and (operation.where is not None or operation.dynamic):
         return  # engines count the rows that such a write keeps, deletes and records in different ways
@@ -104,52 +107,51 @@ def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterato
         operation, Append | CreateAs | Overwrite | Delete | Update | Merge | Optimize | ZOrder | Restore
     ):
         return
-    fresh, gone, stays = _moved(commit)
-    if (
-        not stays
-    ):  # delta-spark's update counts a file that stays with another vector as removed, its delete does not
-        came = (
-            dict.fromkeys(ADDED, len(fresh)) if fresh and not _more_files_than_rows(operation) else {}
-        )  # it counts files without rows, which it adds not
-        yield "metrics.files", came | dict.fromkeys(REMOVED, gone)
+    added, removed_count, has_new_vectors = _moved_files(commit)
+    # delta-spark's UPDATE counts a file with a new deletion vector as removed, and its DELETE does not.
+    if not has_new_vectors:
+        # delta-spark counts files without rows, but does not add them.
+        is_countable = added and not _more_files_than_rows(operation)
+        added_counts = dict.fromkeys(ADDED, len(added)) if is_countable else {}
+        yield "metrics.files", added_counts | dict.fromkeys(REMOVED, removed_count)
     if isinstance(operation, Optimize | ZOrder | Restore):
         return
-    rows = sum(len(observation.reader.file_rows(after, add)) for add in fresh)
+    rows = sum(len(observation.reader.file_rows(after, add)) for add in added)
     if isinstance(operation, Append | CreateAs | Overwrite):
         yield "metrics.rows-written", dict.fromkeys(WRITTEN, rows)
         return
     if picks_beyond_core(observation):
         return
-    new = 0
+    changed = 0
     match operation:
         case Delete():
-            gone_rows = len(log_oracle.rows_before(observation)) - len(log_oracle.rows_after(observation))
-            yield "metrics.rows-deleted", {"numdeletedrows": gone_rows}
+            deleted = len(log_oracle.rows_before(observation)) - len(log_oracle.rows_after(observation))
+            yield "metrics.rows-deleted", {"numdeletedrows": deleted}
         case Update(where=where):
             before = log_oracle.rows_before(observation)
-            picks = compiled(where, before.schema) if where is not None else None
-            new = sum(picks is None or picks(row) is True for row in before.rows)
-            yield "metrics.rows-updated", {"numupdatedrows": new}
+            selects = compiled(where, before.schema) if where is not None else None
+            changed = sum(selects is None or selects(row) is True for row in before.rows)
+            yield "metrics.rows-updated", {"numupdatedrows": changed}
         case Merge():
-            found = counts(_table(log_oracle.rows_before(observation), observation), operation)
-            if found is None:
+            merged = counts(_table(log_oracle.rows_before(observation), observation), operation)
+            if merged is None:
                 return
-            new = found.inserted + found.updated
+            changed = merged.inserted + merged.updated
             yield "metrics.rows-merged", {
-                "numtargetrowsinserted": found.inserted,
-                "numtargetrowsupdated": found.updated,
-                "numtargetrowsdeleted": found.deleted,
+                "numtargetrowsinserted": merged.inserted,
+                "numtargetrowsupdated": merged.updated,
+                "numtargetrowsdeleted": merged.deleted,
             }  # fmt: skip
-    if rows >= new:  # a picked row that stays as it was need not be written
-        yield "metrics.rows-copied", dict.fromkeys(COPIED, rows - new)
+    if rows >= changed:  # an engine need not write a selected row that stays as it was
+        yield "metrics.rows-copied", dict.fromkeys(COPIED, rows - changed)
 
 
 def _more_files_than_rows(operation: Operation) -> bool:
     return isinstance(operation, Append | Overwrite) and operation.files > len(operation.rows.rows)
 
 
-def _moved(commit: Commit) -> tuple[list[Any], int, bool]:
-    """The files that are new, how many went, and whether one stays with another deletion vector."""
+def _moved_files(commit: Commit) -> tuple[list[Any], int, bool]:
+    """Return the new files, how many files went, and whether one stays with another deletion vector."""
     added, removed = {add.path for add in commit.adds}, {remove.path for remove in commit.removes}
     fresh = [add for add in commit.adds if add.path not in removed]
     return fresh, len(removed - added), bool(added & removed)
@@ -162,4 +164,4 @@ def _table(rows: Rows, observation: Observation) -> Table:
     return Table(exists=True, schema=rows.schema, rows=rows.rows, properties=properties)
 
 
-CHECK = Check("metrics", JUDGES, check)
+CHECK = Check(CheckName.METRICS, JUDGES, check)

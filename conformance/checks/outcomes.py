@@ -1,8 +1,9 @@
-"""Is what an operation reported, and the number of versions it added, allowed; and did a refusal change nothing?"""
+"""Are the reported outcome and the number of new versions allowed, and did a refused operation change nothing?"""
 
 from __future__ import annotations
 
 from conformance.checks.formatting import difference
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.operations import FAULTS, QUERIES
@@ -10,14 +11,14 @@ from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknow
 from delta_models.table import AllowedOutcome
 from delta_models.wire_names import name_of
 
-JUDGES = judged_by("outcomes")
+JUDGES = judged_by(CheckName.OUTCOMES)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the outcome of the step; looks and faults have none of their own."""
+    """Judge the outcome of the step. Queries and faults have none of their own."""
     if not observation.wrote or isinstance(observation.operation, (*QUERIES, *FAULTS)):
         return
-    supported = recorder.judge(
+    supported = recorder.record(
         "outcome.supported",
         f"{_name(observation)} is claimed, but answered: {observation.outcome.reason}"
         if isinstance(observation.outcome, Unsupported)
@@ -27,94 +28,94 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     if isinstance(observation.outcome, Rejected):
         unclassified = observation.outcome.kind == "unclassified"
-        recorder.judge(
+        recorder.record(
             "outcome.classified",
             f"{_name(observation)}: {observation.outcome.message}" if unclassified else None,
         )
-        _refusal_changed_nothing(observation, recorder)
-    told = not isinstance(observation.outcome, Unknown)
-    if told or not recorder.has("log.", "dv."):
-        recorder.judge(
-            "outcome.told", None if told else f"{_name(observation)}: {describe(observation.outcome)}"
+        _check_refusal_changed_nothing(observation, recorder)
+    known = not isinstance(observation.outcome, Unknown)
+    if known or not recorder.has("log.", "dv."):
+        recorder.record(
+            "outcome.told", None if known else f"{_name(observation)}: {describe(observation.outcome)}"
         )
-    if told:
-        _allowed(observation, recorder)
+    if known:
+        _check_allowed(observation, recorder)
 
 
-def _allowed(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_allowed(observation: Observation, recorder: CheckRecorder) -> None:
     allowed = [
-        branch
-        for branch in observation.expectation.branches
-        if same_outcome(branch.outcome, observation.outcome)
+        candidate
+        for candidate in observation.expectation.branches
+        if same_outcome(candidate.outcome, observation.outcome)
     ]
-    if not allowed and _only_the_kind_is_open(observation):
+    if not allowed and _is_unclassified_refusal(observation):
         return
     if not allowed:
         possible = " or ".join(
-            sorted({describe(branch.outcome) for branch in observation.expectation.branches})
+            sorted({describe(candidate.outcome) for candidate in observation.expectation.branches})
         )
-        broken = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
-        recorder.judge(
-            broken, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
+        rule = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
+        recorder.record(
+            rule, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
         )
         return
-    recorder.judge("outcome.allowed", None)
-    rule = _refusal_rule(allowed[0])
-    if rule is not None:
-        recorder.judge(rule, None)
-    _softer_rules(observation, recorder)
+    recorder.record("outcome.allowed", None)
+    refusal_rule = _refusal_rule(allowed[0])
+    if refusal_rule is not None:
+        recorder.record(refusal_rule, None)
+    _check_softer_rules(observation, recorder)
     if observation.log_error is not None:
         return
     count = len(observation.commits)
-    if any(low <= count <= high for low, high in (each.commits for each in allowed)):
-        recorder.judge("outcome.commits", None)
+    if any(low <= count <= high for low, high in (candidate.commits for candidate in allowed)):
+        recorder.record("outcome.commits", None)
         return
-    ranges = " or ".join(sorted({_range(*each.commits) for each in allowed}))
-    recorder.judge(
+    ranges = " or ".join(sorted({_range(*candidate.commits) for candidate in allowed}))
+    recorder.record(
         "outcome.commits",
         f"{_name(observation)} ({describe(observation.outcome)}) adds {ranges} versions, but added {count}",
     )
 
 
-def _refusal_rule(branch: AllowedOutcome) -> str | None:
-    """The rule by which an operation must be refused; what it does when it succeeds is judged by `contents`."""
-    return branch.requirement if isinstance(branch.outcome, Rejected) else None
+def _refusal_rule(allowed: AllowedOutcome) -> str | None:
+    """Return the rule that demands a refusal; None for a success, which `table_contents` judges."""
+    return allowed.requirement if isinstance(allowed.outcome, Rejected) else None
 
 
-def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
-    """Rules of class should or reference that a legal end may still break."""
+def _check_softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
+    """Judge the rules of class *should* or *reference* that an allowed outcome may break."""
     broken = observation.branch.breaks if observation.branch is not None else None
     for rule in sorted(
-        {branch.breaks for branch in observation.expectation.branches if branch.breaks is not None}
+        {allowed.breaks for allowed in observation.expectation.branches if allowed.breaks is not None}
     ):
-        recorder.judge(
+        recorder.record(
             rule,
             f"{_name(observation)} ended so: {describe(observation.outcome)}" if rule == broken else None,
         )
 
 
-def _only_the_kind_is_open(observation: Observation) -> bool:
+def _is_unclassified_refusal(observation: Observation) -> bool:
     unclassified = isinstance(observation.outcome, Rejected) and observation.outcome.kind == "unclassified"
     return unclassified and any(
-        isinstance(branch.outcome, Rejected) for branch in observation.expectation.branches
+        isinstance(allowed.outcome, Rejected) for allowed in observation.expectation.branches
     )
 
 
-def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
     before, after = observation.before, observation.after
     if observation.log_error is not None:
         return
     if before is None or after is None:
         appeared = before is None and after is not None
         vanished = before is not None and after is None
-        wrong = (
+        problem = (
             "the table exists although its creation was refused"
             if appeared
             else "the table is gone"
             if vanished
             else None
         )
-        recorder.judge("outcome.refused-changes-nothing", wrong)
+        recorder.record("outcome.refused-changes-nothing", problem)
         return
     changed = [
         name
@@ -127,25 +128,26 @@ def _refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) 
         if old != new
     ]
     if changed:
-        wrong = f"changed: {', '.join(changed)}"
+        problem = f"changed: {', '.join(changed)}"
     elif before.version == after.version or set(before.live) == set(after.live):
-        wrong = None
+        problem = None
     else:
-        wrong = difference(observation.reader.rows(before), observation.reader.rows(after))
-    recorder.judge(
-        "outcome.refused-changes-nothing", f"{_name(observation)} was refused, yet {wrong}" if wrong else None
+        problem = difference(observation.reader.rows(before), observation.reader.rows(after))
+    recorder.record(
+        "outcome.refused-changes-nothing",
+        f"{_name(observation)} was refused, yet {problem}" if problem else None,
     )
 
 
 def same_outcome(allowed: Outcome, got: Outcome) -> bool:
-    """Whether an outcome is the allowed one: its class, and for refusals the kind; words do not count."""
+    """Return whether an outcome has the class of the allowed one and, if it is a refusal, its kind."""
     if isinstance(allowed, Rejected) and isinstance(got, Rejected):
         return allowed.kind == got.kind
     return type(allowed) is type(got)
 
 
 def describe(outcome: Outcome) -> str:
-    """An outcome in a few words."""
+    """Return an outcome in a few words."""
     match outcome:
         case Committed():
             return "committed"
@@ -167,4 +169,4 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-CHECK = Check("outcomes", JUDGES, check)
+CHECK = Check(CheckName.OUTCOMES, JUDGES, check)

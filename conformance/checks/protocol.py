@@ -1,4 +1,4 @@
-"""Does the protocol name what the table needs, no more, and never less than before?"""
+"""Does the protocol name the features that the table needs, no others, and all that it named before?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog, Snapshot
@@ -13,7 +14,7 @@ from delta_models.log.actions import Metadata, Protocol
 from delta_models.operations import DropFeature, EnableFeature
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Map, Struct
 
-JUDGES = judged_by("protocol")
+JUDGES = judged_by(CheckName.PROTOCOL)
 FEATURE_WRITER = 7
 LEGACY: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ("appendOnly", "invariants")),
@@ -33,20 +34,21 @@ ACTIVE_BY_PROPERTY = {
     "delta.enableIcebergCompatV2": "icebergCompatV2",
     "delta.enableVariantShredding": "variantShredding",
 }
-BRINGS = {
+# Features that come with another one.
+IMPLIED = {
     "rowTracking": ("domainMetadata",),
     "clustering": ("domainMetadata",),
     "icebergCompatV1": ("columnMapping",),
     "icebergCompatV2": ("columnMapping",),
     "variantShredding": ("variantType",),
 }
-# What writers of other kinds may add on their own, to keep a table that had a feature dropped readable.
-BY_DROPPING = ("checkpointProtection", "vacuumProtocolCheck")
+# Features that a writer may add when it drops a feature, to keep the table readable.
+ADDED_BY_DROPPING = ("checkpointProtection", "vacuumProtocolCheck")
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A commit that sets the protocol: what it names, and what the table makes use of."""
+    """A commit that sets the protocol: the features that it names, and those that the table uses."""
 
     before: Snapshot | None
     protocol: Protocol
@@ -63,47 +65,49 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if commit.protocol is None or after is None:
             continue
         try:
-            active = set(_active(after.metadata))
+            active = set(_used_features(after.metadata))
         except CorruptLog:
             continue
         change = _Change(before, commit.protocol, supported(commit.protocol), active, commit.name)
         if not isinstance(observation.operation, DropFeature):
-            _stays(change, recorder)
+            _check_features_stay(change, recorder)
         if commit.protocol.min_writer >= FEATURE_WRITER:
-            _needed(observation, change, recorder)
+            _check_features_needed(observation, change, recorder)
 
 
 def supported(protocol: Protocol) -> set[str]:
-    """The features that a protocol supports, by their names or by its versions."""
+    """Return the features that a protocol supports, by their names or by its versions."""
     if protocol.min_writer >= FEATURE_WRITER:
         return set(protocol.writer_features or ()) | set(protocol.reader_features or ())
     return {name for version, names in LEGACY if version <= protocol.min_writer for name in names}
 
 
-def _stays(change: _Change, recorder: CheckRecorder) -> None:
+def _check_features_stay(change: _Change, recorder: CheckRecorder) -> None:
     if change.before is None:
         return
     old, version = supported(change.before.protocol), change.before.protocol.min_writer
     if version >= FEATURE_WRITER:
         gone = sorted(old - change.named)
-        wrong = f"no longer supported: {', '.join(gone)}" if gone else None
-        recorder.judge("protocol.features-stay", wrong, change.where)
+        problem = f"no longer supported: {', '.join(gone)}" if gone else None
+        recorder.record("protocol.features-stay", problem, change.where)
     elif change.protocol.min_writer >= FEATURE_WRITER:
         gone = sorted((old & change.active) - change.named)
-        wrong = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
-        recorder.judge("protocol.upgrade-keeps-what-is-used", wrong, change.where)
+        problem = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
+        recorder.record("protocol.upgrade-keeps-what-is-used", problem, change.where)
 
 
-def _needed(observation: Observation, change: _Change, recorder: CheckRecorder) -> None:
+def _check_features_needed(observation: Observation, change: _Change, recorder: CheckRecorder) -> None:
     allowed = (
-        change.active | {"appendOnly", "invariants"} | set(BY_DROPPING) | set(observation.model.features)
+        change.active
+        | {"appendOnly", "invariants"}
+        | set(ADDED_BY_DROPPING)
+        | set(observation.model.features)
     )
     if change.before is not None:
         allowed |= supported(change.before.protocol)
     allowed |= {key.removeprefix("delta.feature.") for key, _ in observation.model.properties}
-    allowed |= set(
-        _by_properties(observation.model.properties)
-    )  # which the last of several commits may be the first to set
+    # Of several commits the last one may be the first to set a property.
+    allowed |= set(_features_of_properties(observation.model.properties))
     if isinstance(observation.operation, EnableFeature):
         allowed.add(observation.operation.feature)
     if observation.model.cluster_by:
@@ -111,21 +115,21 @@ def _needed(observation: Observation, change: _Change, recorder: CheckRecorder) 
     if observation.model.defaults:
         allowed.add("allowColumnDefaults")
     for feature in sorted(allowed):
-        allowed |= set(BRINGS.get(feature, ()))
-    extra = sorted(each for each in change.named if each.removesuffix("-preview") not in allowed)
-    wrong = f"nothing of the table needs {', '.join(extra)}" if extra else None
-    recorder.judge("protocol.features-needed", wrong, change.where)
+        allowed |= set(IMPLIED.get(feature, ()))
+    extra = sorted(feature for feature in change.named if feature.removesuffix("-preview") not in allowed)
+    problem = f"nothing of the table needs {', '.join(extra)}" if extra else None
+    recorder.record("protocol.features-needed", problem, change.where)
 
 
-def _active(metadata: Metadata) -> Iterator[str]:
-    """The features that the metadata makes use of."""
-    yield from _by_properties(metadata.configuration.items())
+def _used_features(metadata: Metadata) -> Iterator[str]:
+    """Yield the features that the metadata uses."""
+    yield from _features_of_properties(metadata.configuration.items())
     if any(key.startswith("delta.constraints.") for key in metadata.configuration):
         yield "checkConstraints"
-    yield from _of_the_type(metadata.schema)
+    yield from _features_of_type(metadata.schema)
 
 
-def _by_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:
+def _features_of_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:
     for key, value in properties:
         if value.lower() == "true" and key in ACTIVE_BY_PROPERTY:
             yield ACTIVE_BY_PROPERTY[key]
@@ -135,7 +139,7 @@ def _by_properties(properties: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield "v2Checkpoint"
 
 
-def _of_the_type(data_type: DataType) -> Iterator[str]:
+def _features_of_type(data_type: DataType) -> Iterator[str]:
     match data_type:
         case Struct(fields=fields):
             for field in fields:
@@ -150,16 +154,16 @@ def _of_the_type(data_type: DataType) -> Iterator[str]:
                 ):
                     if key in metadata:
                         yield feature
-                yield from _of_the_type(field.type)
+                yield from _features_of_type(field.type)
         case Array(element=element):
-            yield from _of_the_type(element)
+            yield from _features_of_type(element)
         case Map(key=key, value=value):
-            yield from _of_the_type(key)
-            yield from _of_the_type(value)
+            yield from _features_of_type(key)
+            yield from _features_of_type(value)
         case _ if data_type == TIMESTAMP_NTZ:
             yield "timestampNtz"
         case _ if data_type == VARIANT:
             yield "variantType"
 
 
-CHECK = Check("protocol", JUDGES, check)
+CHECK = Check(CheckName.PROTOCOL, JUDGES, check)

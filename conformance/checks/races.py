@@ -1,9 +1,11 @@
-"""Does some order explain what writers at once have left, was each told the truth, did readers see whole states?"""
+"""Does some order of the writers explain the table after a race, and are the reported outcomes and the reads right?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, RaceObservation
@@ -23,150 +25,208 @@ from delta_models.concurrency import (
     is_serial,
     isolation_of,
 )
-from delta_models.log import LogError, paths
+from delta_models.log import LogError, Snapshot, paths
 from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
 
-JUDGES = judged_by("races")
+JUDGES = judged_by(CheckName.RACES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """One operation of a race that is no read, and how it ended."""
+
+    completed: CompletedOperation
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _States:
+    """The rows of each version that the race has made, and those of the newest version."""
+
+    versions: Sequence[Rows]
+    newest: Rows
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge what several writers have done at once."""
+    """Judge several operations at once."""
     race = observation.race
     if race is None or not observation.wrote:
         return
-    _conflicts(race, recorder)
+    _check_conflicts(race, recorder)
+    _check_appends(race, recorder)
     if observation.after is None or observation.log_error is not None:
-        return  # told by the rules of the log
-    writers = [
-        (CompletedOperation(operation, owner), outcome)
+        return  # the rules of the log report it
+    writers = _writers(race)
+    if any(isinstance(writer.outcome, Unknown) for writer in writers):
+        return
+    if not recorder.record("race.all-acknowledged", _missing_commits(observation, race, writers)):
+        return
+    if not _check_vacuum(observation, race, recorder):
+        return
+    states = _read_states(observation, observation.after)
+    if states is not None:
+        _check_states(observation, race, writers, states, recorder)
+
+
+def _writers(race: RaceObservation) -> list[_Writer]:
+    return [
+        _Writer(CompletedOperation(operation, owner), outcome)
         for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
         if not isinstance(operation, Read | ReadStream)
     ]
-    if any(isinstance(outcome, Unknown) for _, outcome in writers):
-        return
-    done = [each for each, outcome in writers if not isinstance(outcome, Rejected)]
-    if not recorder.judge("race.all-acknowledged", _unacknowledged(observation, race, writers)):
-        return
-    if any(isinstance(candidate, Vacuum) for candidate in race.operations):
-        missing = _missing(observation)
-        if not recorder.judge(
-            "race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None
-        ):
-            return
+
+
+def _read_states(observation: Observation, after: Snapshot) -> _States | None:
+    """Return the states that our reader reads; None if it cannot, which the rules of the log report."""
+    reader = observation.reader
     try:
-        versions = [
-            observation.reader.rows(observation.reader.snapshot(commit.version))
-            for commit in observation.commits
-        ]
-        rows = observation.reader.rows(observation.after)
+        versions = [reader.rows(reader.snapshot(commit.version)) for commit in observation.commits]
+        return _States(versions, reader.rows(after))
     except LogError:
-        return  # told by the rules of the log
-    refused = [each for each, outcome in writers if isinstance(outcome, Rejected)]
-    found = anomaly(race.model_history, done, rows)
+        return None
+
+
+def _check_states(
+    observation: Observation,
+    race: RaceObservation,
+    writers: Sequence[_Writer],
+    states: _States,
+    recorder: CheckRecorder,
+) -> None:
+    """Judge whether an order of the committed operations explains what they left."""
+    committed = [writer.completed for writer in writers if not isinstance(writer.outcome, Rejected)]
+    refused = [writer.completed for writer in writers if isinstance(writer.outcome, Rejected)]
+    difference = anomaly(race.model_history, committed, states.newest)
     if refused:
-        left = found is not None and anomaly(race.model_history, [*done, *refused], rows) is None
-        if not recorder.judge(
-            "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
-        ):
+        everything = [*committed, *refused]
+        in_table = difference is not None and anomaly(race.model_history, everything, states.newest) is None
+        problem = f"{in_words(refused)} was refused, and is there" if in_table else None
+        if not recorder.record("race.told-truly", problem):
             return
-    undone = _properties_undone(observation, race, done, rows) if found is None else None
-    if undone is not None:
-        found = Anomaly(LOST_UPDATE, undone)
+    if difference is None:
+        difference = _undone_properties(observation, race, committed, states.newest)
     for name in ANOMALIES:
-        recorder.judge(name, found.detail if found is not None and found.requirement == name else None)
-    if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
-        start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
-        serial = is_serial(race.model_history, done, [start, *versions])
-        wrong = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
-        recorder.judge("race.serializable", None if serial else wrong)
-    _readers(race, recorder)
+        recorder.record(
+            name, difference.detail if difference is not None and difference.requirement == name else None
+        )
+    if difference is None and race.isolation == SERIALIZABLE and len(committed) > 1:
+        _check_serializable(race, committed, states, recorder)
+    _check_reads(race, recorder)
 
 
-def _conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
+def _check_conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
+    """Two operations that cannot conflict, by the documentation: neither may be refused."""
     level = isolation_of(race.model_history.table)
     if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
-        refused = [
+        refusals = [
             f"{name_of(operation)} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected)
         ]
-        recorder.judge("race.conflicts-as-documented", "; ".join(refused) or None)
-    _appends(race, recorder)
+        recorder.record("race.conflicts-as-documented", "; ".join(refusals) or None)
 
 
-def _appends(race: RaceObservation, recorder: CheckRecorder) -> None:
-    """An append beside others that change rows, and nothing that it depends on."""
-    if any(isinstance(candidate, SetProperties) for candidate in race.operations):
+def _check_appends(race: RaceObservation, recorder: CheckRecorder) -> None:
+    """An append reads nothing, so operations of others that rewrite rows are no reason to refuse it."""
+    if any(isinstance(operation, SetProperties) for operation in race.operations):
         return
     for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True):
-        others = [
-            candidate
-            for candidate, other in zip(race.operations, race.owners, strict=True)
-            if other != owner and isinstance(candidate, REWRITES)
+        rewrites = [
+            other
+            for other, other_owner in zip(race.operations, race.owners, strict=True)
+            if other_owner != owner and isinstance(other, REWRITES)
         ]
-        if isinstance(operation, Append) and others:
-            names = " and ".join(name_of(each) for each in others)
+        if isinstance(operation, Append) and rewrites:
+            names = " and ".join(name_of(rewrite) for rewrite in rewrites)
             refused = isinstance(outcome, Rejected)
-            recorder.judge(
+            recorder.record(
                 "race.appends-read-nothing",
                 f"Append beside {names} was {describe(outcome)}" if refused else None,
             )
 
 
-def _unacknowledged(
-    observation: Observation, race: RaceObservation, writers: Sequence[tuple[CompletedOperation, Outcome]]
+def _missing_commits(
+    observation: Observation, race: RaceObservation, writers: Sequence[_Writer]
 ) -> str | None:
-    """Whether there are fewer commits than were told of: each operation that needs one makes at least one.
+    """Describe commits that engines reported and that the log lacks; None if it lacks none.
 
-    Which do may hang on those before them, so only appends count where there are more than two.
+    An operation counts if it has to commit. With more than two writers that may depend on the order, so then only
+    appends count.
     """
-    told = [
-        each
-        for each, outcome in writers
-        if isinstance(outcome, Committed)
-        and race.model_history.expect(each.operation).ordinary.commits[0] > 0
-        and (len(writers) == 2 or isinstance(each.operation, Append))
+    reported = [
+        writer.completed
+        for writer in writers
+        if isinstance(writer.outcome, Committed)
+        and race.model_history.expect(writer.completed.operation).ordinary.commits[0] > 0
+        and (len(writers) == 2 or isinstance(writer.completed.operation, Append))
     ]
-    if len(observation.commits) >= len(told):
-        return None
-    return f"{in_words(told)} were told to have committed, and there are {len(observation.commits)} commits"
-
-
-def _missing(observation: Observation) -> list[str]:
-    live = observation.after.live.values() if observation.after is not None else ()
-    return sorted(each.path for each in live if not paths.resolve(observation.folder, each.path).exists())
-
-
-def _properties_undone(
-    observation: Observation, race: RaceObservation, done: Sequence[CompletedOperation], rows: Rows
-) -> str | None:
-    """A property that was set, and is not there, in whatever order the writers came."""
-    if observation.after is None or not any(isinstance(each.operation, SetProperties) for each in done):
-        return None
-    configured = observation.after.metadata.configuration
-    end = explained(race.model_history, done, rows, configured)
-    if end is None or has_properties(end, configured):
+    if len(observation.commits) >= len(reported):
         return None
     return (
-        f"after {in_words(done)} the table's properties are {dict(configured)}, which no order of them gives"
+        f"{in_words(reported)} were told to have committed, and there are {len(observation.commits)} commits"
     )
 
 
-def _readers(race: RaceObservation, recorder: CheckRecorder) -> None:
+def _check_vacuum(observation: Observation, race: RaceObservation, recorder: CheckRecorder) -> bool:
+    """Judge whether a vacuum in the race left all live files; return whether it did."""
+    if not any(isinstance(operation, Vacuum) for operation in race.operations):
+        return True
+    missing = _missing_files(observation)
+    return recorder.record("race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None)
+
+
+def _missing_files(observation: Observation) -> list[str]:
+    live = observation.after.live.values() if observation.after is not None else ()
+    return sorted(add.path for add in live if not paths.resolve(observation.folder, add.path).exists())
+
+
+def _undone_properties(
+    observation: Observation, race: RaceObservation, committed: Sequence[CompletedOperation], rows: Rows
+) -> Anomaly | None:
+    """Return the lost update of a property that was set and that no order of the writers leaves so."""
+    if observation.after is None or not any(
+        isinstance(completed.operation, SetProperties) for completed in committed
+    ):
+        return None
+    configured = observation.after.metadata.configuration
+    explanation = explained(race.model_history, committed, rows, configured)
+    if explanation is None or has_properties(explanation, configured):
+        return None
+    return Anomaly(
+        LOST_UPDATE,
+        f"after {in_words(committed)} the table's properties are {dict(configured)}, which no order of them gives",
+    )
+
+
+def _check_serializable(
+    race: RaceObservation,
+    committed: Sequence[CompletedOperation],
+    states: _States,
+    recorder: CheckRecorder,
+) -> None:
+    """Judge whether one order of the operations goes through all versions."""
+    start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
+    serial = is_serial(race.model_history, committed, [start, *states.versions])
+    problem = (
+        f"no order of {in_words(committed)} goes through the {len(states.versions)} versions that they made"
+    )
+    recorder.record("race.serializable", None if serial else problem)
+
+
+def _check_reads(race: RaceObservation, recorder: CheckRecorder) -> None:
+    """A reader in the race must get a state that the operations committed before its answer explain."""
     for place, rows in race.seen.items():
-        before = [
-            CompletedOperation(operation, race.owners[at])
-            for at, operation in enumerate(race.operations)
-            if at in race.published[place] and not isinstance(race.outcomes[at], Rejected | NoChange)
+        published = [
+            CompletedOperation(operation, race.owners[index])
+            for index, operation in enumerate(race.operations)
+            if index in race.published[place] and not isinstance(race.outcomes[index], Rejected | NoChange)
         ]
-        known = anomaly(race.model_history, before, rows) is None
-        wrong = (
-            f"{len(rows)} rows were read when {in_words(before)} had been committed, which are no such state"
-        )
-        recorder.judge("race.no-dirty-read", None if known else wrong)
+        is_state = anomaly(race.model_history, published, rows) is None
+        problem = f"{len(rows)} rows were read when {in_words(published)} had been committed, which are no such state"
+        recorder.record("race.no-dirty-read", None if is_state else problem)
 
 
-CHECK = Check("races", JUDGES, check)
+CHECK = Check(CheckName.RACES, JUDGES, check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.checks import log_oracle
 from conformance.checks.formatting import difference, differing_columns
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -12,7 +13,7 @@ from delta_models.operations import QUERIES, AtState, AtTime, AtVersion, Latest,
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
-JUDGES = judged_by("reads")
+JUDGES = judged_by(CheckName.READS)
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -21,93 +22,110 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     for read_observation in observation.looks:
         if isinstance(read_observation.operation, Read) and not read_observation.again:
-            _judge(observation, read_observation, read_observation.operation, recorder)
+            _check_read(observation, read_observation, read_observation.operation, recorder)
     if isinstance(observation.operation, (*QUERIES, Reopen)) and observation.looks:
         newest, known = (
             observation.reader.latest_version(),
             observation.after.version if observation.after else None,
         )
-        wrong = None if newest == known else f"the newest version was {known} before and is {newest} after it"
-        recorder.judge("contents.look-changes-nothing", wrong)
+        problem = (
+            None if newest == known else f"the newest version was {known} before and is {newest} after it"
+        )
+        recorder.record("contents.look-changes-nothing", problem)
 
 
-def _judge(observation: Observation, each: ReadObservation, read: Read, recorder: CheckRecorder) -> None:
-    where = f"{each.kind} read after step {observation.step}"
-    if each.malformed is not None:
-        recorder.judge("read.columns", each.malformed, where, read=read)
+def _check_read(
+    observation: Observation, read_observation: ReadObservation, read: Read, recorder: CheckRecorder
+) -> None:
+    where = f"{read_observation.kind} read after step {observation.step}"
+    if read_observation.malformed is not None:
+        recorder.record("read.columns", read_observation.malformed, where, read=read)
         return
-    if each.refused is not None:
-        if each.expected is not None and _can_be_answered(observation, each, read):
-            recorder.judge("read.succeeds", describe(each.refused), where, read=read)
-        elif _nothing_to_read(observation, read):
-            recorder.judge("read.refuses-what-is-not-there", None)
+    if read_observation.refused is not None:
+        if read_observation.expected is not None and _can_be_answered(observation, read_observation, read):
+            recorder.record("read.succeeds", describe(read_observation.refused), where, read=read)
+        elif _is_missing_table(observation, read):
+            recorder.record("read.refuses-what-is-not-there", None)
         return
-    if each.answer is None:
+    if read_observation.answer is None:
         return
-    if _nothing_to_read(observation, read):
-        recorder.judge(
-            "read.refuses-what-is-not-there", f"answered {len(each.answer)} rows", where, read=read
+    if _is_missing_table(observation, read):
+        recorder.record(
+            "read.refuses-what-is-not-there",
+            f"answered {len(read_observation.answer)} rows",
+            where,
+            read=read,
         )
         return
     try:
-        right = log_oracle.answer_to(observation, each)
+        expected = log_oracle.expected_answer(observation, read_observation)
     except log_oracle.NotKnown:
         return
-    recorder.judge("read.succeeds", None)
-    if recorder.judge("read.columns", _columns(right, each.answer), where, read=read):
-        wrong = difference(right, each.answer)
-        columns = differing_columns(right, each.answer) if wrong else ()
-        rule = BY_KIND.get(each.kind, "read.latest")
-        if log_oracle.nan_matters([read.where], log_oracle.asked_of(observation, each)):
+    recorder.record("read.succeeds", None)
+    if recorder.record("read.columns", _columns_problem(expected, read_observation.answer), where, read=read):
+        problem = difference(expected, read_observation.answer)
+        columns = differing_columns(expected, read_observation.answer) if problem else ()
+        rule = BY_KIND.get(read_observation.kind, "read.latest")
+        if log_oracle.nan_matters([read.where], log_oracle.unfiltered_rows(observation, read_observation)):
             rule = "read.nan-order"
-        elif log_oracle.beyond_core(read.where, log_oracle.asked_of(observation, each).schema):
+        elif log_oracle.is_beyond_core(
+            read.where, log_oracle.unfiltered_rows(observation, read_observation).schema
+        ):
             rule = "read.beyond-core"
-        recorder.judge(rule, wrong, where, columns, read)
-    _version(observation, each, read, recorder, where)
+        recorder.record(rule, problem, where, columns, read)
+    _check_version(observation, read_observation, read, recorder, where)
 
 
-def _can_be_answered(observation: Observation, each: ReadObservation, read: Read) -> bool:
-    """Whether we can read it ourselves: if not, the writer is to blame, and another check says so."""
+def _can_be_answered(observation: Observation, read_observation: ReadObservation, read: Read) -> bool:
+    """Return whether our own reader can answer. If not, the writer is to blame, and another check reports it."""
     try:
         log_oracle.require_files(observation, log_oracle.snapshot_for(observation, read))
-        log_oracle.answer_to(observation, each)
+        log_oracle.expected_answer(observation, read_observation)
     except (log_oracle.NotKnown, MissingFile):
         return False
     return True
 
 
-def _nothing_to_read(observation: Observation, read: Read) -> bool:
+def _is_missing_table(observation: Observation, read: Read) -> bool:
     return observation.after is None and isinstance(read.at, Latest)
 
 
-def _columns(right: Rows, answer: Rows) -> str | None:
-    wanted = [(field.name, str(field.type)) for field in right.schema]
-    got = [(field.name, str(field.type)) for field in answer.schema]
-    if wanted == got:
+def _columns_problem(expected: Rows, answer: Rows) -> str | None:
+    expected_columns = [(field.name, str(field.type)) for field in expected.schema]
+    answer_columns = [(field.name, str(field.type)) for field in answer.schema]
+    if expected_columns == answer_columns:
         return None
-    return f"columns {_listed(got)} instead of {_listed(wanted)}"
+    return f"columns {_column_list(answer_columns)} instead of {_column_list(expected_columns)}"
 
 
-def _version(
-    observation: Observation, each: ReadObservation, read: Read, recorder: CheckRecorder, where: str
+def _check_version(
+    observation: Observation,
+    read_observation: ReadObservation,
+    read: Read,
+    recorder: CheckRecorder,
+    where: str,
 ) -> None:
-    if each.version is None or observation.after is None:
+    if read_observation.version is None or observation.after is None:
         return
     match read.at:
         case AtState(step=step) | AtTime(step=step) if step in observation.versions:
-            wanted = observation.versions[step]
+            expected = observation.versions[step]
         case AtVersion(version=version):
-            wanted = version
+            expected = version
         case Latest():
-            wanted = observation.after.version
+            expected = observation.after.version
         case _:
             return
-    wrong = None if wanted == each.version else f"answered from version {each.version} instead of {wanted}"
-    recorder.judge("read.version", wrong, where)
+    problem = (
+        None
+        if expected == read_observation.version
+        else f"answered from version {read_observation.version} instead of {expected}"
+    )
+    recorder.record("read.version", problem, where)
 
 
-def _listed(columns: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{name} {of}" for name, of in columns) or "none"
+def _column_list(columns: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {data_type}" for name, data_type in columns) or "none"
 
 
-CHECK = Check("reads", JUDGES, check)
+CHECK = Check(CheckName.READS, JUDGES, check)

@@ -1,10 +1,11 @@
-"""Do added rows keep the rules that the log itself carries: CHECK constraints, invariants, generated columns?"""
+"""Do added rows keep the rules that the table declares: CHECK constraints, invariants, generated columns?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from conformance.checks.log_validity import chain
+from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.expressions import NotEvaluable, compiled
@@ -14,9 +15,9 @@ from delta_models.sql import SqlError
 from delta_models.table.generated_columns import CONSTRAINT, breaks_generation, generated, written_rules
 from delta_models.values import Row
 
-JUDGES = judged_by("rules")
+JUDGES = judged_by(CheckName.ROW_CONSTRAINTS)
 SHOWN = 3
-QUOTE = '"'  # a name to some engines, a string to others: such a text says nothing for sure
+QUOTE = '"'  # some engines quote names with it, others strings, so a text with it is ambiguous
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
@@ -27,13 +28,13 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if after is None or not commit.adds:
             continue
         try:
-            _constraints(observation.reader, after, commit, recorder)
-            _generated(observation.reader, after, commit, recorder)
+            _check_constraints(observation.reader, after, commit, recorder)
+            _check_generated(observation.reader, after, commit, recorder)
         except (LogError, SqlError, NotEvaluable, EvaluationError, KeyError):
-            continue  # a file that can't be read, and a text that is not ours to understand, are told by others
+            continue  # other checks report files that cannot be read; the model does not know every expression
 
 
-def _constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
+def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
     properties = tuple(
         (key, text)
         for key, text in after.properties.items()
@@ -42,24 +43,24 @@ def _constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: C
     rules = written_rules(after.schema, properties)
     if not rules:
         return
-    rows = _added(reader, after, commit)
-    for at, (name, check) in enumerate(rules):
-        holds = compiled(check, after.schema)
+    rows = _added_rows(reader, after, commit)
+    for index, (name, condition) in enumerate(rules):
+        holds = compiled(condition, after.schema)
         broken = [row for row in rows if holds(row) is not True]
-        rule = "rules.constraints-hold" if at < len(properties) else "rules.invariants-hold"
-        recorder.judge(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
+        rule = "rules.constraints-hold" if index < len(properties) else "rules.invariants-hold"
+        recorder.record(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
 
 
-def _generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
+def _check_generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
     if not generated(after.schema):
         return
-    name = breaks_generation(after.schema, _added(reader, after, commit))
-    wrong = f"{name} holds something else than what it is generated from" if name else None
-    recorder.judge("rules.generated-columns-hold", wrong, commit.name)
+    name = breaks_generation(after.schema, _added_rows(reader, after, commit))
+    problem = f"{name} holds something else than what it is generated from" if name else None
+    recorder.record("rules.generated-columns-hold", problem, commit.name)
 
 
-def _added(reader: LogReader, after: Snapshot, commit: Commit) -> Sequence[Row]:
+def _added_rows(reader: LogReader, after: Snapshot, commit: Commit) -> Sequence[Row]:
     return [row for add in commit.adds if add.data_change for row in reader.file_rows(after, add)]
 
 
-CHECK = Check("rules", JUDGES, check)
+CHECK = Check(CheckName.ROW_CONSTRAINTS, JUDGES, check)

@@ -1,10 +1,11 @@
-"""Has a reader that follows the table got each row once; and has a stream that writes into it written each once?"""
+"""Does a streaming reader get each row once, and does a streaming writer write each row once?"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
+from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
@@ -17,100 +18,112 @@ from delta_models.table.change_feed import COMES, GOES
 from delta_models.table.streams import CHANGES, INSERTS, ROWS
 from delta_models.values import Key, Row, Rows, bag, row_keyer
 
-JUDGES = judged_by("streams")
+JUDGES = judged_by(CheckName.STREAMS)
 CHANGED = "rows-changed"
 
 
 class _NotKnown(Exception):
-    """The log does not tell any more."""
+    """The log no longer holds the commits of a step."""
 
 
 def check(observation: Observation, recorder: CheckRecorder) -> None:
-    """Judge the followers that have looked in this step, or the stream that has run."""
+    """Judge the streaming readers of this step, or the streaming writer that ran."""
     if observation.log_error is not None:
         return
     for read_observation in observation.looks:
         if isinstance(read_observation.operation, ReadStream) and read_observation.followed is not None:
-            _follower(
+            _check_reader(
                 observation, read_observation, read_observation.operation, read_observation.followed, recorder
             )
     if isinstance(observation.operation, WriteStream) and observation.wrote:
-        _written(observation, recorder)
+        _check_writer(observation, recorder)
 
 
-# Readers that follow
+# Streaming readers
 
 
-def _follower(
+def _check_reader(
     observation: Observation,
-    each: ReadObservation,
+    read_observation: ReadObservation,
     tail: ReadStream,
     expected: StreamExpectation,
     recorder: CheckRecorder,
 ) -> None:
     where = f"reader {tail.reader!r} of {tail.follows} after step {observation.step}"
     try:
-        taken = {step.step for step in expected.steps if _took(observation, step.step)}
+        deleting = {step.step for step in expected.steps if _deletes_rows(observation, step.step)}
     except _NotKnown:
         return
-    stuck = tail.follows == ROWS and bool(taken)
-    if each.refused is not None:
-        _refused(each.refused, expected, stuck=stuck, where=where, recorder=recorder)
-        return
-    if stuck:
-        recorder.judge(
-            "stream.changes-refused", f"it was answered, although step {min(taken)} took rows", where
+    must_refuse = tail.follows == ROWS and bool(deleting)
+    if read_observation.refused is not None:
+        _check_refusal(
+            read_observation.refused, expected, must_refuse=must_refuse, where=where, recorder=recorder
         )
         return
-    if not recorder.judge("stream.follows", each.malformed, where) or each.answer is None:
+    if must_refuse:
+        recorder.record(
+            "stream.changes-refused", f"it was answered, although step {min(deleting)} took rows", where
+        )
         return
-    got = _net(tail, expected.schema, each.answer)
-    wanted = expected.now if tail.follows == CHANGES else _came(expected, taken)
-    if tail.follows == INSERTS and taken:
-        skipped = +(got - wanted) & _of(expected, taken)
-        wrong = f"{_some(skipped)} came in a commit that took rows away" if skipped else None
-        if not recorder.judge("stream.changes-skipped", wrong, where):
+    if (
+        not recorder.record("stream.follows", read_observation.malformed, where)
+        or read_observation.answer is None
+    ):
+        return
+    got = _net_rows(tail, expected.schema, read_observation.answer)
+    wanted = expected.now if tail.follows == CHANGES else _inserted(expected, deleting)
+    if tail.follows == INSERTS and deleting:
+        skipped = +(got - wanted) & _inserted_beside_deletes(expected, deleting)
+        problem = f"{_some(skipped)} came in a commit that took rows away" if skipped else None
+        if not recorder.record("stream.changes-skipped", problem, where):
             return
-    _compare(got, wanted, expected, recorder, where)
+    _check_rows(got, wanted, expected, recorder, where)
 
 
-def _refused(
-    refused: Outcome, expected: StreamExpectation, *, stuck: bool, where: str, recorder: CheckRecorder
+def _check_refusal(
+    refused: Outcome, expected: StreamExpectation, *, must_refuse: bool, where: str, recorder: CheckRecorder
 ) -> None:
     kind = refused.kind if isinstance(refused, Rejected) else ""
     if kind in expected.refusals:
         return
-    if stuck:
-        recorder.judge("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
+    if must_refuse:
+        recorder.record("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
     else:
-        recorder.judge("stream.follows", describe(refused), where)
+        recorder.record("stream.follows", describe(refused), where)
 
 
-def _compare(
+def _check_rows(
     got: Counter[Key], wanted: Counter[Key], expected: StreamExpectation, recorder: CheckRecorder, where: str
 ) -> None:
-    """Each row that there is too much of, or too little, under the rule that says why it must not be."""
-    off = {key: got[key] - wanted[key] for key in {*got, *wanted} if got[key] != wanted[key]}
-    never = [key for key in off if key not in expected.ever]
-    if not recorder.judge(
-        "stream.only-committed", f"{_some(never)} was never there" if never else None, where
+    """Judge rows that came too often or not often enough, each by the rule that it violates."""
+    keys = dict.fromkeys((*got, *wanted))  # a set would have another order in each process
+    differences = {key: got[key] - wanted[key] for key in keys if got[key] != wanted[key]}
+    unknown = [key for key in differences if key not in expected.ever]
+    if not recorder.record(
+        "stream.only-committed", f"{_some(unknown)} was never there" if unknown else None, where
     ):
         return
-    lost = [key for key, by in off.items() if _is_lost(by, got[key], wanted[key], net=wanted is expected.now)]
-    more = [key for key in off if key not in lost]
+    lost = [
+        key
+        for key, surplus in differences.items()
+        if _is_lost(surplus, got[key], wanted[key], net=wanted is expected.now)
+    ]
+    repeated = [key for key in differences if key not in lost]
     rule = "stream.upkeep-brings-nothing" if expected.upkeep else "stream.each-row-once"
-    recorder.judge(
-        rule, f"{_some(more)} was told {abs(off[more[0]])} times too often" if more else None, where
+    recorder.record(
+        rule,
+        f"{_some(repeated)} was told {abs(differences[repeated[0]])} times too often" if repeated else None,
+        where,
     )
-    recorder.judge("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
+    recorder.record("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
 
 
-def _is_lost(by: int, got: int, wanted: int, *, net: bool) -> bool:
-    """Whether something was not told of a row: that it came; or that it went, where what is left counts (`net`)."""
-    return (by < 0 <= got) or (net and by > 0 and not wanted)
+def _is_lost(surplus: int, got: int, wanted: int, *, net: bool) -> bool:
+    """Return whether the reader missed that a row came or, if net rows count (`net`), that it went."""
+    return (surplus < 0 <= got) or (net and surplus > 0 and not wanted)
 
 
-def _net(tail: ReadStream, schema: Struct, answer: Rows) -> Counter[Key]:
+def _net_rows(tail: ReadStream, schema: Struct, answer: Rows) -> Counter[Key]:
     if tail.follows != CHANGES:
         return bag(schema, answer.rows)
     key = row_keyer(schema)
@@ -121,23 +134,23 @@ def _net(tail: ReadStream, schema: Struct, answer: Rows) -> Counter[Key]:
     return net
 
 
-def _came(expected: StreamExpectation, taken: set[int]) -> Counter[Key]:
-    """The rows of the first look and of the steps that took none away."""
-    steps = (step.came for step in expected.steps if step.step not in taken)
+def _inserted(expected: StreamExpectation, deleting: set[int]) -> Counter[Key]:
+    """Return the rows of the first read and of the steps that deleted none."""
+    steps = (step.came for step in expected.steps if step.step not in deleting)
     return sum(steps, Counter(expected.first))
 
 
-def _of(expected: StreamExpectation, taken: set[int]) -> Counter[Key]:
-    """What came in the steps that also took rows away."""
+def _inserted_beside_deletes(expected: StreamExpectation, deleting: set[int]) -> Counter[Key]:
+    """Return the rows that came in the steps that also deleted rows."""
     rows: Counter[Key] = Counter()
     for step in expected.steps:
-        if step.step in taken:
+        if step.step in deleting:
             rows += step.came
     return rows
 
 
-def _took(observation: Observation, step: int) -> bool:
-    """Whether a step's commits took rows away, by the log."""
+def _deletes_rows(observation: Observation, step: int) -> bool:
+    """Return whether the commits of a step removed data, by the log."""
     return any(remove.data_change for commit in _commits(observation, step) for remove in commit.removes)
 
 
@@ -151,32 +164,32 @@ def _commits(observation: Observation, step: int) -> Iterable[Commit]:
         raise _NotKnown from error
 
 
-# Streams that write
+# Streaming writers
 
 
-def _written(observation: Observation, recorder: CheckRecorder) -> None:
-    right = observation.expectation.ordinary
+def _check_writer(observation: Observation, recorder: CheckRecorder) -> None:
+    expected = observation.expectation.ordinary
     if (
         observation.after is None
         or isinstance(observation.outcome, Rejected)
-        or isinstance(right.outcome, Rejected)
+        or isinstance(expected.outcome, Rejected)
     ):
         return
     try:
         rows = observation.reader.rows(observation.after)
     except LogError:
-        return  # the rules of the log tell
-    if rows.schema != right.table.schema:
+        return  # the rules of the log report it
+    if rows.schema != expected.table.schema:
         return
-    there, wanted = bag(rows.schema, rows.rows), right.table.bag
-    twice, lost = there - wanted, wanted - there
-    recorder.judge("stream.written-once", f"{_some(twice)} is there too often" if twice else None)
-    recorder.judge("stream.all-written", f"{_some(lost)} is not there" if lost else None)
+    written, wanted = bag(rows.schema, rows.rows), expected.table.bag
+    repeated, lost = written - wanted, wanted - written
+    recorder.record("stream.written-once", f"{_some(repeated)} is there too often" if repeated else None)
+    recorder.record("stream.all-written", f"{_some(lost)} is not there" if lost else None)
 
 
 def _some(rows: Iterable[Key]) -> str:
-    listed = list(rows)
-    return f"{listed[0]}" + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
+    keys = list(rows)
+    return f"{keys[0]}" + (f" and {len(keys) - 1} more" if len(keys) > 1 else "")
 
 
-CHECK = Check("streams", JUDGES, check)
+CHECK = Check(CheckName.STREAMS, JUDGES, check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from conformance.observations.schema_comparison import meaning
+from conformance.observations.schema_comparison import comparable_schema
 from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.outcomes import Outcome, Unknown
 from delta_models.table import AllowedOutcome, Expectation
@@ -48,4 +48,7 @@ class ObservedState:
         except LogError:
             return False
         wanted = bound(branch.table, rows)
-        return meaning(rows.schema) == meaning(wanted.schema) and bag(rows.schema, rows.rows) == wanted.bag
+        return (
+            comparable_schema(rows.schema) == comparable_schema(wanted.schema)
+            and bag(rows.schema, rows.rows) == wanted.bag
+        )

@@ -304,7 +304,7 @@ class TableSession:
             mine = replace(
                 observation, engine=engine_session.engine, looks=looks, wrote=engine_session is writer
             )
-            said = run_checks(mine, begun=begun if engine_session is writer else None)
+            said = run_checks(mine, pending=begun if engine_session is writer else None)
             self._leave_if_violated(engine_session, mine, said)
             evidence = said.evidence | {each: len(looks) + mine.wrote for each in (LIVES, ANSWERS, SPEAKS)}
             news = self._heard.news(engine_session.engine, said.violations)

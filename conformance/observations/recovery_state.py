@@ -1,4 +1,4 @@
-"""What became of an operation that met a fault, by our own reading of the log, never by what the engine says."""
+"""Classify the state of a table after a storage fault, by our own reader and never by the engine's answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.observations.schema_comparison import meaning
+from conformance.observations.schema_comparison import comparable_schema
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.outcomes import Committed
 from delta_models.table import AllowedOutcome, Expectation, Table
@@ -17,7 +17,7 @@ BEFORE, AFTER, BETWEEN, TWICE = "before", "after", "between", "twice"
 
 @dataclass(frozen=True, slots=True)
 class RecoveryState:
-    """Which of the possible states the table is in; `branch` is the end that the operation then came to."""
+    """The state of a table after a fault. `branch` is the allowed outcome that the operation reached, if one is."""
 
     state: str
     branch: AllowedOutcome | None = None
@@ -31,20 +31,21 @@ def classify_recovery(
     commits: Sequence[Commit],
     reader: LogReader,
 ) -> RecoveryState:
-    """Find the state. `commits` are those that the operation added."""
-    done = [branch for branch in expectation.branches if isinstance(branch.outcome, Committed)]
+    """Return the state: before, after, between, or with the operation done twice. `commits` are those that it added."""
+    successes = [allowed for allowed in expectation.branches if isinstance(allowed.outcome, Committed)]
     if after is None:
         if before is None:
             return RecoveryState(BEFORE)
-        gone = next((each for each in done if not each.table.exists), None)
-        return RecoveryState(AFTER, gone) if gone else RecoveryState(BETWEEN, why="the table is gone")
+        dropped = next((success for success in successes if not success.table.exists), None)
+        return RecoveryState(AFTER, dropped) if dropped else RecoveryState(BETWEEN, why="the table is gone")
     try:
         rows = reader.rows(after)
     except LogError as error:
         return RecoveryState(BETWEEN, why=f"version {after.version} can't be read: {error}")
-    there = [each for each in done if _holds(each.table, rows)]
+    reached = [success for success in successes if _equals(success.table, rows)]
     count = len(commits)
-    if (fitting := next((each for each in there if _within(each, count)), None)) is not None and count:
+    fitting = next((success for success in reached if _allows_commits(success, count)), None)
+    if fitting is not None and count:
         return RecoveryState(AFTER, fitting)
     if not count:
         same = before is not None and set(before.live) == set(after.live)
@@ -53,7 +54,7 @@ def classify_recovery(
             if same
             else RecoveryState(BETWEEN, why="the state changed without a commit")
         )
-    if there or any(_doubled(each.table, before, rows, reader) for each in done):
+    if reached or any(_is_doubled(success.table, before, rows, reader) for success in successes):
         return RecoveryState(TWICE, why=f"it is in the table twice, in {count} commits")
     return RecoveryState(
         BETWEEN,
@@ -61,25 +62,29 @@ def classify_recovery(
     )
 
 
-def _within(branch: AllowedOutcome, count: int) -> bool:
-    return branch.commits[0] <= count <= branch.commits[1]
+def _allows_commits(allowed: AllowedOutcome, count: int) -> bool:
+    return allowed.commits[0] <= count <= allowed.commits[1]
 
 
-def _holds(table: Table, rows: Rows) -> bool:
-    if not table.exists or meaning(rows.schema) != meaning(table.schema):
+def _equals(table: Table, rows: Rows) -> bool:
+    if not table.exists or comparable_schema(rows.schema) != comparable_schema(table.schema):
         return False
     return bag(rows.schema, rows.rows) == table.bag
 
 
-def _doubled(table: Table, before: Snapshot | None, rows: Rows, reader: LogReader) -> bool:
-    """Whether what the operation adds is there a second time."""
-    if before is None or not table.exists or meaning(rows.schema) != meaning(table.schema):
+def _is_doubled(table: Table, before: Snapshot | None, rows: Rows, reader: LogReader) -> bool:
+    """Return whether the table holds the rows that the operation adds twice."""
+    if (
+        before is None
+        or not table.exists
+        or comparable_schema(rows.schema) != comparable_schema(table.schema)
+    ):
         return False
     try:
-        was = reader.rows(before)
+        old_rows = reader.rows(before)
     except LogError:
         return False
-    if meaning(was.schema) != meaning(rows.schema):
+    if comparable_schema(old_rows.schema) != comparable_schema(rows.schema):
         return False
-    added: Counter[Key] = table.bag - bag(was.schema, was.rows)
+    added: Counter[Key] = table.bag - bag(old_rows.schema, old_rows.rows)
     return bool(added) and bag(rows.schema, rows.rows) == table.bag + added

@@ -1,4 +1,4 @@
-"""When two schemas say the same: as Delta JSON, what writers may add of their own apart."""
+"""Compare schemas by their Delta JSON, without metadata that writers may add on their own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FREE_METADATA = (
 )
 
 
-def meaning(schema: Struct) -> Any:
-    """What a schema says, comparable with what another does."""
+def comparable_schema(schema: Struct) -> Any:
+    """Return a form of a schema that equals the form of every schema with the same meaning."""
     return _plain(to_json(schema))
 
 
@@ -29,5 +29,5 @@ def _plain(form: Any) -> Any:
         case dict():
             return {key: _plain(value) for key, value in form.items()}
         case list():
-            return [_plain(each) for each in form]
+            return [_plain(item) for item in form]
     return form

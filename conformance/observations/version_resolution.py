@@ -1,4 +1,4 @@
-"""Operations as one copy's engine must be asked them: states become versions of this copy, times moments of its log."""
+"""Resolve the states and times that an operation names to versions and commit times of one table."""
 
 from __future__ import annotations
 
@@ -20,45 +20,51 @@ from delta_models.operations import (
 
 
 def resolve_states(operation: Operation, versions: Mapping[int, int], reader: LogReader) -> Operation | None:
-    """The operation for this copy's engine; None if it names a state that this copy never had, or a moment that says
-    nothing."""
+    """Return the operation with versions and timestamps of this table.
+
+    None if the table never had the state, or if a commit time stands for more than one version.
+    """
     if isinstance(operation, ReadChanges):
-        return _changes(operation, versions)
-    at = getattr(operation, "at", None)
-    if not isinstance(at, AtState | AtTime):
+        return _resolve_changes(operation, versions)
+    named = getattr(operation, "at", None)
+    if not isinstance(named, AtState | AtTime):
         return operation
-    found = _when(at, versions, reader)
-    return None if found is None else replace(operation, at=found)  # type: ignore[arg-type]  # what has an `at` takes one
+    resolved = _resolve_when(named, versions, reader)
+    return None if resolved is None else replace(operation, at=resolved)  # type: ignore[arg-type]  # what has an `at` takes one
 
 
-def version_of(at: When, versions: Mapping[int, int]) -> int | None:
-    """The version of this copy that a state stands for; None for the newest, and for what it never had."""
-    return versions.get(at.step) if isinstance(at, AtState | AtTime) else None
+def version_of(when: When, versions: Mapping[int, int]) -> int | None:
+    """Return the version that a state has in this table; None for the newest, and for a state it never had."""
+    return versions.get(when.step) if isinstance(when, AtState | AtTime) else None
 
 
-def _when(at: AtState | AtTime, versions: Mapping[int, int], reader: LogReader) -> When | None:
-    version = versions.get(at.step)
+def _resolve_when(when: AtState | AtTime, versions: Mapping[int, int], reader: LogReader) -> When | None:
+    version = versions.get(when.step)
     if version is None:
         return None
-    if isinstance(at, AtState):
+    if isinstance(when, AtState):
         return AtVersion(version)
     try:
         times = commit_times(reader)
     except LogError:
         return None
-    moment, following = times.get(version), times.get(version + 1)
-    if moment is None or (following is not None and following <= moment + 1):
-        return None  # two versions of one moment: which is meant depends on how an engine counts
-    return AtTimestamp(moment * 1000)
+    time, next_time = times.get(version), times.get(version + 1)
+    if time is None or (next_time is not None and next_time <= time + 1):
+        return None  # engines round times differently, so they may take one version or the next
+    return AtTimestamp(time * 1000)
 
 
-def _changes(read: ReadChanges, versions: Mapping[int, int]) -> Operation | None:
-    """The versions that the steps added, from the first one's first to the last one's last."""
+def _resolve_changes(read: ReadChanges, versions: Mapping[int, int]) -> Operation | None:
+    """Return the versions that the named steps added, from the first to the last; None if they added none."""
     if not isinstance(read.first, AtState) or not isinstance(read.last, AtState | Latest | None):
         return None
     first = versions.get(read.first.step - 1, -1) + 1
-    until = read.last
-    last = versions.get(until.step) if isinstance(until, AtState) else max(versions.values(), default=None)
+    last_state = read.last
+    last = (
+        versions.get(last_state.step)
+        if isinstance(last_state, AtState)
+        else max(versions.values(), default=None)
+    )
     if last is None or first > last:
         return None
     return ReadChanges(AtVersion(first), AtVersion(last) if isinstance(read.last, AtState) else None)

@@ -16,14 +16,14 @@ GROWN = ops.Append(Rows(MORE, (("a", 1, 2),)), schema_mode="merge")
 
 def test_a_schema_that_grows_gets_its_partition_columns_moved(tmp_path):
     played = play(DeltaRs(), tmp_path / "table", (ops.Create(TWO, ("part",)), GROWN))
-    assert played.broken == {"write.column-order"} | ALWAYS, played.told()
-    assert "id, part, more" in played.told().replace("'", "")
+    assert played.broken == {"write.column-order"} | ALWAYS, played.describe()
+    assert "id, part, more" in played.describe().replace("'", "")
 
 
 def test_a_schema_that_grows_keeps_its_order_where_partition_columns_are_the_last(tmp_path):
     for at, by in enumerate(((), ("id",))):
         played = play(DeltaRs(), tmp_path / str(at), (ops.Create(TWO, by), GROWN))
-        assert played.broken == ALWAYS, played.told()
+        assert played.broken == ALWAYS, played.describe()
         assert played.evidence["write.column-order"] == 1
 
 
@@ -31,7 +31,7 @@ def test_a_transaction_that_was_seen_is_written_again(tmp_path):
     once = ops.Append(Rows(TWO, (("a", 1),)), transaction=("app", 1))
     later = ops.Append(Rows(TWO, (("a", 2),)), transaction=("app", 2))
     played = play(DeltaRs(), tmp_path / "again", (ops.Create(TWO), once, once))
-    assert played.broken == {"outcome.repeated-transaction-skipped"} | ALWAYS, played.told()
+    assert played.broken == {"outcome.repeated-transaction-skipped"} | ALWAYS, played.describe()
     assert play(DeltaRs(), tmp_path / "later", (ops.Create(TWO), once, later)).broken == ALWAYS
 
 

@@ -103,11 +103,11 @@ def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
     )
     keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
     assert set(entry.fingerprints) & {key.fingerprint for key in keys}, (
-        played.told() or "it no longer happens"
+        played.describe() or "it no longer happens"
     )
     assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name
-    } | ALWAYS_KNOWN, played.told()
+    } | ALWAYS_KNOWN, played.describe()
 
 
 @pytest.mark.parametrize("name", ABORTS)

@@ -1,1 +1,1 @@
-"""The checks themselves: who is blamed, what is counted, and how a difference reads."""
+"""Tests of the checks, by the modules of `conformance.checks`. `tests/mutants` shows that each check works."""

@@ -1,4 +1,4 @@
-"""Who is blamed: the writer for a wrong log, the reader for reading a right one wrongly, the harness for neither."""
+"""The checks blame the writer for a wrong log, the reader for a wrong answer, and else the harness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from conformance.checks import CHECKS, Check, run_checks
-from conformance.checks.attribution import side
 from conformance.checks.recorder import CheckRecorder
 from conformance.observations.observation import Observation, ReadObservation
 from delta_adapters.reference import Reference
@@ -25,8 +24,8 @@ ADDED = ops.Append(stories.rows((9, "new", 9.0)))
 
 
 @pytest.fixture
-def seen(tmp_path) -> Observation:
-    """An honest append, and an honest look at the table after it."""
+def observation(tmp_path) -> Observation:
+    """An honest append, and an honest read of the table after it."""
     return observed(tmp_path / "table")
 
 
@@ -56,112 +55,124 @@ def without_the_last(rows: Rows | None) -> Rows:
 
 
 def sides(observation: Observation) -> set[str]:
-    return {side(violation) for violation in run_checks(observation).violations}
+    return {BY_ID[violation.requirement].role for violation in run_checks(observation).violations}
 
 
 class TestSides:
-    def test_nobody_is_blamed_for_what_is_right(self, seen):
-        found = run_checks(seen)
-        assert found.violations == ()
-        assert found.faults == ()
+    def test_a_right_step_violates_nothing(self, observation):
+        report = run_checks(observation)
+        assert report.violations == ()
+        assert report.faults == ()
         assert {"contents.append", "read.latest", "log.required-field", "stats.num-records"} <= set(
-            found.evidence
+            report.evidence
         )
 
-    def test_a_right_log_that_the_engine_reads_wrongly_is_the_readers(self, seen):
-        look = replace(seen.looks[0], answer=without_the_last(seen.looks[0].answer))
-        found = run_checks(replace(seen, looks=(look,)))
-        assert [violation.requirement for violation in found.violations] == ["read.latest"]
-        assert sides(replace(seen, looks=(look,))) == {"reader"}
+    def test_a_wrong_read_of_a_right_log_blames_the_reader(self, observation):
+        look = replace(observation.looks[0], answer=without_the_last(observation.looks[0].answer))
+        report = run_checks(replace(observation, looks=(look,)))
+        assert [violation.requirement for violation in report.violations] == ["read.latest"]
+        assert sides(replace(observation, looks=(look,))) == {"reader"}
 
-    def test_a_wrong_log_that_the_engine_reads_rightly_is_the_writers_alone(self, seen):
-        richer = seen.model.with_rows((*seen.model.rows, (77, "never written", None)))
-        look = replace(seen.looks[0], expected=richer.as_rows)
-        wrong = replace(seen, model=richer, looks=(look,))
+    def test_a_right_read_of_a_wrong_log_blames_the_writer_alone(self, observation):
+        richer = observation.model.with_rows((*observation.model.rows, (77, "never written", None)))
+        look = replace(observation.looks[0], expected=richer.as_rows)
+        wrong = replace(observation, model=richer, looks=(look,))
         assert [violation.requirement for violation in run_checks(wrong).violations] == ["contents.append"]
         assert sides(wrong) == {"writer"}
 
-    def test_a_wrong_log_that_the_engine_reads_wrongly_is_both_of_theirs(self, seen):
-        richer = seen.model.with_rows((*seen.model.rows, (77, "never written", None)))
-        look = replace(seen.looks[0], expected=richer.as_rows, answer=without_the_last(seen.looks[0].answer))
-        assert sides(replace(seen, model=richer, looks=(look,))) == {"writer", "reader"}
+    def test_a_wrong_read_of_a_wrong_log_blames_both(self, observation):
+        richer = observation.model.with_rows((*observation.model.rows, (77, "never written", None)))
+        look = replace(
+            observation.looks[0],
+            expected=richer.as_rows,
+            answer=without_the_last(observation.looks[0].answer),
+        )
+        assert sides(replace(observation, model=richer, looks=(look,))) == {"writer", "reader"}
 
-    def test_a_log_that_gives_no_state_is_the_writers_and_no_reader_is_asked(self, seen):
-        broken = replace(seen, after=None, commits=(), log_error=CorruptLog("no metadata"), branch=None)
-        found = run_checks(broken)
-        assert [violation.requirement for violation in found.violations] == ["log.loads"]
-        assert found.faults == ()
+    def test_a_log_without_a_state_blames_the_writer_alone(self, observation):
+        broken = replace(
+            observation, after=None, commits=(), log_error=CorruptLog("no metadata"), branch=None
+        )
+        report = run_checks(broken)
+        assert [violation.requirement for violation in report.violations] == ["log.loads"]
+        assert report.faults == ()
 
-    def test_a_reader_is_not_blamed_for_another_writers_outcome(self, seen):
-        only_read = run_checks(replace(seen, wrote=False, outcome=Rejected("schema"), branch=None))
+    def test_a_reader_is_not_blamed_for_the_outcome_of_a_writer(self, observation):
+        only_read = run_checks(replace(observation, wrote=False, outcome=Rejected("schema"), branch=None))
         assert only_read.violations == ()
         assert not {
-            each for each in only_read.evidence if each.startswith(("log.", "outcome.", "contents.append"))
+            requirement
+            for requirement in only_read.evidence
+            if requirement.startswith(("log.", "outcome.", "contents.append"))
         }
 
 
 class TestTheHarnessItself:
-    def test_our_reader_failing_on_a_valid_log_is_our_own_fault(self, seen):
-        found = run_checks(
-            replace(seen, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None)
+    def test_our_reader_failing_on_a_valid_log_is_a_harness_fault(self, observation):
+        report = run_checks(
+            replace(observation, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None)
         )
-        assert found.violations == ()
-        assert "our own log reader failed at step 2" in found.faults[0]
+        assert report.violations == ()
+        assert "our own log reader failed at step 2" in report.faults[0]
 
     @pytest.mark.parametrize(
         ("broken", "is_ours"), (("checksum.each-commit", True), ("log.commit-is-json-lines", False))
     )
-    def test_only_what_a_log_must_be_can_explain_that_our_reader_fails(self, seen, broken, is_ours):
-        def finds(_seen: Observation, recorder: CheckRecorder) -> None:
-            recorder.judge(broken, "wrong")
+    def test_only_a_violated_must_excuses_our_reader_for_failing(self, observation, broken, is_ours):
+        def finds(_observation: Observation, recorder: CheckRecorder) -> None:
+            recorder.record(broken, "wrong")
 
-        failing = replace(seen, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None)
+        failing = replace(
+            observation, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None
+        )
         assert bool(run_checks(failing, (Check("one", (), finds),)).faults) == is_ours
 
-    def test_a_feature_that_our_reader_does_not_know_is_our_own_fault(self, seen):
-        found = run_checks(
-            replace(seen, after=None, commits=(), log_error=UnsupportedFeature("geo"), branch=None)
+    def test_a_feature_that_our_reader_does_not_know_is_a_harness_fault(self, observation):
+        report = run_checks(
+            replace(observation, after=None, commits=(), log_error=UnsupportedFeature("geo"), branch=None)
         )
-        assert "does not know a feature" in found.faults[0]
+        assert "does not know a feature" in report.faults[0]
 
-    def test_a_check_that_raises_is_our_own_fault_and_the_others_still_judge(self, seen):
-        def raises(_seen: Observation, _ledger: CheckRecorder) -> None:
+    def test_a_check_that_raises_is_a_harness_fault_and_the_others_run(self, observation):
+        def raises(_observation: Observation, _recorder: CheckRecorder) -> None:
             message = "a bug of a check"
             raise RuntimeError(message)
 
-        found = run_checks(seen, (Check("broken", (), raises), *CHECKS))
-        assert "check broken failed at step 2" in found.faults[0]
-        assert found.evidence["contents.append"] == 1
+        report = run_checks(observation, (Check("broken", (), raises), *CHECKS))
+        assert "check broken failed at step 2" in report.faults[0]
+        assert report.evidence["contents.append"] == 1
 
 
 class TestCounting:
-    def test_a_check_with_nothing_to_look_at_counts_nothing(self, seen):
-        found = run_checks(replace(seen, looks=(), commits=()))
+    def test_a_check_without_anything_to_judge_counts_nothing(self, observation):
+        report = run_checks(replace(observation, looks=(), commits=()))
         assert not {
-            each for each in found.evidence if each.startswith(("read.", "stats.", "dv.", "checkpoint."))
+            requirement
+            for requirement in report.evidence
+            if requirement.startswith(("read.", "stats.", "dv.", "checkpoint."))
         }
 
-    def test_files_are_counted_one_by_one(self, tmp_path):
+    def test_each_file_counts_as_evidence(self, tmp_path):
         engine = Reference()
         engine.open(str(tmp_path))
         engine.execute(stories.CREATE, "")
         engine.execute(ops.Append(stories.rows(*stories.THREE), files=3), "")
         reader = LogReader(tmp_path)
-        seen = replace(
+        observation = replace(
             observed(tmp_path / "other"), reader=reader, folder=tmp_path, before=reader.snapshot(0),
             after=reader.snapshot(1), commits=reader.commits(1), branch=None, looks=(),
         )  # fmt: skip
-        found = run_checks(seen)
-        assert found.evidence["stats.num-records"] == 3
-        assert found.evidence["log.added-file-exists"] == 3
+        report = run_checks(observation)
+        assert report.evidence["stats.num-records"] == 3
+        assert report.evidence["log.added-file-exists"] == 3
 
     def test_a_requirement_that_is_not_in_the_catalogue_cannot_be_judged(self):
         with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().judge("no.such-rule", None)
+            CheckRecorder().record("no.such-rule", None)
         with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().take([Checked("no.such-rule")])
+            CheckRecorder().record_all([Checked("no.such-rule")])
 
-    def test_lenient_rules_are_never_broken(self):
-        free = {each.id for each in BY_ID.values() if each.strength == "lenient"}
+    def test_lenient_rules_are_about_what_an_engine_may_do(self):
+        free = {rule.id for rule in BY_ID.values() if rule.strength == "lenient"}
         assert free
-        assert all(each.endswith(("may-be-refused", "may-be-unknown", "may-be-kept")) for each in free)
+        assert all(rule.endswith(("may-be-refused", "may-be-unknown", "may-be-kept")) for rule in free)

@@ -1,4 +1,4 @@
-"""Values and differences read as a person would write them, and no longer than fits a line."""
+"""Values and differences as text: SQL literals, cut to a readable length."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from delta_models.values import Decimal, Rows
 PAIR = struct(("id", LONG), ("name", STRING))
 
 
-def rows(*found: tuple[object, ...]) -> Rows:
-    return Rows(PAIR, found)
+def rows(*values: tuple[object, ...]) -> Rows:
+    return Rows(PAIR, values)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def rows(*found: tuple[object, ...]) -> Rows:
         (PAIR, (1, "a"), "(1, 'a')"),
     ),
 )  # fmt: skip
-def test_a_value_is_a_literal_that_cannot_be_mistaken(data_type, value, text: str):
+def test_a_value_is_an_unambiguous_literal(data_type, value, text: str):
     assert sql_text(data_type, value) == text
 
 
@@ -65,23 +65,23 @@ def test_equal_bags_have_no_difference_whatever_their_order():
     assert difference(rows((1, "a"), (2, "b")), rows((2, "b"), (1, "a"))) is None
 
 
-def test_duplicates_count():
+def test_a_missing_duplicate_is_a_difference():
     assert difference(rows((1, "a"), (1, "a")), rows((1, "a"))) == "1 rows instead of 2; missing (1, 'a')"
 
 
-def test_what_is_missing_and_what_is_too_much_is_told_with_its_values():
-    told = difference(rows((1, "a"), (2, None)), rows((1, "a"), (3, None)))
-    assert told == "2 rows; missing (2, NULL); not expected (3, NULL)"
+def test_a_difference_names_missing_and_unexpected_rows():
+    text = difference(rows((1, "a"), (2, None)), rows((1, "a"), (3, None)))
+    assert text == "2 rows; missing (2, NULL); not expected (3, NULL)"
 
 
 def test_a_long_difference_is_capped():
-    told = difference(rows(*((number, "x") for number in range(100))), rows())
-    assert told is not None
-    assert told.endswith("and 95 more")
-    assert len(told) < 200
+    text = difference(rows(*((number, "x") for number in range(100))), rows())
+    assert text is not None
+    assert text.endswith("and 95 more")
+    assert len(text) < 200
 
 
-def test_the_sign_of_zero_and_nan_count_as_what_is_stored():
+def test_zeros_of_two_signs_differ_and_nans_do_not():
     schema = struct(("x", DOUBLE))
     assert (
         difference(Rows(schema, ((0.0,),)), Rows(schema, ((-0.0,),)))
@@ -90,7 +90,7 @@ def test_the_sign_of_zero_and_nan_count_as_what_is_stored():
     assert difference(Rows(schema, ((math.nan,),)), Rows(schema, ((math.nan,),))) is None
 
 
-def test_another_number_of_columns_is_told_before_any_row():
+def test_a_different_number_of_columns_comes_before_any_row():
     assert difference(rows(), Rows(struct(("id", LONG)), ())) == "1 columns (id) instead of 2"
 
 

@@ -1,4 +1,4 @@
-"""Which predicates ask what NaN equals or exceeds, on which engines may differ, and which do not."""
+"""Which predicates depend on what NaN equals or exceeds, where engines may differ, and which do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = struct(("v", DOUBLE), ("w", DOUBLE))
 WITH_NAN = Rows(SCHEMA, ((1.0, 1.0), (math.nan, 2.0)))
 WITHOUT = Rows(SCHEMA, ((1.0, 1.0),))
 V, W = Column(("v",)), Column(("w",))
-ONE, NAN, NULL = (Literal(DOUBLE, each) for each in (1.0, math.nan, None))
+ONE, NAN, NULL = (Literal(DOUBLE, value) for value in (1.0, math.nan, None))
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ ONE, NAN, NULL = (Literal(DOUBLE, each) for each in (1.0, math.nan, None))
     ),
     ids=str,
 )  # fmt: skip
-def test_that_nan_is_not_null_and_no_other_number_is_no_matter_of_its_order(predicate: Expression) -> None:
+def test_null_checks_and_equality_with_numbers_do_not_depend_on_nan(predicate: Expression) -> None:
     assert not nan_matters([predicate], WITH_NAN)
 
 
@@ -50,10 +50,10 @@ def test_that_nan_is_not_null_and_no_other_number_is_no_matter_of_its_order(pred
     ),
     ids=str,
 )  # fmt: skip
-def test_what_nan_equals_and_exceeds_is(predicate: Expression) -> None:
+def test_comparisons_that_nan_may_meet_depend_on_it(predicate: Expression) -> None:
     assert nan_matters([predicate], WITH_NAN)
 
 
-def test_where_there_is_no_nan_nothing_is() -> None:
+def test_nothing_depends_on_nan_in_a_table_without_it() -> None:
     assert not nan_matters([Compare("<", V, ONE), None], WITHOUT)
     assert nan_matters([Compare("<", V, ONE)], WITHOUT, WITH_NAN)

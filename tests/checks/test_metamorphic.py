@@ -1,5 +1,7 @@
-"""Answers that must agree with each other are compared for every type: after changes of the schema, in another zone of
-the session, after compaction, and on files of which another engine wrote some."""
+"""The metamorphic rules are judged for every type.
+
+The history changes the schema and the session's time zone, compacts files, and has files of two engines.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ HELD: dict[DataType, tuple[Value, ...]] = {
 
 
 def story(data_type: DataType, values: tuple[Value, ...], wanted: Value) -> list[tuple[ops.Operation, str]]:
-    """Two engines write, change the definition and the zone, and each asks for one of the values."""
+    """Return a history in which two engines write, change the definition and the zone, and filter by one value."""
     schema = struct(("id", LONG), ("v", data_type))
     rows = [(number, value) for number, value in enumerate((*values, None))]
-    halves = [Rows(schema, tuple(each)) for each in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
+    halves = [Rows(schema, tuple(half)) for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :])]
 
-    def picked(column: Column) -> Or | IsNull:
+    def predicate(column: Column) -> Or | IsNull:
         if wanted is None:
             return IsNull(column)
         return Or((Compare("=", column, Literal(data_type, wanted)), IsNull(column)))
@@ -39,28 +41,28 @@ def story(data_type: DataType, values: tuple[Value, ...], wanted: Value) -> list
         (ops.Create(schema, (), MAPPED), "A"),
         (ops.Append(halves[0]), "A"),
         (ops.Append(halves[1]), "B"),
-        (ops.Read(where=picked(OLD)), "A"),
+        (ops.Read(where=predicate(OLD)), "A"),
         (ops.AddColumn(Field("more", LONG), first=True), "A"),
         (ops.RenameColumn(("v",), "w"), "B"),
         (ops.SetZone("Asia/Kathmandu"), "A"),
-        (ops.Read(where=picked(NEW)), "B"),
+        (ops.Read(where=predicate(NEW)), "B"),
         (ops.Optimize(), "B"),
-        (ops.Read(ops.AtState(2), where=picked(OLD)), "A"),
-        (ops.Delete(picked(NEW)), "A"),
+        (ops.Read(ops.AtState(2), where=predicate(OLD)), "A"),
+        (ops.Delete(predicate(NEW)), "A"),
     ]
 
 
 @pytest.mark.parametrize("data_type", (*COMPARED, *HELD), ids=str)
-def test_each_rule_is_asked_of_each_type(data_type: DataType, tmp_path):
+def test_each_rule_is_judged_for_each_type(data_type: DataType, tmp_path):
     values = COMPARED.get(data_type) or HELD[data_type]
     plain = [value for value in values if not is_strange(data_type, value)]
     wanted = plain[len(plain) // 2] if data_type in COMPARED else None
     played = play(Reference(), tmp_path / "table", story(data_type, values, wanted), Reference())
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     assert played.faults == []
-    asked = played.evidence
-    assert asked["metamorphic.filter-picks"] >= 4
-    assert asked["metamorphic.delete-takes-what-filter-picks"] == 1
-    assert asked["metamorphic.definition-keeps-answer"] >= 2
-    assert asked["metamorphic.zone-keeps-answer"] >= 1
-    assert asked["metamorphic.upkeep-keeps-answer"] >= 1
+    evidence = played.evidence
+    assert evidence["metamorphic.filter-picks"] >= 4
+    assert evidence["metamorphic.delete-takes-what-filter-picks"] == 1
+    assert evidence["metamorphic.definition-keeps-answer"] >= 2
+    assert evidence["metamorphic.zone-keeps-answer"] >= 1
+    assert evidence["metamorphic.upkeep-keeps-answer"] >= 1

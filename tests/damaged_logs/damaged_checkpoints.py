@@ -11,18 +11,18 @@ from tests.damaged_logs.damages import (
     FAR_AHEAD,
     NAMED,
     PROTOCOL,
-    compacted,
     damage,
-    held,
-    held_v2,
-    two_commits,
+    write_compaction,
+    write_small_table,
+    write_small_v2_table,
+    write_two_commits,
 )
 
 # Checkpoints
 
 
 def checkpoint_damage(requirement: str, *more: dict[str, Any], keep: int = 4) -> None:
-    damage(requirement)(lambda table: table.checkpoint(*held(table)[:keep], *more))
+    damage(requirement)(lambda table: table.checkpoint(*write_small_table(table)[:keep], *more))
 
 
 checkpoint_damage("checkpoint.equals-replay", keep=3)
@@ -41,30 +41,30 @@ checkpoint_damage(
 
 @damage("checkpoint.one-metadata")
 def _two_metadatas_in_a_checkpoint(table):
-    inside = held(table)
+    inside = write_small_table(table)
     table.checkpoint(*inside, inside[1])
 
 
 @damage("checkpoint.adds-once")
 def _file_twice_in_a_checkpoint(table):
-    inside = held(table)
+    inside = write_small_table(table)
     table.checkpoint(*inside, inside[2])
 
 
 @damage("checkpoint.after-commit")
 def _checkpoint_ahead(table):
-    table.checkpoint(*held(table), version=2)
+    table.checkpoint(*write_small_table(table), version=2)
 
 
 @damage("checkpoint.readable")
 def _checkpoint_torn(table):
-    path = table.checkpoint(*held(table))
+    path = table.checkpoint(*write_small_table(table))
     path.write_bytes(path.read_bytes()[:-9])
 
 
 @damage("checkpoint.removes-without-stats")
 def _remove_with_stats(table):
-    inside = held(table)
+    inside = write_small_table(table)
     second = table.add("b.parquet")
     table.write(second)
     table.write(table.remove(second))
@@ -73,7 +73,7 @@ def _remove_with_stats(table):
 
 @damage("checkpoint.actions-well-formed")
 def _remove_without_a_field(table):
-    inside = held(table)
+    inside = write_small_table(table)
     second = table.add("b.parquet")
     table.write(second)
     table.write(table.remove(second))
@@ -82,13 +82,13 @@ def _remove_without_a_field(table):
 
 @damage("checkpoint.one-checkpoint-metadata")
 def _v2_without_its_metadata(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     table.checkpoint(*inside, action, name=NAMED)
 
 
 @damage("checkpoint.file-actions-in-one-place")
 def _file_actions_beside_sidecars(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     sidecar = table.checkpoint(action, name="_sidecars/x.parquet")
     reference = {"path": "x.parquet", "sizeInBytes": sidecar.stat().st_size, "modificationTime": 1}
     marker = {"checkpointMetadata": {"version": 2}}
@@ -100,7 +100,7 @@ def _file_actions_beside_sidecars(table):
 
 def hint_damage(requirement: str, **fields: Any) -> None:
     def write(table):
-        table.checkpoint(*held(table))
+        table.checkpoint(*write_small_table(table))
         table.hint(**fields)
 
     damage(requirement)(write)
@@ -117,7 +117,7 @@ hint_damage("checkpoint.hint-parts", version=1, size=4, parts=3)
 
 @damage("checkpoint.hint-keys-once")
 def _hint_with_a_key_twice(table):
-    table.checkpoint(*held(table))
+    table.checkpoint(*write_small_table(table))
     (table.log / "_last_checkpoint").write_text('{"version": 1, "size": 4, "size": 4}')
 
 
@@ -134,8 +134,8 @@ def _empty_lists_for_nulls(table):
     table.checkpoint({"protocol": old | lists}, table.metadata(configuration={}), action)
 
 
-def as_columns(table: Any, **parsed: Any) -> None:
-    """A checkpoint with statistics and partition values as columns, these besides the true ones."""
+def write_parsed_checkpoint(table: Any, **parsed: Any) -> None:
+    """Write a checkpoint with statistics and partition values as columns; `parsed` replaces the right ones."""
     said = {"delta.checkpoint.writeStatsAsStruct": "true"}
     table.create(configuration=said)
     action = table.add()
@@ -149,72 +149,74 @@ def as_columns(table: Any, **parsed: Any) -> None:
 
 @damage("checkpoint.parsed-stats-agree")
 def _other_bounds_as_columns(table):
-    as_columns(table, stats_parsed={"numRecords": 4, "nullCount": {"id": 1}, "minValues": {"id": 2}})
+    write_parsed_checkpoint(
+        table, stats_parsed={"numRecords": 4, "nullCount": {"id": 1}, "minValues": {"id": 2}}
+    )
 
 
 @damage("checkpoint.parsed-partition-values-agree")
 def _other_partition_as_columns(table):
-    as_columns(table, partitionValues_parsed={"part": "y"})
+    write_parsed_checkpoint(table, partitionValues_parsed={"part": "y"})
 
 
 @damage("checkpoint.keeps-removal-times")
 def _tombstone_of_another_time(table):
-    inside = held(table)
+    inside = write_small_table(table)
     second = table.add("b.parquet")
     table.write(second)
     table.write(table.remove(second, deletionTimestamp=FAR_AHEAD))
     table.checkpoint(*inside, table.remove(second, deletionTimestamp=FAR_AHEAD + 1, dataChange=False))
 
 
-def without(name: str, value: Any) -> Any:
-    """A checkpoint in which a file has lost what its add says."""
+def forget_in_checkpoint(name: str, value: Any) -> Any:
+    """Return a damage: a checkpoint that omits a field of an add."""
 
     def write(table):
         table.create()
         action = table.add(**{name: value})
         table.write(action)
-        left = {key: each for key, each in action["add"].items() if key != name}
-        table.checkpoint({"protocol": PROTOCOL}, table.metadata(), {"add": left})
+        remaining = {key: field for key, field in action["add"].items() if key != name}
+        table.checkpoint({"protocol": PROTOCOL}, table.metadata(), {"add": remaining})
 
     return write
 
 
-damage("checkpoint.keeps-tags")(without("tags", {"ZCUBE_ID": "a"}))
+damage("checkpoint.keeps-tags")(forget_in_checkpoint("tags", {"ZCUBE_ID": "a"}))
 
 
-damage("checkpoint.keeps-clustering-provider")(without("clusteringProvider", "liquid"))
+damage("checkpoint.keeps-clustering-provider")(forget_in_checkpoint("clusteringProvider", "liquid"))
 
 
 def honest_repetition(table: Any) -> None:
     """Statistics and partition values as columns that agree."""
-    as_columns(table)
+    write_parsed_checkpoint(table)
 
 
 SECOND = {"delta.parquet.format.version": "2.12.0"}
 
 
-def written_again(path: Any, form: str) -> None:
-    """A file with data pages of another form."""
+def rewrite_file(path: Any, form: str) -> None:
+    """Write a Parquet file again with data pages of another version."""
     pq.write_table(pq.read_table(path), path, data_page_version=form)
 
 
 @damage("checkpoint.data-pages")
 def _checkpoint_of_the_second_form(table):
-    written_again(table.checkpoint(*held(table)), "2.0")
+    rewrite_file(table.checkpoint(*write_small_table(table)), "2.0")
 
 
-def of_second_form(table: Any, form: str = "2.0") -> None:
-    """A table whose files are asked to have pages of the second form, with one that has this one."""
+def write_data_pages(table: Any, form: str = "2.0") -> None:
+    """Write a table whose property demands data pages of version 2, with a file of the given version."""
     table.create(configuration=SECOND)
     action = table.add()
-    written_again(table.folder / "a.parquet", form)
+    rewrite_file(table.folder / "a.parquet", form)
     action["add"]["size"] = (table.folder / "a.parquet").stat().st_size
     table.write(action)
     inside = {"protocol": PROTOCOL}, table.metadata(configuration=SECOND), action
-    written_again(table.checkpoint(*inside), "2.0")
+    rewrite_file(table.checkpoint(*inside), "2.0")
 
 
-damage("log.data-pages")(lambda table: of_second_form(table, "1.0"))
+damage("log.data-pages")(lambda table: write_data_pages(table, "1.0"))
 
 
 damage("log.page-format-legal")(
@@ -222,12 +224,12 @@ damage("log.page-format-legal")(
 )
 
 
-HONEST = (honest_repetition, of_second_form)
+HONEST = (honest_repetition, write_data_pages)
 
 
 def checksum_damage(requirement: str, **changes: Any) -> None:
     def write(table):
-        action = held(table)[2]
+        action = write_small_table(table)[2]
         state = {
             "metadata": table.metadata()["metaData"],
             "protocol": PROTOCOL,
@@ -247,7 +249,7 @@ checksum_damage("checksum.well-formed", numFiles=None)
 
 @damage("checkpoint.keeps-tombstones")
 def _tombstone_forgotten(table):
-    inside = held(table)
+    inside = write_small_table(table)
     second = table.add("b.parquet")
     table.write(second)
     table.write(table.remove(second, deletionTimestamp=FAR_AHEAD))
@@ -256,14 +258,14 @@ def _tombstone_forgotten(table):
 
 @damage("checkpoint.keeps-stats")
 def _stats_forgotten(table):
-    inside = held(table)
+    inside = write_small_table(table)
     inside[2]["add"].pop("stats")
     table.checkpoint(*inside)
 
 
 @damage("checkpoint.sidecar-size")
 def _sidecar_of_another_size(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     table.checkpoint(action, name="_sidecars/x.parquet")
     sidecar = {"sidecar": {"path": "x.parquet", "sizeInBytes": 1, "modificationTime": 1}}
     table.checkpoint(*inside, sidecar, {"checkpointMetadata": {"version": 1}}, name=NAMED)
@@ -271,14 +273,14 @@ def _sidecar_of_another_size(table):
 
 @damage("checkpoint.no-parts-with-v2")
 def _parts_beside_v2(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     table.checkpoint(*inside, name=f"{1:020d}.checkpoint.{1:010d}.{2:010d}.parquet")
     table.checkpoint(action, name=f"{1:020d}.checkpoint.{2:010d}.{2:010d}.parquet")
 
 
 @damage("checkpoint.v2-needs-feature")
 def _v2_without_feature(table):
-    table.checkpoint(*held(table), {"checkpointMetadata": {"version": 1}}, name=NAMED)
+    table.checkpoint(*write_small_table(table), {"checkpointMetadata": {"version": 1}}, name=NAMED)
 
 
 hint_damage("checkpoint.hint-checksum", version=1, size=4, checksum="0" * 32)
@@ -321,7 +323,7 @@ checksum_damage("checksum.deletion-vectors", numDeletionVectorsOpt=1)
 
 @damage("checksum.after-commit")
 def _checksum_ahead(table):
-    held(table)
+    write_small_table(table)
     state = {
         "metadata": table.metadata()["metaData"],
         "protocol": PROTOCOL,
@@ -336,14 +338,14 @@ def _checksum_ahead(table):
 
 @damage("log.compaction-equals-replay")
 def _compaction_without_tombstone(table):
-    _, second = two_commits(table)
-    compacted(table, second)
+    _, second = write_two_commits(table)
+    write_compaction(table, second)
 
 
 @damage("log.compaction-readable")
 def _compaction_torn(table):
-    first, second = two_commits(table)
-    compacted(table, second, table.remove(first))
+    first, second = write_two_commits(table)
+    write_compaction(table, second, table.remove(first))
     path = table.log / f"{1:020d}.{2:020d}.compacted.json"
     path.write_text(path.read_text()[:-9])
 
@@ -354,22 +356,22 @@ ENFORCED = {"minReaderVersion": 1, "minWriterVersion": 3}
 
 @damage("checkpoint.metadata-version")
 def _marker_of_another_version(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     table.checkpoint(*inside, action, {"checkpointMetadata": {"version": 2}}, name=NAMED)
 
 
 @damage("checkpoint.sidecars-hold-file-actions")
 def _transaction_in_a_sidecar(table):
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     path = table.checkpoint(action, {"commitInfo": {"operation": "WRITE"}}, name="_sidecars/x.parquet")
     sidecar = {"path": "x.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
     table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
 
 
-def formed(
+def write_statistics_forms(
     table: Any, configuration: dict[str, str], *, parsed: bool = False, stats: bool = True, **metadata: Any
 ) -> None:
-    """A checkpoint of one file, with its statistics in the forms that are asked for."""
+    """Write a checkpoint of one file, with its statistics as JSON, as columns, both or neither."""
     table.create(protocol=ENFORCED, configuration=configuration, **metadata)
     action = table.add(**{"partitionValues": {}} if metadata else {})
     table.write(action)
@@ -381,18 +383,22 @@ def formed(
     )
 
 
-damage("checkpoint.keeps-parsed-stats")(lambda table: formed(table, STRUCTS, partitionColumns=[]))
-
-
-damage("checkpoint.keeps-parsed-partition-values")(lambda table: formed(table, STRUCTS, parsed=True))
-
-
-damage("checkpoint.omits-json-stats")(
-    lambda table: formed(table, {"delta.checkpoint.writeStatsAsJson": "false"})
+damage("checkpoint.keeps-parsed-stats")(
+    lambda table: write_statistics_forms(table, STRUCTS, partitionColumns=[])
 )
 
 
-damage("checkpoint.omits-parsed-stats")(lambda table: formed(table, {}, parsed=True))
+damage("checkpoint.keeps-parsed-partition-values")(
+    lambda table: write_statistics_forms(table, STRUCTS, parsed=True)
+)
+
+
+damage("checkpoint.omits-json-stats")(
+    lambda table: write_statistics_forms(table, {"delta.checkpoint.writeStatsAsJson": "false"})
+)
+
+
+damage("checkpoint.omits-parsed-stats")(lambda table: write_statistics_forms(table, {}, parsed=True))
 
 
 hint_damage("checkpoint.hint-size", version=1, size=9)
@@ -403,7 +409,7 @@ hint_damage("checkpoint.hint-bytes", version=1, size=4, sizeInBytes=1)
 
 @damage("checksum.never-changes")
 def _checksum_written_again(table):
-    action = held(table)[2]
+    action = write_small_table(table)[2]
     state = {"tableSizeBytes": action["add"]["size"], "numFiles": 1, "numMetadata": 1, "numProtocol": 1}
     state |= {"metadata": table.metadata()["metaData"], "protocol": PROTOCOL}
     table.checksum(1, **state)

@@ -15,11 +15,11 @@ from tests.damaged_logs.damages import (
     MAPPING,
     PROTOCOL,
     TXN,
+    commit_info_at,
     damage,
-    in_commit,
+    damage_field,
     mapped_field,
-    recorded,
-    simple,
+    write_change_data,
 )
 
 # Commits
@@ -38,10 +38,10 @@ def _two_actions_in_a_line(table):
     table.write(table.add() | TXN)
 
 
-simple("log.required-field", "modificationTime")
+damage_field("log.required-field", "modificationTime")
 
 
-simple("log.field-type", modificationTime="yesterday")
+damage_field("log.field-type", modificationTime="yesterday")
 
 
 @damage("log.versions-contiguous")
@@ -173,13 +173,13 @@ def _extended_metadata_that_is_missing(table):
     table.write(table.remove(action, extendedFileMetadata=True, size=action["add"]["size"]))
 
 
-damage("log.cdc-no-data-change")(lambda table: recorded(table, ["delete"], [1], dataChange=True))
+damage("log.cdc-no-data-change")(lambda table: write_change_data(table, ["delete"], [1], dataChange=True))
 
 
-simple("log.partition-values-complete", partitionValues={})
+damage_field("log.partition-values-complete", partitionValues={})
 
 
-simple("log.added-file-size", size=1)
+damage_field("log.added-file-size", size=1)
 
 
 @damage("log.partition-value-readable")
@@ -332,15 +332,15 @@ def _in_commit_timestamps_without_feature(table):
 
 @damage("log.in-commit-timestamp-first")
 def _info_last(table):
-    table.write({"protocol": PROTOCOL}, table.metadata(configuration=ICT), in_commit(5))
+    table.write({"protocol": PROTOCOL}, table.metadata(configuration=ICT), commit_info_at(5))
 
 
 @damage("log.in-commit-timestamp-present")
 def _info_without_time(table):
-    table.write(in_commit(None), {"protocol": PROTOCOL}, table.metadata(configuration=ICT))
+    table.write(commit_info_at(None), {"protocol": PROTOCOL}, table.metadata(configuration=ICT))
 
 
 @damage("log.in-commit-timestamp-increases")
 def _time_stands_still(table):
-    table.write(in_commit(5), {"protocol": PROTOCOL}, table.metadata(configuration=ICT))
-    table.write(in_commit(5))
+    table.write(commit_info_at(5), {"protocol": PROTOCOL}, table.metadata(configuration=ICT))
+    table.write(commit_info_at(5))

@@ -16,13 +16,13 @@ from tests.damaged_logs.damages import (
     TRACKING,
     WIDEN,
     WIDENING,
-    clustered_by,
+    clustering_domain,
+    commit_info_at,
     damage,
-    in_commit,
     mapped_field,
-    mark,
-    recorded,
-    widened,
+    row_id_mark,
+    write_change_data,
+    write_widened_table,
 )
 
 # Features
@@ -31,21 +31,21 @@ from tests.damaged_logs.damages import (
 @damage("log.row-ids-fresh")
 def _row_ids_taken(table):
     table.create(protocol=TRACKING)
-    table.write(table.add(), mark(3))
-    table.write(table.add("b.parquet", baseRowId=2, defaultRowCommitVersion=2), mark(9))
+    table.write(table.add(), row_id_mark(3))
+    table.write(table.add("b.parquet", baseRowId=2, defaultRowCommitVersion=2), row_id_mark(9))
 
 
 @damage("log.row-ids-stay")
 def _row_ids_given_again(table):
     table.create(protocol=TRACKING)
-    table.write(table.add(), mark(3))
-    table.write(table.add(baseRowId=4), mark(9))
+    table.write(table.add(), row_id_mark(3))
+    table.write(table.add(baseRowId=4), row_id_mark(9))
 
 
 @damage("log.row-id-high-water-mark")
 def _mark_too_low(table):
     table.create(protocol=TRACKING)
-    table.write(table.add(), mark(2))
+    table.write(table.add(), row_id_mark(2))
 
 
 damage("log.feature-dependencies")(
@@ -56,27 +56,28 @@ damage("log.feature-dependencies")(
 @damage("log.in-commit-timestamp-enablement")
 def _enabled_in_silence(table):
     table.create()
-    table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT))
+    table.write(commit_info_at(FAR_AHEAD), table.metadata(configuration=ICT))
 
 
 @damage("log.clustering-domain")
 def _clustered_by_nothing_known(table):
     table.create(protocol=TRACKING, partitionColumns=[])
     table.write(
-        clustered_by("id") | {"domainMetadata": clustered_by()["domainMetadata"] | {"configuration": "id"}}
+        clustering_domain("id")
+        | {"domainMetadata": clustering_domain()["domainMetadata"] | {"configuration": "id"}}
     )
 
 
 @damage("log.clustered-not-partitioned")
 def _clustered_and_partitioned(table):
     table.create(protocol=TRACKING)
-    table.write(clustered_by("id"))
+    table.write(clustering_domain("id"))
 
 
 @damage("stats.clustering-columns")
 def _no_statistics_of_the_clustering_column(table):
     table.create(protocol=TRACKING, partitionColumns=[])
-    table.write(clustered_by("id", "part"), table.add(partitionValues={}), mark(3))
+    table.write(clustering_domain("id", "part"), table.add(partitionValues={}), row_id_mark(3))
 
 
 # Catalogs
@@ -89,33 +90,35 @@ MANAGED: dict[str, Any] = {
 }
 
 
-def managed(table: Any, **info: Any) -> None:
-    """A table that a catalog manages."""
-    said = in_commit(1_000)["commitInfo"] | {"txnId": "a"}
-    more = {each: value for each, value in (said | info).items() if value is not None}
+def write_managed_table(table: Any, **info: Any) -> None:
+    """Write a table that a catalog manages."""
+    fields = commit_info_at(1_000)["commitInfo"] | {"txnId": "a"}
+    commit_info = {name: value for name, value in (fields | info).items() if value is not None}
     table.write(
-        {"commitInfo": more},
+        {"commitInfo": commit_info},
         {"protocol": MANAGED},
         table.metadata(configuration=ICT if "txnId" in info else {}),
     )
 
 
-damage("catalog.transaction-id")(lambda table: managed(table, txnId=None))
+damage("catalog.transaction-id")(lambda table: write_managed_table(table, txnId=None))
 
 
-damage("catalog.in-commit-timestamps")(managed)
+damage("catalog.in-commit-timestamps")(write_managed_table)
 
 
 # Constraints
 
 
-def constrained(table: Any, text: str) -> None:
-    """A table with a CHECK constraint."""
+def write_constrained_table(table: Any, text: str) -> None:
+    """Write a table with a CHECK constraint."""
     protocol = PROTOCOL | {"writerFeatures": [*PROTOCOL["writerFeatures"], "checkConstraints"]}
     table.create(protocol=protocol, configuration={"delta.constraints.c": text})
 
 
-damage("log.constraint-columns-known")(lambda table: constrained(table, "id > 0 AND idd IS NOT NULL"))
+damage("log.constraint-columns-known")(
+    lambda table: write_constrained_table(table, "id > 0 AND idd IS NOT NULL")
+)
 
 
 # Evolution
@@ -131,20 +134,20 @@ def _null_where_none_may_be(table):
 LISTS = {"type": "array", "elementType": "long", "containsNull": False}
 
 
-def lists_without_nulls(table: Any, *lists: Any) -> None:
-    """A file of these lists, whose elements may not be null; the lists may."""
+def write_lists_without_nulls(table: Any, *lists: Any) -> None:
+    """Write a file of lists that may be null, but whose elements may not."""
     field = {"name": "a", "type": LISTS, "nullable": True, "metadata": {}}
     table.create(fields=[field], partitionColumns=[])
     table.write(table.file("a.parquet", pa.table({"a": pa.array(lists, pa.list_(pa.int64()))})))
 
 
-damage("schema.nested-not-null-holds")(lambda table: lists_without_nulls(table, [1], [2, None]))
+damage("schema.nested-not-null-holds")(lambda table: write_lists_without_nulls(table, [1], [2, None]))
 
 
-damage("schema.type-change-allowed")(lambda table: widened(table, WIDENING, {}, CHANGE))
+damage("schema.type-change-allowed")(lambda table: write_widened_table(table, WIDENING, {}, CHANGE))
 
 
-damage("schema.type-change-recorded")(lambda table: widened(table, WIDENING, WIDEN, {}))
+damage("schema.type-change-recorded")(lambda table: write_widened_table(table, WIDENING, WIDEN, {}))
 
 
 @damage("schema.partitioning-fits-files")
@@ -174,34 +177,36 @@ def _physical_name_changes(table):
 # Change data
 
 
-damage("cdc.equals-difference")(lambda table: recorded(table, ["delete", "insert"], [1, 2]))
+damage("cdc.equals-difference")(lambda table: write_change_data(table, ["delete", "insert"], [1, 2]))
 
 
-damage("cdc.change-types")(lambda table: recorded(table, ["vanish"], [1]))
+damage("cdc.change-types")(lambda table: write_change_data(table, ["vanish"], [1]))
 
 
-damage("cdc.file-size")(lambda table: recorded(table, ["delete"], [1], size=1))
+damage("cdc.file-size")(lambda table: write_change_data(table, ["delete"], [1], size=1))
 
 
-damage("cdc.file-exists")(lambda table: recorded(table, ["delete"], [1], path="_change_data/d.parquet"))
+damage("cdc.file-exists")(
+    lambda table: write_change_data(table, ["delete"], [1], path="_change_data/d.parquet")
+)
 
 
 @damage("cdc.readable")
 def _change_data_torn(table):
-    cdc = recorded(table, ["delete"], [1])
+    cdc = write_change_data(table, ["delete"], [1])
     (table.folder / cdc["path"]).write_bytes(b"x" * cdc["size"])
 
 
 def honest_catalog(table: Any) -> None:
-    managed(table, txnId="a")
+    write_managed_table(table, txnId="a")
 
 
 def honest_constraint(table: Any) -> None:
-    constrained(table, "ID > 0 AND name IS NOT NULL")
+    write_constrained_table(table, "ID > 0 AND name IS NOT NULL")
 
 
 def honest_lists(table: Any) -> None:
-    lists_without_nulls(table, [1], None, [])
+    write_lists_without_nulls(table, [1], None, [])
 
 
 HONEST = (honest_catalog, honest_constraint, honest_lists)

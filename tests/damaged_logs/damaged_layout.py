@@ -1,4 +1,4 @@
-"""Columns of files, and types that may not stand everywhere, each damaged in one way."""
+"""Columns of files, and types in places that do not allow them, each damaged in one way."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.damaged_logs.damages import (
     PROTOCOL,
     TXN,
     VARIANTS,
-    clustered_by,
+    clustering_domain,
     damage,
     mapped_field,
-    numbered,
+    with_field_ids,
 )
 
 VARIANT = {"name": "v", "type": "variant", "nullable": True, "metadata": {}}
@@ -60,14 +60,14 @@ def _shredding_without_feature(table):
     table.create(configuration={"delta.enableVariantShredding": "true"})
 
 
-def variants(table: Any, **metadata: str) -> None:
-    """Version 0 of a table with a variant."""
+def write_variants(table: Any, **metadata: str) -> None:
+    """Write version 0 of a table with a variant."""
     table.create(protocol=VARIANTS, fields=[LONG, VARIANT | {"metadata": metadata}], **WHOLE)
 
 
 @damage("log.variant-unshredded")
 def _shredded_variant(table):
-    variants(table)
+    write_variants(table)
     parts = [pa.array([b"\x01\0\0"]), pa.array([b"\x0c\x07"]), pa.array([7], pa.int8())]
     shredded = pa.StructArray.from_arrays(parts, ["metadata", "value", "typed_value"])
     table.write(table.file("a.parquet", pa.table({"a": [1], "v": shredded})))
@@ -102,16 +102,18 @@ damage("schema.variant-partitions-nothing")(
 
 @damage("schema.variant-clusters-nothing")
 def _clustered_by_a_variant(table):
-    variants(table)
-    table.write(clustered_by("v"))
+    write_variants(table)
+    table.write(clustering_domain("v"))
 
 
 damage("schema.variant-not-generated")(
-    lambda table: variants(table, **{"delta.generationExpression": "parse_json('1')"})
+    lambda table: write_variants(table, **{"delta.generationExpression": "parse_json('1')"})
 )
 
 
-damage("schema.variant-defaults-to-null")(lambda table: variants(table, CURRENT_DEFAULT="parse_json('1')"))
+damage("schema.variant-defaults-to-null")(
+    lambda table: write_variants(table, CURRENT_DEFAULT="parse_json('1')")
+)
 
 
 @damage("stats.physical-names")
@@ -123,12 +125,12 @@ def _statistics_by_display_name(table):
         **WHOLE,
     )
     stats = '{"numRecords": 1, "nullCount": {"a": 0, "y": 0}}'
-    table.write(table.file("a.parquet", numbered(x=[1], y=[2]), stats=stats))
+    table.write(table.file("a.parquet", with_field_ids(x=[1], y=[2]), stats=stats))
 
 
 @damage("stats.variant-bounds-need-shredding")
 def _bounds_of_a_variant(table):
-    variants(table)
+    write_variants(table)
     parts = [pa.array([b"\x01\0\0"]), pa.array([b"\x0c\x07"])]
     inside = pa.StructArray.from_arrays(parts, ["metadata", "value"])
     stats = '{"numRecords": 1, "minValues": {"a": 1, "v": "0S&u5"}, "maxValues": {"a": 1}}'
@@ -144,7 +146,7 @@ def honest_layout(table: Any) -> None:
         fields=[mapped_field("a", 1, "x"), mapped_field("b", 2, "y")],
         **WHOLE,
     )
-    first = table.file("a.parquet", numbered(x=[1], y=[2], _change_type=["insert"]))
-    table.write(first, table.file("b.parquet", numbered(x=[1])))
+    first = table.file("a.parquet", with_field_ids(x=[1], y=[2], _change_type=["insert"]))
+    table.write(first, table.file("b.parquet", with_field_ids(x=[1])))
     table.write(table.metadata(configuration=MAPPED, fields=[mapped_field("a", 1, "x")], **WHOLE))
     table.write(first | {"add": first["add"] | {"dataChange": False}})

@@ -1,4 +1,4 @@
-"""Where files lie and what they are called, and what removes and changes say of them, each damaged in one way."""
+"""The places and names of files, and the fields of removes and change data, each damaged in one way."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.damaged_logs.damaged_tracking import FIELDS, ON, V1
 from tests.damaged_logs.damages import (
     NAMED,
     PROTOCOL,
-    compacted,
     damage,
-    held,
-    held_v2,
-    numbered,
-    recorded,
-    two_commits,
+    with_field_ids,
+    write_change_data,
+    write_compaction,
+    write_small_table,
+    write_small_v2_table,
+    write_two_commits,
 )
 
 
@@ -29,31 +29,31 @@ def _short_name(table):
 
 @damage("log.compaction-range")
 def _compaction_of_one(table):
-    first, _ = two_commits(table)
-    compacted(table, first)
+    first, _ = write_two_commits(table)
+    write_compaction(table, first)
     (table.log / f"{1:020d}.{2:020d}.compacted.json").rename(table.log / f"{1:020d}.{1:020d}.compacted.json")
 
 
 @damage("log.compaction-no-provenance")
 def _compaction_with_provenance(table):
-    first, second = two_commits(table)
-    compacted(table, {"commitInfo": {"operation": "WRITE"}}, second, table.remove(first))
+    first, second = write_two_commits(table)
+    write_compaction(table, {"commitInfo": {"operation": "WRITE"}}, second, table.remove(first))
 
 
-def cleaned(table: Any, keep: int) -> None:
-    """A table with a checkpoint of version 1, whose commits before `keep` are gone."""
-    table.checkpoint(*held(table))
+def clean_log(table: Any, keep: int) -> None:
+    """Write a table with a checkpoint of version 1, and delete its commits before version `keep`."""
+    table.checkpoint(*write_small_table(table))
     table.write({"txn": {"appId": "other", "version": 1}})
     for version in range(keep):
         (table.log / f"{version:020d}.json").unlink()
 
 
-damage("log.cleanup-keeps-checkpoint-commit")(lambda table: cleaned(table, 2))
+damage("log.cleanup-keeps-checkpoint-commit")(lambda table: clean_log(table, 2))
 
 
 def honest_clean_up(table: Any) -> None:
     """The commit of the checkpoint stays."""
-    cleaned(table, 1)
+    clean_log(table, 1)
 
 
 @damage("log.data-file-not-hidden")
@@ -82,24 +82,24 @@ def _removed_at_no_time(table):
     table.write(table.remove(action, deletionTimestamp=None))
 
 
-def removed(table: Any, **said: Any) -> None:
-    """A file is removed, with this said of it."""
+def write_removed_file(table: Any, **changes: Any) -> None:
+    """Write a table with a removed file; `changes` replace fields of the remove."""
     table.create()
     action = table.add()
     table.write(action)
     size = action["add"]["size"]
-    table.write(table.remove(action, **{"size": size, "partitionValues": {"part": "x"}, **said}))
+    table.write(table.remove(action, **{"size": size, "partitionValues": {"part": "x"}, **changes}))
 
 
-damage("log.remove-size")(lambda table: removed(table, size=1))
+damage("log.remove-size")(lambda table: write_removed_file(table, size=1))
 
 
-damage("log.remove-partition-values")(lambda table: removed(table, partitionValues={"part": "y"}))
+damage("log.remove-partition-values")(lambda table: write_removed_file(table, partitionValues={"part": "y"}))
 
 
 def honest_remove(table: Any) -> None:
-    """A remove that tells all of its file."""
-    removed(table, extendedFileMetadata=True)
+    """A remove with all fields of its file."""
+    write_removed_file(table, extendedFileMetadata=True)
 
 
 damage("log.feature-needs-reader-version")(
@@ -111,7 +111,7 @@ damage("log.feature-needs-reader-version")(
 
 @damage("cdc.path-is-uri")
 def _percent_that_is_none(table):
-    cdc = recorded(table, ["delete"], [1])
+    cdc = write_change_data(table, ["delete"], [1])
     commit = table.log / f"{2:020d}.json"
     shutil.move(table.folder / cdc["path"], table.folder / "_change_data" / "50%.parquet")
     commit.write_text(commit.read_text().replace(cdc["path"], "_change_data/50%.parquet"))
@@ -119,12 +119,12 @@ def _percent_that_is_none(table):
 
 @damage("cdc.partition-values-complete")
 def _changes_of_an_unknown_partition(table):
-    recorded(table, ["delete"], [1], partitionValues={"part": "x", "other": "y"})
+    write_change_data(table, ["delete"], [1], partitionValues={"part": "x", "other": "y"})
 
 
-def with_sidecar(table: Any, path: str) -> None:
-    """A V2 checkpoint whose sidecar lies there."""
-    inside, action = held_v2(table)
+def write_sidecar(table: Any, path: str) -> None:
+    """Write a V2 checkpoint that names its sidecar by the given path."""
+    inside, action = write_small_v2_table(table)
     sidecar = table.checkpoint(action, name="_sidecars/x.parquet")
     reference = {"path": path, "sizeInBytes": sidecar.stat().st_size, "modificationTime": 1}
     table.checkpoint(*inside, {"sidecar": reference}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
@@ -132,14 +132,14 @@ def with_sidecar(table: Any, path: str) -> None:
 
 @damage("checkpoint.sidecars-in-their-folder")
 def _sidecar_elsewhere(table):
-    with_sidecar(table, "../x.parquet")
+    write_sidecar(table, "../x.parquet")
     shutil.move(table.log / "_sidecars" / "x.parquet", table.log / "x.parquet")
 
 
 @damage("iceberg.partition-columns-last")
 def _partition_column_first(table):
     table.create(protocol=V1, configuration=ON["V1"], fields=FIELDS)
-    inside = numbered(id=[1], part=["x"]).select(["part", "id"])
+    inside = with_field_ids(id=[1], part=["x"]).select(["part", "id"])
     table.write(table.file("a.parquet", inside, partitionValues={"part": "x"}))
 
 

@@ -1,4 +1,4 @@
-"""Row tracking and column mapping, each damaged in one way, and a table that keeps all of it."""
+"""Row tracking and column mapping, each damaged in one way, and a table that keeps every rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.damaged_logs.damages import MAPPED, MAPPING, TRACKING, damage, mapped_field, mark, numbered
+from tests.damaged_logs.damages import (
+    MAPPED,
+    MAPPING,
+    TRACKING,
+    damage,
+    mapped_field,
+    row_id_mark,
+    with_field_ids,
+)
 
 IDS, VERSIONS = "_row-id", "_row-commit-version"
 TRACKED = {
@@ -19,7 +27,7 @@ TRACKED = {
 PRESERVED = {"delta.rowTracking.preserved": "true"}
 
 
-def rearranged(
+def write_rearranged_rows(
     table: Any,
     ids: list[int],
     versions: list[int | None],
@@ -27,10 +35,10 @@ def rearranged(
     operation: str = "OPTIMIZE",
     change: bool = False,
 ) -> None:
-    """A table of four rows whose one file is written again, with these ids and versions in it."""
+    """Write a table of four rows whose one file is written again, with the given row ids and versions in it."""
     table.create(protocol=TRACKING, configuration=TRACKED)
     first = table.add()
-    table.write({"commitInfo": {"tags": PRESERVED}}, first, mark(3))
+    table.write({"commitInfo": {"tags": PRESERVED}}, first, row_id_mark(3))
     second = table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=2, dataChange=change)
     path = table.folder / "b.parquet"
     inside = pq.read_table(path)
@@ -39,32 +47,32 @@ def rearranged(
     second["add"]["size"] = path.stat().st_size
     remove = table.remove(first)
     remove["remove"]["dataChange"] = change
-    table.write({"commitInfo": {"operation": operation}}, remove, second, mark(7))
+    table.write({"commitInfo": {"operation": operation}}, remove, second, row_id_mark(7))
 
 
 damage("rows.ids-unique")(
-    lambda table: rearranged(table, [0, 1, 2, 2], [1, 1, 1, 1], operation="WRITE", change=True)
+    lambda table: write_rearranged_rows(table, [0, 1, 2, 2], [1, 1, 1, 1], operation="WRITE", change=True)
 )
 
 
 damage("rows.ids-unlike-fresh")(
-    lambda table: rearranged(table, [5, 4, 6, 7], [1, 1, 1, 1], operation="WRITE", change=True)
+    lambda table: write_rearranged_rows(table, [5, 4, 6, 7], [1, 1, 1, 1], operation="WRITE", change=True)
 )
 
 
 damage("rows.copied-ids-stay")(
-    lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 1], operation="DELETE", change=True)
+    lambda table: write_rearranged_rows(table, [0, 1, 2, 9], [1, 1, 1, 1], operation="DELETE", change=True)
 )
 
 
-damage("rows.ids-stay")(lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 1]))
+damage("rows.ids-stay")(lambda table: write_rearranged_rows(table, [0, 1, 2, 9], [1, 1, 1, 1]))
 
 
-damage("rows.commit-versions-stay")(lambda table: rearranged(table, [0, 1, 2, 3], [1, 1, 1, None]))
+damage("rows.commit-versions-stay")(lambda table: write_rearranged_rows(table, [0, 1, 2, 3], [1, 1, 1, None]))
 
 
 damage("rows.updated-ids-stay")(
-    lambda table: rearranged(table, [0, 1, 2, 9], [1, 1, 1, 2], operation="UPDATE", change=True)
+    lambda table: write_rearranged_rows(table, [0, 1, 2, 9], [1, 1, 1, 2], operation="UPDATE", change=True)
 )
 
 
@@ -80,6 +88,6 @@ def _column_id_changes(table):
 def _mapping_mode_changes(table):
     fields = [mapped_field("id", 1, "id"), mapped_field("part", 2, "part", "string")]
     table.create(protocol=MAPPING, configuration=MAPPED, fields=fields)
-    table.write(table.file("a.parquet", numbered(id=[1]), partitionValues={"part": "x"}))
+    table.write(table.file("a.parquet", with_field_ids(id=[1]), partitionValues={"part": "x"}))
     by_id = MAPPED | {"delta.columnMapping.mode": "id"}
     table.write(table.metadata(configuration=by_id, fields=fields))

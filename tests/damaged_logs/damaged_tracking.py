@@ -8,7 +8,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.damaged_logs.damaged_rows import PRESERVED, TRACKED
-from tests.damaged_logs.damages import FEED, LONG, PROTOCOL, TRACKING, damage, mapped_field, mark, numbered
+from tests.damaged_logs.damages import (
+    FEED,
+    LONG,
+    PROTOCOL,
+    TRACKING,
+    damage,
+    mapped_field,
+    row_id_mark,
+    with_field_ids,
+)
 
 SUSPENDED = {"delta.rowTrackingSuspended": "true"}
 V1 = {"minReaderVersion": 2, "minWriterVersion": 7, "writerFeatures": ["columnMapping", "icebergCompatV1"]}
@@ -27,11 +36,11 @@ ARRAY = {"type": "array", "elementType": "long", "containsNull": True}
 # Row tracking
 
 
-def begun(table: Any, protocol: dict[str, Any] = TRACKING, **properties: str) -> dict[str, Any]:
-    """A table with one file that has row ids."""
+def write_tracked_table(table: Any, protocol: dict[str, Any] = TRACKING, **properties: str) -> dict[str, Any]:
+    """Write a table with one file that has row ids; return its add."""
     table.create(protocol=protocol, configuration=properties)
     first: dict[str, Any] = table.add()
-    table.write({"commitInfo": {"tags": PRESERVED}}, first, mark(3))
+    table.write({"commitInfo": {"tags": PRESERVED}}, first, row_id_mark(3))
     return first
 
 
@@ -54,14 +63,14 @@ def _enabled_over_a_bare_file(table):
 
 @damage("tracking.removes-keep-ids")
 def _remove_without_row_ids(table):
-    first = begun(table)
+    first = write_tracked_table(table)
     table.write(table.remove(first, baseRowId=None))
 
 
 @damage("tracking.fresh-commit-version")
 def _new_file_of_an_old_version(table):
-    begun(table)
-    table.write(table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=1), mark(9))
+    write_tracked_table(table)
+    table.write(table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=1), row_id_mark(9))
 
 
 @damage("tracking.suspended")
@@ -78,25 +87,27 @@ damage("tracking.enabled-or-suspended")(
 @damage("tracking.preserved-told")
 def _nothing_said_of_row_ids(table):
     table.create(protocol=TRACKING, configuration=TRACKED)
-    table.write({"commitInfo": {}}, table.add(), mark(3))
+    table.write({"commitInfo": {}}, table.add(), row_id_mark(3))
 
 
 # Iceberg
 
 
-def compatible(
+def write_compatible_table(
     table: Any, version: str = "V2", protocol: Any = V2, fields: Any = FIELDS, **changes: str
 ) -> None:
-    """Version 0 of a table that is compatible with Iceberg, partitioned by `part`."""
+    """Write version 0 of a table that is compatible with Iceberg, partitioned by `part`."""
     table.create(protocol=protocol, configuration=ON[version] | changes, fields=fields)
 
 
-def filled(table: Any, **changes: Any) -> dict[str, Any]:
-    """A file that has its partition column."""
-    found: dict[str, Any] = table.file(
-        "a.parquet", numbered(id=[1, 2], part=["x", "x"]), **{"partitionValues": {"part": "x"}} | changes
+def add_parquet_file(table: Any, **changes: Any) -> dict[str, Any]:
+    """Return the add of a file that holds its partition column."""
+    action: dict[str, Any] = table.file(
+        "a.parquet",
+        with_field_ids(id=[1, 2], part=["x", "x"]),
+        **{"partitionValues": {"part": "x"}} | changes,
     )
-    return found
+    return action
 
 
 damage("iceberg.column-mapping")(
@@ -115,29 +126,29 @@ def _vectors_beside_v1(table):
         "readerFeatures": ["deletionVectors", "columnMapping"],
         "writerFeatures": ["deletionVectors", "columnMapping", "icebergCompatV1"],
     }
-    compatible(table, "V1", protocol)
+    write_compatible_table(table, "V1", protocol)
 
 
 @damage("iceberg.num-records")
 def _iceberg_without_count(table):
-    compatible(table)
-    table.write(filled(table, stats=None))
+    write_compatible_table(table)
+    table.write(add_parquet_file(table, stats=None))
 
 
 @damage("iceberg.partition-columns-in-files")
 def _partition_column_in_the_log_alone(table):
-    compatible(table, "V1", V1)
-    table.write(table.file("a.parquet", numbered(id=[1]), partitionValues={"part": "x"}))
+    write_compatible_table(table, "V1", V1)
+    table.write(table.file("a.parquet", with_field_ids(id=[1]), partitionValues={"part": "x"}))
 
 
 @damage("iceberg.types")
 def _array_with_v1(table):
-    compatible(table, "V1", V1, [*FIELDS, mapped_field("more", 3, "more", ARRAY)])
+    write_compatible_table(table, "V1", V1, [*FIELDS, mapped_field("more", 3, "more", ARRAY)])
 
 
 @damage("iceberg.partition-names-stay")
 def _partitioned_by_another(table):
-    compatible(table)
+    write_compatible_table(table)
     other = [mapped_field("id", 3, "n"), mapped_field("else", 4, "e", "string")]
     table.write(table.metadata(configuration=ON["V2"], fields=other, partitionColumns=["else"]))
 
@@ -146,27 +157,27 @@ def _partitioned_by_another(table):
 def _widened_as_iceberg_does_not(table):
     double = mapped_field("id", 1, "id", "double")
     double["metadata"]["delta.typeChanges"] = [{"fromType": "integer", "toType": "double"}]
-    compatible(table, "V2", WIDER, [double, FIELDS[1]])
+    write_compatible_table(table, "V2", WIDER, [double, FIELDS[1]])
 
 
 @damage("iceberg.one-version")
 def _both_versions(table):
     protocol = V2 | {"writerFeatures": ["columnMapping", "icebergCompatV1", "icebergCompatV2"]}
-    compatible(table, "V2", protocol, **ON["V1"])
+    write_compatible_table(table, "V2", protocol, **ON["V1"])
 
 
 @damage("iceberg.nested-ids")
 def _elements_without_ids(table):
-    compatible(table, fields=[*FIELDS, mapped_field("more", 3, "more", ARRAY)])
+    write_compatible_table(table, fields=[*FIELDS, mapped_field("more", 3, "more", ARRAY)])
 
 
-def with_elements(table: Any, number: int) -> None:
-    """A file with an array, to whose elements the schema gives the id 4."""
+def write_list_elements(table: Any, number: int) -> None:
+    """Write a file with an array whose elements have a field id; the schema gives them the id 4."""
     nested = mapped_field("more", 3, "more", ARRAY)
     nested["metadata"]["delta.columnMapping.nested.ids"] = {"more.element": 4}
-    compatible(table, fields=[*FIELDS, nested], **{"delta.columnMapping.maxColumnId": "4"})
+    write_compatible_table(table, fields=[*FIELDS, nested], **{"delta.columnMapping.maxColumnId": "4"})
     element = pa.field("element", pa.int64(), metadata={b"PARQUET:field_id": str(number).encode()})
-    inside = numbered(id=[1], part=["x"]).append_column(
+    inside = with_field_ids(id=[1], part=["x"]).append_column(
         pa.field("more", pa.list_(element), metadata={b"PARQUET:field_id": b"3"}),
         pa.array([[7]], pa.list_(element)),
     )
@@ -175,14 +186,14 @@ def with_elements(table: Any, number: int) -> None:
 
 @damage("iceberg.nested-ids-in-files")
 def _elements_with_other_ids(table):
-    with_elements(table, 5)
+    write_list_elements(table, 5)
 
 
 @damage("iceberg.timestamps-as-int64")
 def _timestamps_as_int96(table):
     fields = [mapped_field("at", 1, "at", "timestamp"), FIELDS[1]]
-    compatible(table, fields=fields)
-    inside = numbered(at=pa.array([0], pa.timestamp("us", "UTC")), part=["x"])
+    write_compatible_table(table, fields=fields)
+    inside = with_field_ids(at=pa.array([0], pa.timestamp("us", "UTC")), part=["x"])
     action = table.file("a.parquet", inside, partitionValues={"part": "x"})
     path = table.folder / "a.parquet"
     pq.write_table(inside, path, use_deprecated_int96_timestamps=True)
@@ -190,27 +201,27 @@ def _timestamps_as_int96(table):
     table.write(action)
 
 
-# What breaks nothing
+# Honest tables
 
 
 def honest_iceberg(table: Any) -> None:
     """A table that is compatible with Iceberg, with nested ids."""
     nested = mapped_field("more", 3, "more", ARRAY)
     nested["metadata"]["delta.columnMapping.nested.ids"] = {"more.element": 4}
-    compatible(table, fields=[*FIELDS, nested])
-    table.write(filled(table))
+    write_compatible_table(table, fields=[*FIELDS, nested])
+    table.write(add_parquet_file(table))
     renamed = [FIELDS[0], FIELDS[1] | {"name": "piece"}, nested]
     table.write(table.metadata(configuration=ON["V2"], fields=renamed, partitionColumns=["piece"]))
 
 
 def honest_elements(table: Any) -> None:
     """Elements of an array with the id that the schema gives them."""
-    with_elements(table, 4)
+    write_list_elements(table, 4)
 
 
 def honest_tracking(table: Any) -> None:
     """Row tracking that is supported, suspended for a while, and enabled in the end."""
-    first = begun(table)
+    first = write_tracked_table(table)
     table.write(table.metadata(configuration=SUSPENDED))
     bare = table.add("b.parquet")
     del bare["add"]["baseRowId"], bare["add"]["defaultRowCommitVersion"]
@@ -218,4 +229,4 @@ def honest_tracking(table: Any) -> None:
     table.write(table.remove(bare), table.remove(first, dataChange=True), table.metadata(configuration=FEED))
     table.write(table.metadata(configuration=TRACKED))
     again = table.add("c.parquet", baseRowId=4, defaultRowCommitVersion=6)
-    table.write({"commitInfo": {"tags": PRESERVED}}, again, mark(7))
+    table.write({"commitInfo": {"tags": PRESERVED}}, again, row_id_mark(7))

@@ -32,13 +32,13 @@ EXAMPLE = {
 }
 
 
-def bound(tree: Any) -> str:
-    """A bound as it stands in JSON, its last block filled with zeros."""
+def encode_bound(tree: Any) -> str:
+    """Return a bound as JSON holds it, its last block filled with zeros."""
     return z85_encode(b"".join(variants.encode(tree)))
 
 
-def with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) -> dict[str, Any]:
-    """A file of these variants and a null, with statistics of their column, and its add action."""
+def write_with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) -> dict[str, Any]:
+    """Write a file of variants and a null, with statistics of their column; return its add."""
     if table.version < 0:
         table.create(protocol=SHREDDING, fields=[LONG, VARIANT], **WHOLE)
     values = [variants.encode(tree) for tree in trees]
@@ -54,80 +54,91 @@ def with_statistics(table: Any, trees: tuple[Any, ...] = TREES, **stats: Any) ->
     return action
 
 
-def bounded(requirement: str, low: Any = LOW, high: Any = HIGH, trees: tuple[Any, ...] = TREES) -> None:
-    """The damage is what the bounds of honest variants are."""
+def damage_bounds(requirement: str, low: Any = LOW, high: Any = HIGH, trees: tuple[Any, ...] = TREES) -> None:
+    """Register a damage: wrong bounds of honest variants."""
     damage(requirement)(
-        lambda table: with_statistics(table, trees, minValues=bound(low), maxValues=bound(high))
+        lambda table: write_with_statistics(
+            table, trees, minValues=encode_bound(low), maxValues=encode_bound(high)
+        )
     )
 
 
 @damage("stats.variant-null-count")
 def _nulls_of_paths(table):
-    with_statistics(table, nullCount={"a": 2})
+    write_with_statistics(table, nullCount={"a": 2})
 
 
 @damage("stats.variant-bounds-encoded")
 def _bounds_as_plain_json(table):
-    with_statistics(table, minValues={"$['a']": "min-string"})
+    write_with_statistics(table, minValues={"$['a']": "min-string"})
 
 
-bounded("stats.variant-bounds-by-path", low=LOW | {"b.c": 1})
+damage_bounds("stats.variant-bounds-by-path", low=LOW | {"b.c": 1})
 
 
-bounded("stats.variant-bounds-primitive", low={"$['a']": "min-string", "$['b']": {"c": 1}})
+damage_bounds("stats.variant-bounds-primitive", low={"$['a']": "min-string", "$['b']": {"c": 1}})
 
 
-bounded("stats.variant-bounds-one-type", low=LOW | {"$['m']": 1})
+damage_bounds("stats.variant-bounds-one-type", low=LOW | {"$['m']": 1})
 
 
-bounded("stats.variant-bounds-types-agree", low=LOW | {"$['z']": 1}, high=HIGH | {"$['z']": "one"})
+damage_bounds("stats.variant-bounds-types-agree", low=LOW | {"$['z']": 1}, high=HIGH | {"$['z']": "one"})
 
 
-bounded("stats.variant-min-values", low=LOW | {"$['b']['c']": 2})
+damage_bounds("stats.variant-min-values", low=LOW | {"$['b']['c']": 2})
 
 
-bounded("stats.variant-max-values", high=HIGH | {"$['b']['c']": 99})
+damage_bounds("stats.variant-max-values", high=HIGH | {"$['b']['c']": 99})
 
 
-bounded("stats.variant-tight-bounds", high=HIGH | {"$['b']['c']": 101})
+damage_bounds("stats.variant-tight-bounds", high=HIGH | {"$['b']['c']": 101})
 
 
-def as_columns(table: Any, **bounds: bytes) -> None:
-    """A checkpoint in which the minimum of a variant stands so as a column."""
+def write_parsed_bounds(table: Any, **bounds: bytes) -> None:
+    """Write a checkpoint with the minimum of a variant as a column."""
     said = WHOLE | {
         "configuration": {"delta.checkpoint.writeStatsAsStruct": "true"},
         "fields": [LONG, VARIANT],
     }
     table.create(protocol=SHREDDING, **said)
-    action = with_statistics(table, minValues=bound(LOW))["add"]
+    action = write_with_statistics(table, minValues=encode_bound(LOW))["add"]
     parsed = {"stats_parsed": {"numRecords": 5, "minValues": {"v": bounds}}}
     table.checkpoint({"protocol": SHREDDING}, table.metadata(**said), {"add": action | parsed})
 
 
 damage("checkpoint.variant-bounds-are-variants")(
-    lambda table: as_columns(table, value=variants.encode(LOW).value)
+    lambda table: write_parsed_bounds(table, value=variants.encode(LOW).value)
 )
 
 
 def honest_columns_of_variants(table: Any) -> None:
     """The bound of a variant as text and as columns."""
-    as_columns(table, **variants.encode(LOW)._asdict())
+    write_parsed_bounds(table, **variants.encode(LOW)._asdict())
 
 
 def honest_variants(table: Any) -> None:
     """Bounds of single paths: from different rows, of one side only, cut, wide, in the protocol's own spelling."""
     trees = ({"a": "min-string", "b": {"c": 100}}, {"a": "variant", "b": {"c": 1}})
-    with_statistics(table, trees, nullCount=1, **EXAMPLE)
+    write_with_statistics(table, trees, nullCount=1, **EXAMPLE)
     there = {"$['l'][1]['it\\'s']": True, "$['a']": "min-string", "$['z']": 1, "$['n']": None}
-    with_statistics(table, nullCount=1, minValues=bound(there), maxValues=bound({"$['a']": "varj"}))
-    with_statistics(
-        table, tightBounds=False, minValues=bound({"$['b']['c']": Decimal(-5, 1)}), maxValues=bound({})
+    write_with_statistics(
+        table, nullCount=1, minValues=encode_bound(there), maxValues=encode_bound({"$['a']": "varj"})
     )
-    times = tuple(Scalar(TIMESTAMP, struct.pack("<q", each)) for each in (1_000_001, 2_000_999))
-    cut = [Scalar(TIMESTAMP, struct.pack("<q", each)) for each in (1_000_000, 2_000_000)]
-    with_statistics(table, times, minValues=bound({"$": cut[0]}), maxValues=bound({"$": cut[1]}))
-    doubles = tuple(Scalar(DOUBLE, struct.pack("<d", each)) for each in (0.5, float("nan"), -1.5))
-    with_statistics(table, doubles, minValues=bound({"$": doubles[2]}), maxValues=bound({"$": doubles[0]}))
+    write_with_statistics(
+        table,
+        tightBounds=False,
+        minValues=encode_bound({"$['b']['c']": Decimal(-5, 1)}),
+        maxValues=encode_bound({}),
+    )
+    times = tuple(Scalar(TIMESTAMP, struct.pack("<q", number)) for number in (1_000_001, 2_000_999))
+    cut = [Scalar(TIMESTAMP, struct.pack("<q", number)) for number in (1_000_000, 2_000_000)]
+    write_with_statistics(
+        table, times, minValues=encode_bound({"$": cut[0]}), maxValues=encode_bound({"$": cut[1]})
+    )
+    doubles = tuple(Scalar(DOUBLE, struct.pack("<d", number)) for number in (0.5, float("nan"), -1.5))
+    write_with_statistics(
+        table, doubles, minValues=encode_bound({"$": doubles[2]}), maxValues=encode_bound({"$": doubles[0]})
+    )
 
 
 HONEST = (honest_variants, honest_columns_of_variants)

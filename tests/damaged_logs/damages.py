@@ -1,4 +1,4 @@
-"""Tables that break one rule each: the register, and what several of them are made of."""
+"""The register of damaged logs, each of which violates one rule, and what several of them share."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ FEED = {"delta.enableChangeDataFeed": "true"}
 
 
 def damage(requirement: str) -> Callable[[Callable[[Any], object]], Callable[[Any], object]]:
+    """Register a function that writes a table whose log violates one requirement."""
+
     def register(write: Callable[[Any], object]) -> Callable[[Any], object]:
         assert requirement not in DAMAGES
         DAMAGES[requirement] = write
@@ -60,13 +62,13 @@ def damage(requirement: str) -> Callable[[Callable[[Any], object]], Callable[[An
     return register
 
 
-def simple(requirement: str, *changes: str, **fields: Any) -> None:
-    """The damage is one changed field of an add; `changes` are fields to leave out."""
+def damage_field(requirement: str, *omitted: str, **fields: Any) -> None:
+    """Register a damage: an add with other `fields`, and without the fields that `omitted` names."""
 
     def write(table):
         table.create()
         action = table.add(**fields)
-        for name in changes:
+        for name in omitted:
             del action["add"][name]
         table.write(action)
 
@@ -82,41 +84,41 @@ def mapped_field(name: str, number: int | None, physical: str, data_type: Any = 
     return {"name": name, "type": data_type, "nullable": True, "metadata": metadata}
 
 
-def in_commit(time: int | None) -> dict[str, Any]:
+def commit_info_at(time: int | None) -> dict[str, Any]:
     return {"commitInfo": {"operation": "WRITE"} | ({} if time is None else {"inCommitTimestamp": time})}
 
 
-def numbered(**columns: list[Any]) -> pa.Table:
-    """Columns with the ids 1, 2 and so on."""
+def with_field_ids(**columns: list[Any]) -> pa.Table:
+    """Return a table whose columns have the field ids 1, 2 and so on."""
     table = pa.table(columns)
     fields = [
-        field.with_metadata({b"PARQUET:field_id": str(at).encode()})
-        for at, field in enumerate(table.schema, 1)
+        field.with_metadata({b"PARQUET:field_id": str(number).encode()})
+        for number, field in enumerate(table.schema, 1)
     ]
     return table.cast(pa.schema(fields))
 
 
-def held(table: Any) -> list[dict[str, Any]]:
-    """The actions that a checkpoint of a small table holds."""
+def write_small_table(table: Any) -> list[dict[str, Any]]:
+    """Write a small table and return the actions that its checkpoint must hold."""
     table.create()
     action = table.add()
     table.write(action, TXN)
     return [{"protocol": PROTOCOL}, table.metadata(), action, TXN]
 
 
-def held_v2(table: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def write_small_v2_table(table: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     table.create(protocol=V2)
     action = table.add()
     table.write(action)
     return [{"protocol": V2}, table.metadata()], action
 
 
-def compacted(table: Any, *actions: dict[str, Any]) -> None:
+def write_compaction(table: Any, *actions: dict[str, Any]) -> None:
     lines = "".join(json.dumps(action) + "\n" for action in actions)
     (table.log / f"{1:020d}.{2:020d}.compacted.json").write_text(lines)
 
 
-def two_commits(table: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def write_two_commits(table: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     table.create()
     first, second = table.add("a.parquet"), table.add("b.parquet")
     table.write(first)
@@ -124,21 +126,21 @@ def two_commits(table: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return first, second
 
 
-def mark(number: int) -> dict[str, Any]:
+def row_id_mark(number: int) -> dict[str, Any]:
     configuration = json.dumps({"rowIdHighWaterMark": number})
     return {
         "domainMetadata": {"domain": "delta.rowTracking", "configuration": configuration, "removed": False}
     }
 
 
-def clustered_by(*columns: str) -> dict[str, Any]:
+def clustering_domain(*columns: str) -> dict[str, Any]:
     configuration = json.dumps({"clusteringColumns": columns})
     return {
         "domainMetadata": {"domain": "delta.clustering", "configuration": configuration, "removed": False}
     }
 
 
-def widened(
+def write_widened_table(
     table: Any, protocol: dict[str, Any], configuration: dict[str, str], metadata: dict[str, Any]
 ) -> None:
     fields = [field | {"type": "integer"} if field["name"] == "id" else field for field in table.fields]
@@ -148,8 +150,8 @@ def widened(
     table.write(table.metadata(configuration=configuration, fields=wider))
 
 
-def recorded(table: Any, kinds: list[Any], identities: list[Any], **changes: Any) -> dict[str, Any]:
-    """A commit with a change data file; before it the table has the rows 1 and 2, after it only the row 2."""
+def write_change_data(table: Any, kinds: list[Any], identities: list[Any], **changes: Any) -> dict[str, Any]:
+    """Write a table with the rows 1 and 2, then delete row 1 with a change data file; return its cdc action."""
     table.create(configuration=FEED)
     first = table.add(rows=[(1, "a", None, None), (2, "b", None, None)])
     table.write(first)

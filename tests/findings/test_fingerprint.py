@@ -47,14 +47,14 @@ def test_every_list_of_the_key_counts(part):
 
 
 def test_neither_version_nor_words_nor_data_count(tmp_path):
-    seen = observe("contents.cluster", tmp_path, lie=True)
+    seen = observe("contents.cluster", tmp_path, broken=True)
     first = key_of(seen, Violation("contents.append", "one row", "version 1"))
     other = replace(seen, engine="reference@2.0", step=9)
     assert key_of(other, Violation("contents.append", "another row", "version 7")) == first
 
 
 def test_the_kind_of_a_refusal_counts_and_its_words_do_not(tmp_path):
-    seen = observe("contents.cluster", tmp_path, lie=True)
+    seen = observe("contents.cluster", tmp_path, broken=True)
     keys = [
         key_of(replace(seen, outcome=each), Violation("outcome.allowed", ""))
         for each in (Rejected("schema", "a"), Rejected("schema", "b"), Rejected("io", "a"))
@@ -63,7 +63,7 @@ def test_the_kind_of_a_refusal_counts_and_its_words_do_not(tmp_path):
 
 
 def test_a_wrong_answer_is_keyed_by_the_read_and_not_by_the_step_before_it(tmp_path):
-    seen = observe("contents.cluster", tmp_path, lie=True)
+    seen = observe("contents.cluster", tmp_path, broken=True)
     violation = Violation("read.filter", "", read=ops.Read(where=stories.SMALL))
     key = key_of(seen, violation)
     assert (key.operation, key.options, key.types) == ("Read", ("where",), ("long",))
@@ -71,7 +71,7 @@ def test_a_wrong_answer_is_keyed_by_the_read_and_not_by_the_step_before_it(tmp_p
 
 
 def test_columns_that_a_breach_names_give_its_types(tmp_path):
-    seen = observe("contents.cluster", tmp_path, lie=True)
+    seen = observe("contents.cluster", tmp_path, broken=True)
     assert key_of(seen, Violation("stats.num-records", "", columns=("price", "NAME"))).types == (
         "double",
         "string",

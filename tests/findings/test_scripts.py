@@ -20,7 +20,7 @@ from delta_models.schema import DOUBLE, LONG, DecimalType, struct
 from delta_models.values import Decimal, Rows
 from tests.findings.samples import OPERATIONS, finding, history
 from tests.mutants import stories
-from tests.mutants.ends import TOO_LONG
+from tests.mutants.outcomes import TOO_LONG
 
 MONEY = struct(
     ("id", DecimalType(38, 10)),

@@ -27,7 +27,7 @@ def test_the_honest_engine_breaks_nothing_in_a_table_profile(name, tmp_path):
         dice, model_history = RandomChoices(number), ModelHistory()
         shape = draw_shape(dice, PROFILES[name])
         table = Table(Reference(), tmp_path / str(number) / "table")
-        engine_session = table._desk.engine_sessions[0]
+        engine_session = table.session.engine_sessions[0]
         if engine_session.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties)):
             continue
         for _ in range(STEPS):

@@ -1,1 +1,1 @@
-"""Engines that lie in one documented way each, and the proof that each check hears it."""
+"""Mutants: engines that are honest but for one documented fault, and the proof that the checks catch each."""

@@ -1,14 +1,13 @@
-"""Engines that are honest until their storage fails. One host plays all: the folder above the table says which."""
+"""Mutants that are honest until their storage fails."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from delta_adapters.contract import Answer, Identity, Query
 from delta_adapters.reference import Reference, actions
 from delta_adapters.reference.log_writer import publish_commit
 from delta_models.log import Snapshot, paths
@@ -16,6 +15,7 @@ from delta_models.log.file_names import commit_name
 from delta_models.operations import Append, Operation, Overwrite, ReadStream
 from delta_models.outcomes import Committed, Outcome, Rejected
 from delta_models.values import Row, Rows
+from tests.mutants.by_path import MutantByPath
 
 
 class Honest(Reference):
@@ -122,7 +122,7 @@ class VacuumsByTheLogAlone(Reference):
             paths.resolve(self.folder, tombstone.path).absolute()
             for tombstone in snapshot.tombstones.values()
         }
-        return [each for each in super().unreferenced(snapshot, hours) if each.absolute() in named]
+        return [path for path in super().unreferenced(snapshot, hours) if path.absolute() in named]
 
 
 class PoursWithoutANumber(Reference):
@@ -147,25 +147,25 @@ class FollowsTheFolder(Reference):
     """A reader that follows the table gets the files that come to lie in it."""
 
     def since(self, tail: ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
-        import pyarrow.parquet as pq  # noqa: PLC0415 - for this lie only
+        import pyarrow.parquet as pq  # noqa: PLC0415 - for this mutant only
 
         yield from super().since(tail, snapshot, position)
-        named = "".join(each.read_text("utf-8") for each in (self.folder / "_delta_log").glob("*.json"))
+        named = "".join(path.read_text("utf-8") for path in (self.folder / "_delta_log").glob("*.json"))
         for path in self.folder.rglob("*.parquet"):
             if path.name not in named:
                 for number in pq.read_table(path).column("id").to_pylist():
                     yield number, number % 4, "insert"
 
 
-LIARS: dict[str, type[Reference]] = {
-    each.__name__: each
-    for each in (
+MUTANTS: dict[str, type[Reference]] = {
+    mutant.__name__: mutant
+    for mutant in (
         Honest, CommitsBeforeTheData, CommitsInTwoHalves, RetriesWithoutLooking, SaysItWasRefused, RollsBackTheNewest,
         StandsInItsOwnWay, DeletesLeftOversAtOnce, VacuumsByTheLogAlone, PoursWithoutANumber, NotesABatchDoneFirst,
         FollowsTheFolder, RecordsChangesAgain,
     )
 }  # fmt: skip
-# Which requirement each is caught at.
+# The requirement at which the checks catch each mutant.
 CAUGHT_AT = {
     "CommitsBeforeTheData": "crash.data-before-commit",
     "CommitsInTwoHalves": "crash.all-or-nothing",
@@ -181,32 +181,7 @@ CAUGHT_AT = {
 }
 
 
-class OneOfThem:
-    """The adapter: passes everything to the engine that the path names."""
+class AnyCrashMutant(MutantByPath):
+    """The adapter of all mutants of this module, chosen by the table's path."""
 
-    def __init__(self) -> None:
-        self.engine: Reference = Honest()
-
-    @property
-    def identity(self) -> Identity:
-        return Identity("liar", "1.0", "https://example.org", "https://example.org/issues")
-
-    @property
-    def capabilities(self) -> Mapping[str, Any]:
-        return Reference().capabilities
-
-    def start(self, work: Path) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
-
-    def open(self, location: str) -> None:
-        self.engine = next(LIARS[part]() for part in Path(location).parts if part in LIARS)
-        self.engine.open(location)
-
-    def execute(self, operation: Operation, tag: str) -> Outcome:
-        return self.engine.execute(operation, tag)
-
-    def read(self, read: Query) -> Answer | Outcome:
-        return self.engine.read(read)
+    mutants = MUTANTS

@@ -1,4 +1,4 @@
-"""Liars in the log: what they write about files, statistics and checkpoints is not so."""
+"""Mutants that write wrong logs: actions, files, statistics and checkpoints."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from delta_models.log.reader import live_adds
 from delta_models.outcomes import Committed
 from tests.mutants import stories
 from tests.mutants.registry import trips
-from tests.mutants.wrappers import ButDrafts
+from tests.mutants.wrappers import WrongDraft
 
 
 @trips("write.schema", stories.APPEND)
-class MakesColumnsStrict(ButDrafts):
+class MakesColumnsStrict(WrongDraft):
     """A column of a new table becomes NOT NULL."""
 
     kind = ops.Create
@@ -31,7 +31,7 @@ class MakesColumnsStrict(ButDrafts):
 
 
 @trips("write.partitioning", stories.IN_PARTITIONS)
-class ForgetsPartitions(ButDrafts):
+class ForgetsPartitions(WrongDraft):
     """A new table is not partitioned."""
 
     kind = ops.Create
@@ -42,7 +42,7 @@ class ForgetsPartitions(ButDrafts):
 
 
 @trips("write.properties", stories.CREATE_WITH_PROPERTIES)
-class ForgetsProperties(ButDrafts):
+class ForgetsProperties(WrongDraft):
     """A new table has no properties."""
 
     kind = ops.Create
@@ -115,7 +115,7 @@ class RewritesEveryFile(Reference):
 
 
 @trips("write.definition-keeps-files", stories.SET)
-class RewritesForAProperty(ButDrafts):
+class RewritesForAProperty(WrongDraft):
     """A property is set, and a file of the table written again."""
 
     kind = ops.SetProperties
@@ -168,7 +168,7 @@ class WrongPartitionValue(Reference):
 
 
 class BendsStatistics(Reference):
-    """Lies in the statistics of new files."""
+    """Changes the statistics of new files by `bend`, which a mutant defines."""
 
     def bend(self, stats: dict[str, Any]) -> None:
         raise NotImplementedError
@@ -244,7 +244,7 @@ class ResurrectsATombstone(Reference):
 
 
 @trips("log.commit-never-changes", stories.DELETE)
-class RewritesHistory(ButDrafts):
+class RewritesHistory(WrongDraft):
     """A delete writes an older commit again."""
 
     kind = ops.Delete

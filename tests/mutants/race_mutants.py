@@ -1,4 +1,4 @@
-"""Engines that are honest when alone. One host plays all: the folder above the table says which."""
+"""Mutants that are honest when they write alone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from delta_adapters.contract import Answer, Identity, Query
+from delta_adapters.contract import Answer, Query
 from delta_adapters.reference import Reference, actions
 from delta_adapters.reference.log_writer import VersionTaken
 from delta_models.log import Snapshot
 from delta_models.log.file_names import commit_name
 from delta_models.operations import Operation, Read
 from delta_models.outcomes import Committed, Outcome, Rejected
+from tests.mutants.by_path import MutantByPath
 
 
 class Honest(Reference):
@@ -42,9 +43,9 @@ class ChecksNoConflict(Honest):
     """Commits what it has prepared as the next version, whatever came between."""
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        for at in range(version, version + self.tries):
+        for attempt in range(version, version + self.tries):
             try:
-                return super().publish(at, forms)
+                return super().publish(attempt, forms)
             except VersionTaken:
                 continue
         return None
@@ -67,14 +68,14 @@ class OverwritesWhatCameBetween(Honest):
             newest = self.reader.snapshot()
             was = self.reader.snapshot(version - 1)
             taken = [form["remove"]["path"] for form in forms if "remove" in form]
-            new = [each for key, each in newest.live.items() if key not in was.live]
-            undone = [actions.remove(each, data_change=True) for each in new]
+            new = [add for key, add in newest.live.items() if key not in was.live]
+            undone = [actions.remove(add, data_change=True) for add in new]
             back = [
-                actions.add_again(each, data_change=True)
-                for key, each in was.live.items()
-                if key not in newest.live and each.path not in taken
+                actions.add_again(add, data_change=True)
+                for key, add in was.live.items()
+                if key not in newest.live and add.path not in taken
             ]
-            live = {each.path for each in newest.live.values()}
+            live = {add.path for add in newest.live.values()}
             mine = [form for form in forms if "remove" not in form or form["remove"]["path"] in live]
             super().publish(newest.version + 1, [*mine, *undone, *back])
 
@@ -105,11 +106,11 @@ class ReadsTheFolder(Honest):
         answer = super().read(read)
         if not isinstance(read, Read) or not isinstance(answer, Answer):
             return answer
-        import pyarrow.parquet as pq  # noqa: PLC0415 - for this lie only
+        import pyarrow.parquet as pq  # noqa: PLC0415 - for this mutant only
 
         named = "".join(path.read_text("utf-8") for path in (self.folder / "_delta_log").glob("*.json"))
         more = [path for path in self.folder.rglob("*.parquet") if path.name not in named]
-        ids = [value for each in more for value in pq.read_table(each).column("id").to_pylist()]
+        ids = [value for path in more for value in pq.read_table(path).column("id").to_pylist()]
         extra = pa.table({"id": ids, "part": [identity % 4 for identity in ids]}, schema=answer.table.schema)
         return Answer(pa.concat_tables([answer.table, extra]), answer.version)
 
@@ -143,22 +144,22 @@ class KnowsMoreThanItsOwnCommit(KnowsItsOwnCommit):
 
 
 class MisstatesSizes(Honest):
-    """Says of each file that it adds that it is a byte longer. No lie about races: it shows who is charged with it."""
+    """Adds a byte to the size of each new file: no fault of races, but it shows which engine the checks blame."""
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        for each in (form["add"] for form in forms if "add" in form):
-            each["size"] += 1
+        for add in (form["add"] for form in forms if "add" in form):
+            add["size"] += 1
         super().publish(version, forms)
 
 
-LIARS: dict[str, type[Reference]] = {
-    each.__name__: each
-    for each in (
+MUTANTS: dict[str, type[Reference]] = {
+    mutant.__name__: mutant
+    for mutant in (
         Honest, ChecksThenRenames, ChecksNoConflict, ConflictsOnEverything, OverwritesWhatCameBetween,
         RefusesAndCommits, VacuumsWhatItDoesNotKnow, ReadsTheFolder, KnowsItsOwnCommit, KnowsMoreThanItsOwnCommit,
     )
 }  # fmt: skip
-# Which requirement each is caught at, and by which of the committed pairs.
+# The requirement at which the checks catch each mutant, and in which of the committed pairs.
 CAUGHT_AT: tuple[tuple[str, str, int], ...] = (
     ("ChecksThenRenames", "race.all-acknowledged", 0),
     ("ChecksNoConflict", "race.no-doubled-rows", 7),
@@ -174,39 +175,14 @@ CAUGHT_AT: tuple[tuple[str, str, int], ...] = (
 )
 
 
-class OneOfThem:
-    """The adapter: passes everything to the engine that the path names."""
+class AnyRaceMutant(MutantByPath):
+    """The adapter of all mutants of this module, chosen by the table's path."""
 
-    def __init__(self) -> None:
-        self.engine: Reference = Honest()
-
-    @property
-    def identity(self) -> Identity:
-        return Identity("liar", "1.0", "https://example.org", "https://example.org/issues")
-
-    @property
-    def capabilities(self) -> Mapping[str, Any]:
-        return Reference().capabilities
-
-    def start(self, work: Path) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
-
-    def open(self, location: str) -> None:
-        self.engine = next(LIARS[part]() for part in Path(location).parts if part in LIARS)
-        self.engine.open(location)
-
-    def execute(self, operation: Operation, tag: str) -> Outcome:
-        return self.engine.execute(operation, tag)
-
-    def read(self, read: Query) -> Answer | Outcome:
-        return self.engine.read(read)
+    mutants = MUTANTS
 
 
-class PromisesNothing(OneOfThem):
-    """The same, and says that it guarantees nothing of several processes on local files."""
+class PromisesNothing(AnyRaceMutant):
+    """The same, but it guarantees nothing about several processes on local files."""
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
@@ -214,8 +190,8 @@ class PromisesNothing(OneOfThem):
         return {**super().capabilities, "guarantees": promised}
 
 
-class Careless(OneOfThem):
-    """One of them that is no liar about races, wherever its table lies."""
+class Careless(AnyRaceMutant):
+    """The mutant that misstates sizes, whatever the path of its table."""
 
     def open(self, location: str) -> None:
         self.engine = MisstatesSizes()

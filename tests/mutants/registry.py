@@ -1,4 +1,4 @@
-"""Which liar trips which requirement, with the story in which it is caught."""
+"""The register of mutants: which requirement each violates, and the history that shows it."""
 
 from __future__ import annotations
 
@@ -9,65 +9,73 @@ from typing import Any, TypeVar
 from delta_adapters.reference import Reference
 from delta_models.operations import Operation
 
-Liar = TypeVar("Liar", bound=type[Reference])
+MutantClass = TypeVar("MutantClass", bound=type[Reference])
 Story = Sequence[Operation | tuple[Operation, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A requirement, the liar that breaks it, and the operations in which it does."""
+    """A requirement, the mutant that violates it, and the operations in which it does."""
 
     requirement: str
-    liar: type[Reference]
+    mutant: type[Reference]
     story: Story
 
     @property
     def name(self) -> str:
-        """What a test and the documentation call it."""
-        return f"{self.requirement}-{self.liar.__name__}"
+        """The name that tests and the documentation give it."""
+        return f"{self.requirement}-{self.mutant.__name__}"
 
     @property
-    def lie(self) -> str:
-        """The lie in one sentence."""
-        return (self.liar.__doc__ or "").strip().splitlines()[0]
+    def sentence(self) -> str:
+        """What the mutant does wrong, in one sentence."""
+        return _first_line(self.mutant)
 
 
 TRIPS: list[Trip] = []
 
 
 def trips(requirement: str, story: Story) -> Callable[[Any], Any]:
-    """Say of a liar that it breaks a requirement in a story, in which the honest engine breaks nothing."""
+    """Register a mutant that violates a requirement in a story in which its honest twin violates nothing."""
 
-    def register(liar: Liar) -> Liar:
-        TRIPS.append(Trip(requirement, liar, story))
-        return liar
+    def register(mutant: MutantClass) -> MutantClass:
+        TRIPS.append(Trip(requirement, mutant, story))
+        return mutant
 
     return register
 
 
 def damages() -> dict[str, Callable[[Any], object]]:
-    """The damaged logs of the model's own tests, by the rule that each breaks."""
+    """Return the functions that damage a log, by the rule that each violates."""
     from tests.damaged_logs.damages import DAMAGES  # noqa: PLC0415
     from tests.models.log import test_validity  # noqa: F401, PLC0415 - registers them; its tests are not wanted here
 
     return dict(DAMAGES)
 
 
-def trippers(requirement: str) -> list[str]:
-    """What breaks a requirement: liars by their lie, damaged logs by what they are."""
-    from tests.mutants import mutants  # noqa: F401, PLC0415 - registers them, and imports this module itself
+def describe_mutants(requirement: str) -> list[str]:
+    """Return a sentence for each mutant, tampered step and damaged log that violates a requirement."""
+    # These modules import this one.
+    from tests.mutants import all_mutants, crash_mutants, race_mutants  # noqa: F401, PLC0415
+    from tests.mutants.tampered import TAMPERED  # noqa: PLC0415
 
-    found = [trip.lie for trip in TRIPS if trip.requirement == requirement]
-    from tests.mutants import race_mutants as racers  # noqa: PLC0415 - the same
-    from tests.mutants.crash_mutants import CAUGHT_AT, LIARS  # noqa: PLC0415 - for whoever asks for all
-
-    caught = [racers.LIARS[name] for name, rule, _ in racers.CAUGHT_AT if rule == requirement]
-    caught += [LIARS[name] for name, rule in CAUGHT_AT.items() if rule == requirement]
-    found += [(each.__doc__ or "").strip().splitlines()[0] for each in caught]
-    from tests.mutants.tampered import TAMPERED  # noqa: PLC0415 - imports this module itself
-
+    sentences = sorted(trip.sentence for trip in TRIPS if trip.requirement == requirement)
+    sentences += [
+        _first_line(race_mutants.MUTANTS[name])
+        for name, rule, _ in race_mutants.CAUGHT_AT
+        if rule == requirement
+    ]
+    sentences += [
+        _first_line(crash_mutants.MUTANTS[name])
+        for name, rule in crash_mutants.CAUGHT_AT.items()
+        if rule == requirement
+    ]
     if requirement in TAMPERED:
-        found.append("The traces of a step that breaks it.")
+        sentences.append("The traces of a step that breaks it.")
     if requirement in damages():
-        found.append("A log that is damaged so.")
-    return found
+        sentences.append("A log that is damaged so.")
+    return sentences
+
+
+def _first_line(mutant: type[Reference]) -> str:
+    return (mutant.__doc__ or "").strip().splitlines()[0]

@@ -1,7 +1,8 @@
-"""Plays operations on an adapter inside this process, with the real player and the real checks, without a host."""
+"""Play operations on adapters inside this process: with the real table session and checks, but without hosts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,12 @@ from delta_adapters.contract import Adapter, Answer
 from delta_adapters.host_client import Pending, ReadReply, Reply
 from delta_models.operations import Operation, Read
 
-# What deltalake breaks in each commit that it makes, and the entry that says so.
+# The requirement that deltalake violates in each of its commits, and the known deviation that says so.
 ALWAYS, ALWAYS_KNOWN = {"checksum.each-commit"}, {"delta-rs-no-checksums"}
 
 
 class InProcess:
-    """What a seat asks of a host, answered by an adapter at once."""
+    """A host client whose adapter answers at once, in this process."""
 
     def __init__(self, adapter: Adapter) -> None:
         self.adapter = adapter
@@ -38,70 +39,73 @@ class InProcess:
     def submit_read(self, read: Read, timeout: float = 0) -> Pending[ReadReply]:
         answer = self.adapter.read(read)
         if isinstance(answer, Answer):
-            found = ReadReply(answer.table, None, answer.version, 0.0)
+            reply = ReadReply(answer.table, None, answer.version, 0.0)
         else:
-            found = ReadReply(None, answer, None, 0.0)
-        return Pending(lambda: found)
+            reply = ReadReply(None, answer, None, 0.0)
+        return Pending(lambda: reply)
 
 
 @dataclass(slots=True)
 class Played:
-    """What came of it: every judgement, in order."""
+    """The results of all steps, in order."""
 
     result: list[StepResult] = field(default_factory=list)
 
     @property
     def broken(self) -> set[str]:
-        """The requirements that were breached."""
-        return {violation.requirement for each in self.result for violation in each.violations}
+        """The requirements that were violated."""
+        return {violation.requirement for result in self.result for violation in result.violations}
 
     @property
     def faults(self) -> list[str]:
-        """What the harness says of itself."""
-        return [fault for each in self.result for fault in each.faults]
+        """The faults of the harness itself."""
+        return [fault for result in self.result for fault in result.faults]
 
     @property
     def evidence(self) -> dict[str, int]:
         """How often each requirement was judged."""
-        found: dict[str, int] = {}
-        for each in self.result:
-            for requirement, count in each.evidence.items():
-                found[requirement] = found.get(requirement, 0) + count
-        return found
+        evidence: Counter[str] = Counter()
+        for result in self.result:
+            evidence.update(result.evidence)
+        return dict(evidence)
 
-    def told(self) -> str:
-        """All breaches as text, for a failing assertion."""
+    def describe(self) -> str:
+        """Return all violations as text, for a failing assertion."""
         return "\n".join(
-            f"{b.requirement}: {b.detail} [{b.where}]" for each in self.result for b in each.violations
+            f"{violation.requirement}: {violation.detail} [{violation.where}]"
+            for result in self.result
+            for violation in result.violations
         )
 
 
 class Table:
-    """A table at which adapters sit."""
+    """A table and the adapters that use it."""
 
     def __init__(self, adapter: Any, folder: Path, *more: Any) -> None:
         engine_sessions = []
-        for at, each in enumerate((adapter, *more)):
-            host: Any = InProcess(each)  # it has all that a seat asks of a host
-            name = f"{each.identity}-{at}" if at else f"{each.identity}"
-            engine_sessions.append(EngineSession(name, host, Capabilities.validated(each.capabilities), 60.0))
-        self._desk = TableSession(folder, engine_sessions, seed=1, tag="test")
-        self.lost = list(self._desk.open_all())
+        for index, engine in enumerate((adapter, *more)):
+            host: Any = InProcess(engine)  # it has all that an engine session needs
+            name = f"{engine.identity}-{index}" if index else f"{engine.identity}"
+            engine_sessions.append(
+                EngineSession(name, host, Capabilities.validated(engine.capabilities), 60.0)
+            )
+        self.session = TableSession(folder, engine_sessions, seed=1, tag="test")
+        self.lost = list(self.session.open_all())
 
     @property
     def plays(self) -> bool:
-        """Whether the history still goes on here."""
-        return self._desk.plays
+        """Whether the history continues at this table."""
+        return self.session.plays
 
     def play(self, step: Step) -> list[StepResult]:
-        """One step, and the verdict on it."""
-        return [result for result in self._desk.play(step) if result is not None]
+        """Execute one step and return its results."""
+        return [result for result in self.session.play(step) if result is not None]
 
 
 def play(
     adapter: Any, folder: Path, steps: Sequence[Operation | tuple[Operation, str]], *more: Any
 ) -> Played:
-    """Play operations; further adapters sit at the same table, and a step may name its slot."""
+    """Play operations. Further adapters use the same table, and a step may name the adapter by its slot."""
     table = Table(adapter, folder, *more)
     played = Played(list(table.lost))
     for step in steps:

@@ -1,4 +1,4 @@
-"""Short histories in which liars are caught."""
+"""Short histories in which the checks catch mutants."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ THREE: tuple[Row, ...] = ((1, "a", 1.5), (2, "b", None), (None, None, -0.0))
 MORE: tuple[Row, ...] = ((4, "a", 4.0), (5, "c", 0.5))
 
 
-def rows(*found: Row) -> Rows:
-    return Rows(SCHEMA, found)
+def rows(*values: Row) -> Rows:
+    return Rows(SCHEMA, values)
 
 
 def number(value: int) -> Literal:

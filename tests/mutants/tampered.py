@@ -1,7 +1,7 @@
-"""Steps seen through their traces alone: for rules of operations that the honest engine does not perform itself.
+"""Observations of steps that never ran, for rules about operations that the honest engine does not support.
 
-For a rule about contents: a table that holds the model's rows, and one that lacks a row. For a rule about refusals: the
-refusal, and success instead.
+For a rule about contents, the table holds the model's rows, or lacks one. For a rule about refusals, the operation is
+refused, or succeeds.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ from delta_models.outcomes import Committed, Outcome, Rejected
 from delta_models.requirements import BY_ID, CATALOGUE
 from delta_models.table import AllowedOutcome, Expectation, Table
 from tests.mutants import (
-    mutants,  # noqa: F401 - registers them, so that the rest can be reported
+    all_mutants,  # noqa: F401 - registers them, so that the others remain
     stories,
-    tellers,  # noqa: F401 - the same
 )
 from tests.mutants.registry import TRIPS
 
-BY_ENGINES = {trip.requirement for trip in TRIPS}
+TRIPPED_BY_MUTANTS = {trip.requirement for trip in TRIPS}
 TAMPERED = sorted(
     rule.id
     for rule in CATALOGUE
     if rule.unobservable is None
     and rule.strength != "lenient"
-    and rule.id not in BY_ENGINES
+    and rule.id not in TRIPPED_BY_MUTANTS
     and set(rule.checks) & {"contents", "outcomes"}
 )
 
 
-def observe(requirement: str, folder: Path, *, lie: bool) -> Observation:
-    """A step to which a rule applies, kept or broken."""
+def observe(requirement: str, folder: Path, *, broken: bool) -> Observation:
+    """Return the observation of a step that a requirement applies to, and that keeps or violates it."""
     engine = Reference()
     engine.open(str(folder))
     for operation in stories.TWICE:
@@ -47,13 +46,13 @@ def observe(requirement: str, folder: Path, *, lie: bool) -> Observation:
     branch: AllowedOutcome | None
     if BY_ID[requirement].checks == ("contents",):
         ends = AllowedOutcome(
-            Committed(), (0, 1), model.with_rows((*rows, rows[0])) if lie else model, requirement
+            Committed(), (0, 1), model.with_rows((*rows, rows[0])) if broken else model, requirement
         )
         branch = ends
     else:
         ends = AllowedOutcome(Rejected("bad-argument"), (0, 0), model, requirement)
-        outcome = Committed() if lie else Rejected("bad-argument")
-        branch = None if lie else ends
+        outcome = Committed() if broken else Rejected("bad-argument")
+        branch = None if broken else ends
     return Observation(
         "reference@1", 3, Purge(), folder, Expectation((ends,)), outcome, branch, ends.table, reader, after, after,
     )  # fmt: skip

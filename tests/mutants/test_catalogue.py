@@ -1,4 +1,4 @@
-"""The catalogue is whole: each requirement has a check, each check a requirement, each a liar or a damaged log."""
+"""The catalogue is complete: each requirement has a check, and a mutant or a damaged log that violates it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from conformance.checks import CHECKS, run_checks
+from conformance.checks.names import JUDGED_ELSEWHERE
 from conformance.observations.observation import Observation
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.operations import Append
@@ -16,16 +17,12 @@ from delta_models.schema import struct
 from delta_models.table import AllowedOutcome, Expectation, Table
 from delta_models.values import Rows
 from tests.models.log.conftest import LogTable
-from tests.mutants.registry import damages, trippers
+from tests.mutants.registry import damages, describe_mutants
 
-ELSEWHERE = {
-    "player": "the player itself judges hosts; its liars are played like the others",
-    "worked": "the suite of examples compares with what is written down; tests/suites tell its liar",
-}
 OBSERVABLE = [rule for rule in CATALOGUE if rule.unobservable is None and rule.strength != "lenient"]
 
 
-def test_ids_are_unique_and_told_in_one_sentence_each():
+def test_ids_are_unique_and_each_has_one_sentence():
     assert [
         name for name, count in Counter(requirement.id for requirement in CATALOGUE).items() if count > 1
     ] == []
@@ -39,28 +36,28 @@ def test_every_check_judges_requirements_of_the_catalogue_only():
         assert set(check.judges) <= set(BY_ID), check.name
 
 
-@pytest.mark.parametrize("requirement", [each.id for each in OBSERVABLE])
+@pytest.mark.parametrize("requirement", [rule.id for rule in OBSERVABLE])
 def test_every_observable_requirement_has_a_check_that_judges_it(requirement):
     judges = {check.name: check.judges for check in CHECKS}
     named = BY_ID[requirement].checks
     assert named
     for name in named:
-        assert name in ELSEWHERE or requirement in judges[name], name
+        assert name in JUDGED_ELSEWHERE or requirement in judges[name], name
 
 
-@pytest.mark.parametrize("requirement", [each.id for each in OBSERVABLE if each.checks != ("worked",)])
-def test_every_observable_requirement_is_tripped(requirement):
-    assert trippers(requirement), f"neither a liar nor a damaged log breaks {requirement}"
+@pytest.mark.parametrize("requirement", [rule.id for rule in OBSERVABLE if rule.checks != ("worked",)])
+def test_every_observable_requirement_has_a_mutant_or_a_damaged_log(requirement):
+    assert describe_mutants(requirement), f"neither a mutant nor a damaged log violates {requirement}"
 
 
 @pytest.mark.parametrize("requirement", sorted(damages()))
-def test_a_damaged_log_is_heard_by_a_check(requirement, tmp_path):
+def test_the_checks_catch_a_damaged_log(requirement, tmp_path):
     table = LogTable(tmp_path / "table")
     damages()[requirement](table)
-    found = run_checks(observation_of(table))
-    assert requirement in {violation.requirement for violation in found.violations}, found
-    assert found.evidence[requirement] > 0
-    assert found.faults == ()
+    report = run_checks(observation_of(table))
+    assert requirement in {violation.requirement for violation in report.violations}, report
+    assert report.evidence[requirement] > 0
+    assert report.faults == ()
 
 
 def test_a_state_whose_schema_cannot_be_read_has_not_loaded(tmp_path):
@@ -75,8 +72,10 @@ def test_a_state_whose_schema_cannot_be_read_has_not_loaded(tmp_path):
 
 
 def observation_of(table: LogTable) -> Observation:
-    """All of a table as one step, or what follows its oldest commit where that is not version 0; the model says nothing
-    of it."""
+    """Return the observation of one step that made the whole table, or all after its oldest commit if that is not 0.
+
+    The model has no expectation of it.
+    """
     reader = LogReader(table.folder)  # the table's own remembers what was there before the damage
     before: Snapshot | None = None
     after: Snapshot | None = None

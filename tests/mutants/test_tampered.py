@@ -1,4 +1,4 @@
-"""Rules of operations that the honest engine does not perform are heard in the traces of a step, kept and broken."""
+"""The checks judge rules about operations that the honest engine does not support by tampered observations."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.mutants.tampered import TAMPERED, observe
 
 
 @pytest.mark.parametrize("requirement", TAMPERED)
-def test_a_step_that_breaks_the_rule_is_heard(requirement, tmp_path):
-    found = run_checks(observe(requirement, tmp_path, lie=True))
-    assert requirement in {violation.requirement for violation in found.violations}, found
+def test_the_checks_catch_a_step_that_violates_the_rule(requirement, tmp_path):
+    report = run_checks(observe(requirement, tmp_path, broken=True))
+    assert requirement in {violation.requirement for violation in report.violations}, report
 
 
 @pytest.mark.parametrize("requirement", TAMPERED)
-def test_a_step_that_keeps_it_is_not(requirement, tmp_path):
-    found = run_checks(observe(requirement, tmp_path, lie=False))
-    assert found.violations == ()
-    assert found.evidence[requirement] > 0
+def test_a_step_that_keeps_the_rule_violates_nothing(requirement, tmp_path):
+    report = run_checks(observe(requirement, tmp_path, broken=False))
+    assert report.violations == ()
+    assert report.evidence[requirement] > 0

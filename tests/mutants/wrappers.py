@@ -1,4 +1,4 @@
-"""The honest engine with a place for a lie: in an operation of one kind, or in the draft of its commit."""
+"""Bases of mutants: the honest engine, wrong in an operation of one kind or in the draft of its commit."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from delta_models.table import Table
 from delta_models.values import Row
 
 
-class OnOne(Reference):
-    """Lies in the operations of one kind, `kind`; `crook` is the lie, told instead of the honest way."""
+class WrongOperation(Reference):
+    """Performs the operations of one `kind` by `perform_wrongly`, which a mutant defines, and all others honestly."""
 
     kind: type[Any] = ops.Append
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         if isinstance(operation, self.kind):
-            return self.crook(operation, snapshot, tag)
+            return self.perform_wrongly(operation, snapshot, tag)
         return super().perform(operation, snapshot, tag)
 
-    def crook(self, operation: Any, snapshot: Snapshot | None, tag: str) -> Outcome:
+    def perform_wrongly(self, operation: Any, snapshot: Snapshot | None, tag: str) -> Outcome:
         raise NotImplementedError
 
-    def honest(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+    def perform_honestly(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         return super().perform(operation, snapshot, tag)
 
-    def slip_in(self, snapshot: Snapshot, *forms: actions.Form) -> Outcome:
-        """Commit whatever is given."""
+    def commit_forms(self, snapshot: Snapshot, *forms: actions.Form) -> Outcome:
+        """Commit the given actions, whatever they are."""
         draft = CommitBuilder(others=list(forms))
         return self.commit(draft, snapshot, "Lie", "")
 
     def lose_a_file(self, snapshot: Snapshot) -> Outcome:
-        """Commit that a live file is gone."""
-        return self.slip_in(snapshot, actions.remove(next(iter(live_adds(snapshot))), data_change=True))
+        """Commit the removal of a live file."""
+        return self.commit_forms(snapshot, actions.remove(next(iter(live_adds(snapshot))), data_change=True))
 
-    def write_rows(self, snapshot: Snapshot, *found: Row) -> Outcome:
+    def write_rows(self, snapshot: Snapshot, *rows: Row) -> Outcome:
         """Commit rows, whatever they are."""
         layout = Layout(snapshot.schema, snapshot.partition_by)
-        return self.slip_in(snapshot, *self.write(layout, found, 1, data_change=True))
+        return self.commit_forms(snapshot, *self.write(layout, rows, 1, data_change=True))
 
 
-class ButDrafts(Reference):
-    """Lies in the draft of the operations of one kind."""
+class WrongDraft(Reference):
+    """Changes the draft of the commit of operations of one `kind` by `bend`, which a mutant defines."""
 
     kind: type[Any] = ops.Append
 

@@ -18,7 +18,7 @@ from tests.mutants.tampered import observe
 
 def observation(folder: Path) -> Observation:
     """A step on a small table."""
-    return observe("contents.cluster", folder, lie=True)
+    return observe("contents.cluster", folder, broken=True)
 
 
 def fingerprints(history: History, on: Observation) -> Iterator[str]:

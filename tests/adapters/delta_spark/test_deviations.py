@@ -59,5 +59,5 @@ def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     causes = {key: known_deviation(key, history=history) for key in keys}
     assert {each.fingerprint for each, cause in causes.items() if cause == entry.name} == set(
         entry.fingerprints
-    ), played.told() or "it is gone"
-    assert set(causes.values()) <= {entry.name, *ALWAYS}, played.told()
+    ), played.describe() or "it is gone"
+    assert set(causes.values()) <= {entry.name, *ALWAYS}, played.describe()

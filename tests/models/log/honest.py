@@ -31,17 +31,17 @@ from tests.damaged_logs.damages import (
     VARIANTS,
     WIDEN,
     WIDENING,
-    clustered_by,
-    compacted,
-    held,
-    held_v2,
-    in_commit,
+    clustering_domain,
+    commit_info_at,
     mapped_field,
-    mark,
-    numbered,
-    recorded,
-    two_commits,
-    widened,
+    row_id_mark,
+    with_field_ids,
+    write_change_data,
+    write_compaction,
+    write_small_table,
+    write_small_v2_table,
+    write_two_commits,
+    write_widened_table,
 )
 
 
@@ -126,13 +126,13 @@ def wide_statistics(table: Any) -> None:
 
 def compaction(table: Any) -> None:
     """A log compaction."""
-    first, second = two_commits(table)
-    compacted(table, second, table.remove(first))
+    first, second = write_two_commits(table)
+    write_compaction(table, second, table.remove(first))
 
 
 def whole_checksum(table: Any) -> None:
     """A version checksum with all its fields."""
-    action = held(table)[2]
+    action = write_small_table(table)[2]
     vector = table.vector([1, 2])
     second = table.add("b.parquet", deletionVector=vector, stats={"tightBounds": False})
     table.write(second, DOMAIN)
@@ -161,14 +161,14 @@ def whole_checksum(table: Any) -> None:
 
 def hint_with_checksum(table: Any) -> None:
     """A hint with its checksum."""
-    table.checkpoint(*held(table))
+    table.checkpoint(*write_small_table(table))
     text = json.dumps({"version": 1, "size": 4, "numOfAddFiles": 1, "tags": {"a b": "ü"}})
     table.hint(**json.loads(text), checksum=checksum(text))
 
 
 def sidecars(table: Any) -> None:
     """A V2 checkpoint with a sidecar."""
-    inside, action = held_v2(table)
+    inside, action = write_small_v2_table(table)
     path = table.checkpoint(action, name="_sidecars/x y.parquet")
     sidecar = {"path": "x%20y.parquet", "sizeInBytes": path.stat().st_size, "modificationTime": 1}
     table.checkpoint(*inside, {"sidecar": sidecar}, {"checkpointMetadata": {"version": 1}}, name=NAMED)
@@ -178,9 +178,9 @@ def row_tracking(table: Any) -> None:
     """Row tracking, and a file that comes back."""
     table.create(protocol=TRACKING)
     first = table.add()
-    table.write(first, mark(3))
+    table.write(first, row_id_mark(3))
     second = table.add("b.parquet", baseRowId=4, defaultRowCommitVersion=2)
-    table.write(second, mark(9))
+    table.write(second, row_id_mark(9))
     table.write(first | {"add": first["add"] | {"tags": {"again": "yes"}, "dataChange": False}})
     table.write(table.remove(first))
     table.write(first)  # as a restore does
@@ -193,12 +193,12 @@ def enabled_timestamps(table: Any) -> None:
         "delta.inCommitTimestampEnablementVersion": "1",
         "delta.inCommitTimestampEnablementTimestamp": str(FAR_AHEAD),
     }
-    table.write(in_commit(FAR_AHEAD), table.metadata(configuration=ICT | since))
+    table.write(commit_info_at(FAR_AHEAD), table.metadata(configuration=ICT | since))
 
 
 def widening(table: Any) -> None:
     """A column whose type is widened."""
-    widened(table, WIDENING, WIDEN, CHANGE)
+    write_widened_table(table, WIDENING, WIDEN, CHANGE)
 
 
 def rewritten_types(table: Any) -> None:
@@ -212,7 +212,7 @@ def rewritten_types(table: Any) -> None:
 
 def change_data(table: Any) -> None:
     """A commit with change data."""
-    recorded(table, ["delete"], [1])
+    write_change_data(table, ["delete"], [1])
 
 
 def vector_that_goes(table: Any) -> None:
@@ -235,7 +235,7 @@ def clustering(table: Any) -> None:
     protocol = PROTOCOL | {"writerFeatures": [*PROTOCOL["writerFeatures"], "clustering"]}
     table.create(protocol=protocol, partitionColumns=[])
     table.write(table.add(partitionValues={}))
-    table.write(clustered_by("id"))
+    table.write(clustering_domain("id"))
     table.write(table.add("b.parquet", partitionValues={}))
 
 
@@ -243,7 +243,7 @@ def variants_without_shredding(table: Any) -> None:
     """Variants that have no bounds."""
     fields = [LONG, damaged_layout.VARIANT]
     table.create(protocol=VARIANTS, fields=fields, **damaged_layout.WHOLE)
-    damaged_variants.with_statistics(table, nullCount=1)
+    damaged_variants.write_with_statistics(table, nullCount=1)
 
 
 def shredding(table: Any) -> None:
@@ -255,7 +255,7 @@ def shredding(table: Any) -> None:
 
 def enabled_tracking(table: Any) -> None:
     """Row tracking that is enabled when all files have row ids."""
-    damaged_tracking.begun(table)
+    damaged_tracking.write_tracked_table(table)
     table.write(table.metadata(configuration=damaged_rows.TRACKED))
 
 
@@ -264,15 +264,15 @@ def of_iceberg(table: Any) -> None:
     wider = mapped_field("id", 1, "id")
     wider["metadata"]["delta.typeChanges"] = [{"fromType": "integer", "toType": "long"}]
     fields = [wider, damaged_tracking.FIELDS[1], mapped_field("at", 3, "at", "timestamp")]
-    damaged_tracking.compatible(table, "V2", damaged_tracking.WIDER, fields)
-    inside = numbered(id=[1], part=["x"], at=pa.array([0], pa.timestamp("us", "UTC")))
+    damaged_tracking.write_compatible_table(table, "V2", damaged_tracking.WIDER, fields)
+    inside = with_field_ids(id=[1], part=["x"], at=pa.array([0], pa.timestamp("us", "UTC")))
     table.write(table.file("a.parquet", inside, partitionValues={"part": "x"}))
 
 
 def of_the_older_iceberg(table: Any) -> None:
     """A partition column that comes last in its file."""
-    damaged_tracking.compatible(table, "V1", damaged_tracking.V1)
-    table.write(damaged_tracking.filled(table))
+    damaged_tracking.write_compatible_table(table, "V1", damaged_tracking.V1)
+    table.write(damaged_tracking.add_parquet_file(table))
 
 
 def not_null(table: Any) -> None:
@@ -310,17 +310,17 @@ def maximum_of_nan(table: Any) -> None:
 
 def copied_rows(table: Any) -> None:
     """A delete that keeps the ids of the rows that it copies."""
-    damaged_rows.rearranged(table, [0, 1, 2, 3], [1, 1, 1, 1], operation="DELETE", change=True)
+    damaged_rows.write_rearranged_rows(table, [0, 1, 2, 3], [1, 1, 1, 1], operation="DELETE", change=True)
 
 
 def moved_rows(table: Any) -> None:
     """A compaction that keeps the ids and versions of the rows that it moves."""
-    damaged_rows.rearranged(table, [0, 1, 2, 3], [1, 1, 1, 1])
+    damaged_rows.write_rearranged_rows(table, [0, 1, 2, 3], [1, 1, 1, 1])
 
 
 def checkpoint_in_parts(table: Any) -> None:
     """A checkpoint in two parts, and a hint that says how many and how long they are."""
-    inside = held(table)
+    inside = write_small_table(table)
     names = [f"{1:020d}.checkpoint.{part:010d}.{2:010d}.parquet" for part in (1, 2)]
     parts = [
         table.checkpoint(*actions, name=name)
@@ -331,7 +331,9 @@ def checkpoint_in_parts(table: Any) -> None:
 
 def checkpoint_without_json(table: Any) -> None:
     """A checkpoint that leaves statistics out."""
-    damaged_checkpoints.formed(table, {"delta.checkpoint.writeStatsAsJson": "false"}, stats=False)
+    damaged_checkpoints.write_statistics_forms(
+        table, {"delta.checkpoint.writeStatsAsJson": "false"}, stats=False
+    )
 
 
 TABLES = (

@@ -17,7 +17,7 @@ from tests.damaged_logs import (
     damaged_tracking,
     damaged_variants,
 )
-from tests.damaged_logs.damages import DAMAGES, PROTOCOL, TRACKING, mark
+from tests.damaged_logs.damages import DAMAGES, PROTOCOL, TRACKING, row_id_mark
 from tests.models.log import honest
 
 DAMAGED = (
@@ -36,7 +36,7 @@ DAMAGED = (
 
 @pytest.mark.parametrize("operation", ("OPTIMIZE", "UPDATE", "DELETE"))
 def test_rows_that_keep_their_ids_in_another_file_break_nothing(table, operation):
-    damaged_rows.rearranged(
+    damaged_rows.write_rearranged_rows(
         table, [0, 1, 2, 3], [1, 1, 1, 1], operation=operation, change=operation != "OPTIMIZE"
     )
     assert table.violations() == []
@@ -51,10 +51,10 @@ def test_a_file_from_before_row_tracking_gets_ids_when_it_comes_back_and_keeps_t
     table.write({"protocol": TRACKING})
     table.write(table.remove(bare))
     first = table.add(baseRowId=0, defaultRowCommitVersion=4)
-    table.write(first, mark(3))
+    table.write(first, row_id_mark(3))
     table.write(table.remove(first))
     version = 4 if again == 0 else 6
-    table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), mark(again + 3))
+    table.write(table.add(baseRowId=again, defaultRowCommitVersion=version), row_id_mark(again + 3))
     assert table.violations() == broken
 
 

@@ -11,7 +11,7 @@ from delta_models import variants
 from delta_models.log.validity.variant_bounds import decode_bound, judge_bounds, kind_of, parse_path
 from delta_models.values import Decimal
 from delta_models.variants import Scalar
-from tests.damaged_logs.damaged_variants import EXAMPLE, HIGH, LOW, as_columns, bound
+from tests.damaged_logs.damaged_variants import EXAMPLE, HIGH, LOW, encode_bound, write_parsed_bounds
 
 BINARY, UUID, TIMESTAMP, TIMESTAMP_NANOS = 15, 20, 12, 18
 
@@ -19,7 +19,7 @@ BINARY, UUID, TIMESTAMP, TIMESTAMP_NANOS = 15, 20, 12, 18
 @pytest.mark.parametrize(("form", "tree"), ((EXAMPLE["minValues"], LOW), (EXAMPLE["maxValues"], HIGH)))
 def test_the_examples_of_the_protocol_have_the_value_first_and_a_shortened_block(form, tree):
     assert decode_bound(form) == tree
-    assert decode_bound(bound(tree)) == tree
+    assert decode_bound(encode_bound(tree)) == tree
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_numbers_of_all_widths_are_of_one_type_and_dates_are_not():
 
 def found(low, high, *trees, tight=True):
     present = [variants.encode(tree) for tree in trees]
-    below, above = (None if each is None else bound(each) for each in (low, high))
+    below, above = (None if each is None else encode_bound(each) for each in (low, high))
     return [rule for rule, wrong in judge_bounds(below, above, present, tight=tight) if wrong is not None]
 
 
@@ -127,5 +127,5 @@ def test_bounds_that_are_no_object_are_told_of_and_nothing_is_held_to_them():
 
 
 def test_bounds_as_columns_say_what_those_as_text_say(table):
-    as_columns(table, **variants.encode(LOW | {"$['a']": "other"})._asdict())
+    write_parsed_bounds(table, **variants.encode(LOW | {"$['a']": "other"})._asdict())
     assert table.violations() == ["checkpoint.parsed-stats-agree"]

@@ -69,7 +69,7 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
     """The engines of all tests here, each started when it is first asked for."""
     liars = Path(__file__).parents[2] / "mutants" / "crash_mutants.py"
     names = {each: each for each in ("delta-rs", "delta-spark", "reference")} | {
-        "liars": f"{liars}:OneOfThem"
+        "liars": f"{liars}:AnyCrashMutant"
     }
     made = InstrumentedEngines(
         {name: parse_engine(text) for name, text in names.items()},

@@ -17,7 +17,7 @@ from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine
 from tests.mutants.crash_mutants import CAUGHT_AT
 
-SPEC = parse_engine(f"{Path(__file__).parents[2] / 'mutants' / 'crash_mutants.py'}:OneOfThem")
+SPEC = parse_engine(f"{Path(__file__).parents[2] / 'mutants' / 'crash_mutants.py'}:AnyCrashMutant")
 SEEDS = (1, 2, 3)
 QUICKEST = 2
 CRASHES = [(name, rule) for name, rule in CAUGHT_AT.items() if rule.startswith("crash.")]

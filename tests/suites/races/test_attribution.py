@@ -74,17 +74,17 @@ def violations(result: list[StepResult]) -> list[tuple[str, str, str]]:
 def test_a_commit_is_charged_to_who_made_it(first: int, tmp_path: Path):
     order = (first,) * WHOLE + (1 - first,) * WHOLE
     result = raced("Careless", order, tmp_path / "table", tmp_path / "arena")
-    assert last(result) == ("liar", REFERENCE)[first]
-    assert violations(result) == [("liar", "liar", "log.added-file-size")]
+    assert last(result) == ("mutant", REFERENCE)[first]
+    assert violations(result) == [("mutant", "mutant", "log.added-file-size")]
 
 
 def test_a_refusal_is_charged_to_who_was_refused(tmp_path: Path):
     order = (
         (1,) * (WHOLE - 1) + (0,) * WHOLE + (1,)
     )  # who refuses what meets another commit is about to publish
-    result = raced("OneOfThem", order, tmp_path / "ConflictsOnEverything" / "table", tmp_path / "arena")
+    result = raced("AnyRaceMutant", order, tmp_path / "ConflictsOnEverything" / "table", tmp_path / "arena")
     assert last(result) == REFERENCE
-    assert violations(result) == [("liar", "liar", "race.conflicts-as-documented")]
+    assert violations(result) == [("mutant", "mutant", "race.conflicts-as-documented")]
 
 
 def test_a_refusal_is_charged_to_who_was_refused_also_beside_one_whose_commits_may_replace_any_other(
@@ -92,9 +92,9 @@ def test_a_refusal_is_charged_to_who_was_refused_also_beside_one_whose_commits_m
 ):
     order = (1,) * (WHOLE - 1) + (0,) * WHOLE + (1,)
     folder = tmp_path / "ConflictsOnEverything" / "table"
-    result = raced("OneOfThem", order, folder, tmp_path / "arena", promises=False)
+    result = raced("AnyRaceMutant", order, folder, tmp_path / "arena", promises=False)
     assert last(result) == REFERENCE
-    assert violations(result) == [("liar", "liar", "race.conflicts-as-documented")]
+    assert violations(result) == [("mutant", "mutant", "race.conflicts-as-documented")]
 
 
 def test_a_commit_beside_one_who_may_replace_any_other_is_charged_to_that_one(tmp_path: Path):
@@ -105,6 +105,6 @@ def test_a_commit_beside_one_who_may_replace_any_other_is_charged_to_that_one(tm
 
 def test_the_honest_engine_does_again_what_met_another_commit(tmp_path: Path):
     order = (0,) * (WHOLE - 1) + (1,) * WHOLE + (0,) * WHOLE
-    result = raced("OneOfThem", order, tmp_path / "Honest" / "table", tmp_path / "arena")
+    result = raced("AnyRaceMutant", order, tmp_path / "Honest" / "table", tmp_path / "arena")
     assert last(result) == REFERENCE
     assert violations(result) == []

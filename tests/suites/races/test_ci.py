@@ -19,7 +19,7 @@ from delta_adapters.registry import parse_engine
 from tests.mutants.race_mutants import CAUGHT_AT
 from tests.suites.races.played import HERE, HONEST, NAMED
 
-SPEC = parse_engine(f"{HERE}:OneOfThem")
+SPEC = parse_engine(f"{HERE}:AnyRaceMutant")
 SEEDS = (1, 2, 3)
 QUICKEST = 2
 

@@ -19,7 +19,7 @@ from conformance.suites.races.session import RaceTableSession
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Append, Interleave, Read
 from delta_models.outcomes import Rejected
-from tests.mutants.race_mutants import CAUGHT_AT, LIARS
+from tests.mutants.race_mutants import CAUGHT_AT, MUTANTS
 
 ORDERS = 12  # evenly spread over all
 # Engines that read what they have committed without another look at the log, and what each is heard by.
@@ -33,7 +33,7 @@ NO_LOOK: dict[str, set[str]] = {
 def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
     """Two hosts that play whichever engine the path names, and two of the honest engine itself."""
     specs = {
-        "liars": parse_engine(f"{Path(__file__).parents[2] / 'mutants' / 'race_mutants.py'}:OneOfThem"),
+        "liars": parse_engine(f"{Path(__file__).parents[2] / 'mutants' / 'race_mutants.py'}:AnyRaceMutant"),
         "reference": parse_engine("reference"),
     }
     made = InstrumentedEngines(specs, tmp_path_factory.mktemp("arena"), lambda _: None)
@@ -143,4 +143,4 @@ def test_a_reader_that_passes_no_gate_is_held_to_what_was_committed_when_its_own
 
 def test_every_rule_has_its_liar():
     assert {rule for _, rule, _ in CAUGHT_AT} == set(races.JUDGES)
-    assert {name for name, _, _ in CAUGHT_AT} == set(LIARS) - {"Honest", *NO_LOOK}
+    assert {name for name, _, _ in CAUGHT_AT} == set(MUTANTS) - {"Honest", *NO_LOOK}

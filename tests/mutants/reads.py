@@ -1,4 +1,4 @@
-"""Liars about what is in the table: their log is right, what they read from it is not."""
+"""Mutants that read wrongly: their log is right, and their answers are not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from delta_models.schema import LONG, TIMESTAMP, struct
 from delta_models.values import Rows
 from tests.mutants import stories
 from tests.mutants.registry import trips
-from tests.mutants.wrappers import ButDrafts
+from tests.mutants.wrappers import WrongDraft
 
 CLOCK = struct(("id", LONG), ("when", TIMESTAMP))
 ELSEWHERE = (
@@ -26,7 +26,7 @@ ELSEWHERE = (
 
 
 class BendsAnswers(Reference):
-    """Lies in what it reads."""
+    """Changes the answers of reads by `bend`, which a mutant defines."""
 
     def bend(self, read: ops.Read, answer: Answer) -> Answer | Outcome:
         raise NotImplementedError
@@ -85,16 +85,14 @@ class FiltersNanOut(Reference):
     """A filter takes every comparison with NaN for false."""
 
     def scan(self, snapshot, read):
-        found = super().scan(snapshot, read)
-        return (
-            found
-            if read.where is None
-            else Rows(found.schema, tuple(row for row in found.rows if row[2] == row[2]))
-        )
+        selected = super().scan(snapshot, read)
+        if read.where is None:
+            return selected
+        return Rows(selected.schema, tuple(row for row in selected.rows if row[2] == row[2]))
 
 
 @trips("write.nan-order", stories.DELETE_NAN)
-class DeletesNoNan(ButDrafts):
+class DeletesNoNan(WrongDraft):
     """A delete takes every comparison with NaN for false."""
 
     kind = ops.Delete
@@ -180,13 +178,13 @@ class ReadsInItsZone(BendsAnswers):
         return super().perform(operation, snapshot, tag)
 
     def bend(self, read, answer):
-        at = answer.table.column_names.index("when")
+        position = answer.table.column_names.index("when")
         moments = [
-            None if each is None else each.astimezone(self.zone).replace(tzinfo=UTC)
-            for each in answer.table.column(at).to_pylist()
+            None if moment is None else moment.astimezone(self.zone).replace(tzinfo=UTC)
+            for moment in answer.table.column(position).to_pylist()
         ]
-        kind = answer.table.schema.field(at)
-        return Answer(answer.table.set_column(at, kind, pa.array(moments, kind.type)), answer.version)
+        kind = answer.table.schema.field(position)
+        return Answer(answer.table.set_column(position, kind, pa.array(moments, kind.type)), answer.version)
 
 
 @trips("metamorphic.definition-keeps-answer", stories.RENAME)
@@ -196,10 +194,10 @@ class LooksForNewNames(BendsAnswers):
     def bend(self, read, answer):
         if "title" not in answer.table.column_names:
             return answer
-        at = answer.table.column_names.index("title")
-        kind = answer.table.schema.field(at)
+        position = answer.table.column_names.index("title")
+        kind = answer.table.schema.field(position)
         nothing = pa.nulls(answer.table.num_rows, kind.type)
-        return Answer(answer.table.set_column(at, kind, nothing), answer.version)
+        return Answer(answer.table.set_column(position, kind, nothing), answer.version)
 
 
 @trips("metamorphic.upkeep-keeps-answer", stories.OPTIMIZE)

@@ -1,4 +1,4 @@
-"""Row tracking is switched on in one commit, or in several: the protocol, ids for old files, the property."""
+"""An engine may enable row tracking in one commit or in several: the protocol, ids for old files, the property."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class OneAfterAnother(Reference):
 
 
 @pytest.mark.parametrize("engine", (Reference, OneAfterAnother))
-def test_row_tracking_that_is_switched_on_breaks_nothing(engine, tmp_path):
+def test_enabling_row_tracking_violates_nothing(engine, tmp_path):
     played = play(engine(), tmp_path / "table", stories.TRACK_LATER)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
     assert played.faults == []
     assert played.evidence["tracking.enabled-whole"] > 0
     assert played.evidence["write.definition-keeps-files"] > 0

@@ -1,4 +1,4 @@
-"""Liars about numbers: what a commit counts of itself, and what the history tells of it, is not so."""
+"""Mutants with wrong operation metrics, in the commit or in the history."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from delta_adapters.reference import CommitBuilder, Reference
 from delta_models import operations as ops
 from delta_models.table import Table
 from tests.mutants import stories
+from tests.mutants.introspection import PAST, BendsQueries
 from tests.mutants.registry import trips
-from tests.mutants.tellers import PAST, BendsWhatIsTold
 
 PART_OF_A_FILE = (*stories.PLAIN, ops.Delete(stories.compare(stories.ID, "=", stories.number(1))))
 
 
 class Miscounts(Reference):
-    """Counts one too many."""
+    """Adds one to each metric of `names`."""
 
     names: tuple[str, ...] = ()
 
     def counted(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        found = super().counted(operation, before, after, draft)
-        return {name: count + (name in self.names) for name, count in found.items()}
+        counts = super().counted(operation, before, after, draft)
+        return {name: count + (name in self.names) for name, count in counts.items()}
 
 
 @trips("metrics.rows-written", stories.APPEND)
@@ -61,14 +61,14 @@ class CountsUpdatesAsInserts(Reference):
     def counted(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        found = super().counted(operation, before, after, draft)
-        moved = found.pop("numTargetRowsUpdated", 0)
+        counts = super().counted(operation, before, after, draft)
+        moved = counts.pop("numTargetRowsUpdated", 0)
         if moved:
-            found |= {
-                "numTargetRowsInserted": found["numTargetRowsInserted"] + moved,
+            counts |= {
+                "numTargetRowsInserted": counts["numTargetRowsInserted"] + moved,
                 "numTargetRowsUpdated": 0,
             }
-        return found
+        return counts
 
 
 @trips("metrics.files", stories.OPTIMIZE)
@@ -78,19 +78,19 @@ class MiscountsItsNewFiles(Miscounts):
     names = ("numAddedFiles",)
 
 
-class BendsTheHistory(BendsWhatIsTold):
-    """Lies in one column of the history."""
+class BendsTheHistory(BendsQueries):
+    """Changes one column of the history by `value`, which a mutant defines."""
 
     kind = ops.History
     column = ""
 
     def bend(self, answer):
-        at = answer.table.column_names.index(self.column)
-        told = answer.table.column(at)
-        values = pa.array([self.value(each) for each in told.to_pylist()], told.type)
-        return type(answer)(answer.table.set_column(at, self.column, values), answer.version)
+        position = answer.table.column_names.index(self.column)
+        column = answer.table.column(position)
+        values = pa.array([self.value(value) for value in column.to_pylist()], column.type)
+        return type(answer)(answer.table.set_column(position, self.column, values), answer.version)
 
-    def value(self, said):
+    def value(self, honest):
         raise NotImplementedError
 
 
@@ -100,7 +100,7 @@ class CallsEverythingAWrite(BendsTheHistory):
 
     column = "operation"
 
-    def value(self, said):
+    def value(self, honest):
         return "WRITE"
 
 
@@ -110,5 +110,5 @@ class TellsOtherCounts(BendsTheHistory):
 
     column = "metrics"
 
-    def value(self, said):
-        return said and [(name, str(int(value) + 1)) for name, value in said]
+    def value(self, honest):
+        return honest and [(name, str(int(value) + 1)) for name, value in honest]

@@ -1,4 +1,4 @@
-"""Liars about identity columns, whose values nobody but the table knows beforehand."""
+"""Mutants that generate wrong values for identity columns, or keep a wrong high-water mark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from delta_models.table.identity import generated_identity
 from delta_models.values import Rows
 from tests.mutants import stories
 from tests.mutants.registry import trips
-from tests.mutants.wrappers import ButDrafts, OnOne
+from tests.mutants.wrappers import WrongDraft, WrongOperation
 
 SERIAL = generated_identity("serial", 10, 5, explicit=False)
 COUNTED = Struct((*stories.SCHEMA.fields, SERIAL))
@@ -65,7 +65,7 @@ class RestoresTheMark(Reference):
     """A restore brings the high-water mark of its state back as well."""
 
     def publish(self, version, forms):
-        restored = any(each.get("commitInfo", {}).get("operation") == "Restore" for each in forms)
+        restored = any(form.get("commitInfo", {}).get("operation") == "Restore" for form in forms)
         for form in forms:
             if restored and "metaData" in form:
                 schema = parse_schema(form["metaData"]["schemaString"])
@@ -75,33 +75,33 @@ class RestoresTheMark(Reference):
 
 
 @trips("outcome.identity-given-refused", GIVE)
-class TakesAnyNumber(OnOne):
+class TakesAnyNumber(WrongOperation):
     """A value for a column that is always generated is written."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         if "serial" not in operation.rows.schema.names:
-            return self.honest(operation, snapshot, tag)
+            return self.perform_honestly(operation, snapshot, tag)
         return self.write_rows(snapshot, *operation.rows.rows)
 
 
 @trips("outcome.identity-update-refused", ASSIGN)
-class UpdatesNumbers(OnOne):
+class UpdatesNumbers(WrongOperation):
     """An update of an identity column succeeds, and does nothing."""
 
     kind = ops.Update
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return NoChange()
 
 
 @trips("write.schema", COUNT)
-class ForgetsItsStep(ButDrafts):
+class ForgetsItsStep(WrongDraft):
     """An append changes the step of an identity column."""
 
     def bend(self, draft, operation, snapshot):
         for form in draft.others:
             if "metaData" in form:
-                said = json.loads(form["metaData"]["schemaString"])
-                said["fields"][-1]["metadata"]["delta.identity.step"] = 1
-                form["metaData"]["schemaString"] = json.dumps(said)
+                schema = json.loads(form["metaData"]["schemaString"])
+                schema["fields"][-1]["metadata"]["delta.identity.step"] = 1
+                form["metaData"]["schemaString"] = json.dumps(schema)
         return draft

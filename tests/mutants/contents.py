@@ -1,4 +1,4 @@
-"""Liars about what operations mean: rows, schema and properties are other than they should be."""
+"""Mutants whose operations leave wrong rows, schemas or properties."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from delta_models.log.reader import live_adds
 from delta_models.table import Table
 from tests.mutants import stories
 from tests.mutants.registry import trips
-from tests.mutants.wrappers import ButDrafts, OnOne
+from tests.mutants.wrappers import WrongDraft, WrongOperation
 
 
 @trips("contents.create-as", (ops.CreateAs(stories.rows((1, "a", 1.0), (2, "b", 2.0)), source_dropped=True),))
-class KeepsNothingOfADroppedSource(OnOne):
+class KeepsNothingOfADroppedSource(WrongOperation):
     """A table that is created from another one loses its rows when that is dropped."""
 
     kind = ops.CreateAs
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         columns = operation.rows.schema
         draft = self.draft(operation, snapshot, Table(), Table(True, columns, operation.partition_by))
         return self.commit(draft, snapshot, "CreateAs", tag)
@@ -36,21 +36,21 @@ class PointsAtADroppedSource(Reference):
         made = super().write(layout, rows, files, data_change=data_change)
         source = self.folder.resolve().parent / "source"
         source.mkdir()
-        for each in made:
-            file = self.folder / each["add"]["path"]
+        for form in made:
+            file = self.folder / form["add"]["path"]
             file.rename(source / file.name)
-            each["add"]["path"] = (source / file.name).as_uri()
+            form["add"]["path"] = (source / file.name).as_uri()
         shutil.rmtree(source)
         return made
 
 
 @trips("contents.create", stories.APPEND)
-class CreatesARow(OnOne):
+class CreatesARow(WrongOperation):
     """A new table has a row already."""
 
     kind = ops.Create
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         draft = self.draft(operation, None, Table(), Table(True, operation.schema, operation.partition_by))
         layout = Layout(operation.schema, operation.partition_by)
         draft.adds = self.write(layout, [(1, "a", 1.0)], 1, data_change=True)
@@ -58,17 +58,17 @@ class CreatesARow(OnOne):
 
 
 @trips("contents.create-if-not-exists", stories.CREATE_IF_NOT_EXISTS)
-class ClearsWhatExists(OnOne):
+class ClearsWhatExists(WrongOperation):
     """Creating a table only if there is none empties the one that is there."""
 
     kind = ops.Create
 
-    def crook(self, operation, snapshot, tag):
-        return self.lose_a_file(snapshot) if snapshot else self.honest(operation, snapshot, tag)
+    def perform_wrongly(self, operation, snapshot, tag):
+        return self.lose_a_file(snapshot) if snapshot else self.perform_honestly(operation, snapshot, tag)
 
 
 @trips("contents.append", stories.APPEND)
-class DropsARow(ButDrafts):
+class DropsARow(WrongDraft):
     """An append loses its last row."""
 
     def draft(self, operation, snapshot, before, after):
@@ -78,15 +78,19 @@ class DropsARow(ButDrafts):
 
 
 @trips("contents.append-nothing", stories.APPEND_NOTHING)
-class AppendsNothingBadly(OnOne):
+class AppendsNothingBadly(WrongOperation):
     """An append of no rows takes a file away."""
 
-    def crook(self, operation, snapshot, tag):
-        return self.honest(operation, snapshot, tag) if operation.rows.rows else self.lose_a_file(snapshot)
+    def perform_wrongly(self, operation, snapshot, tag):
+        return (
+            self.perform_honestly(operation, snapshot, tag)
+            if operation.rows.rows
+            else self.lose_a_file(snapshot)
+        )
 
 
 @trips("contents.overwrite", stories.OVERWRITE)
-class DropsARemove(ButDrafts):
+class DropsARemove(WrongDraft):
     """An overwrite forgets to remove the old files."""
 
     kind = ops.Overwrite
@@ -97,7 +101,7 @@ class DropsARemove(ButDrafts):
 
 
 @trips("contents.replace-where", stories.REPLACE_WHERE)
-class ReplacesEverything(ButDrafts):
+class ReplacesEverything(WrongDraft):
     """An overwrite with a predicate overwrites the whole table."""
 
     kind = ops.Overwrite
@@ -129,7 +133,7 @@ class KeepsEmptyTexts(Reference):
 
 @trips("contents.delete", stories.DELETE)
 @trips("metamorphic.delete-takes-what-filter-picks", stories.DELETE)
-class DeletesUnknowns(ButDrafts):
+class DeletesUnknowns(WrongDraft):
     """A delete takes the rows as well for which its predicate is unknown."""
 
     kind = ops.Delete
@@ -142,7 +146,7 @@ class DeletesUnknowns(ButDrafts):
 
 
 @trips("contents.delete-all", stories.DELETE_ALL)
-class DeletesAllButOneFile(ButDrafts):
+class DeletesAllButOneFile(WrongDraft):
     """A delete of everything leaves a file."""
 
     kind = ops.Delete
@@ -153,17 +157,17 @@ class DeletesAllButOneFile(ButDrafts):
 
 
 @trips("contents.delete-nothing", stories.DELETE_NOTHING)
-class DeletesAtLeastOne(OnOne):
+class DeletesAtLeastOne(WrongOperation):
     """A delete that picks no row takes a file away."""
 
     kind = ops.Delete
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.lose_a_file(snapshot)
 
 
 @trips("contents.update", stories.UPDATE)
-class UpdatesTwice(ButDrafts):
+class UpdatesTwice(WrongDraft):
     """An update writes its rows twice."""
 
     kind = ops.Update
@@ -175,17 +179,17 @@ class UpdatesTwice(ButDrafts):
 
 
 @trips("contents.update-nothing", stories.UPDATE_NOTHING)
-class UpdatesAtLeastOne(OnOne):
+class UpdatesAtLeastOne(WrongOperation):
     """An update that picks no row takes a file away."""
 
     kind = ops.Update
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.lose_a_file(snapshot)
 
 
 @trips("contents.merge", stories.MERGE)
-class ForgetsInserts(ButDrafts):
+class ForgetsInserts(WrongDraft):
     """A merge does not insert."""
 
     kind = ops.Merge
@@ -197,12 +201,12 @@ class ForgetsInserts(ButDrafts):
 
 
 @trips("contents.merge-nothing", stories.MERGE_NOTHING)
-class MergesAtLeastOne(OnOne):
+class MergesAtLeastOne(WrongOperation):
     """A merge in which no clause acts takes a file away."""
 
     kind = ops.Merge
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.lose_a_file(snapshot)
 
 
@@ -226,12 +230,12 @@ class CompactsBadly(Reference):
 
 
 @trips("contents.vacuum", stories.VACUUM)
-class VacuumsOutOfTheTable(OnOne):
+class VacuumsOutOfTheTable(WrongOperation):
     """A vacuum takes a live file out of the table."""
 
     kind = ops.Vacuum
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.lose_a_file(snapshot)
 
 
@@ -241,13 +245,13 @@ class ForgetsInCheckpoints(Reference):
     """A checkpoint lacks a live file."""
 
     def checkpoint(self, snapshot):
-        key = next(iter(snapshot.live))
-        live = {each: add for each, add in snapshot.live.items() if each != key}
+        forgotten = next(iter(snapshot.live))
+        live = {key: add for key, add in snapshot.live.items() if key != forgotten}
         super().checkpoint(replace(snapshot, live=live))
 
 
 @trips("contents.set-properties", stories.SET)
-class SetsOtherProperties(ButDrafts):
+class SetsOtherProperties(WrongDraft):
     """A property gets another value than was asked for."""
 
     kind = ops.SetProperties
@@ -258,7 +262,7 @@ class SetsOtherProperties(ButDrafts):
 
 
 @trips("contents.unset-properties", stories.UNSET)
-class KeepsProperties(ButDrafts):
+class KeepsProperties(WrongDraft):
     """A property that is taken away stays."""
 
     kind = ops.UnsetProperties

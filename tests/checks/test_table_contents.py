@@ -1,4 +1,4 @@
-"""An engine that cuts blanks, or stores them, is judged by what it did and not by the first thing allowed."""
+"""CHAR and VARCHAR: an engine may cut or store blanks at the end, and the check accepts the one that it did."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from delta_models import operations as ops
 from delta_models.schema import LONG, Struct, struct
 from delta_models.table.char_varchar import char
 from delta_models.values import Rows
-from tests.mutants.ends import SHORT
+from tests.mutants.outcomes import SHORT
 from tests.mutants.stage import play
-from tests.mutants.wrappers import OnOne
+from tests.mutants.wrappers import WrongOperation
 
 BLANKS = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "ab   "),))), ops.Append(Rows(SHORT, ((2, "abc"),))))
 
@@ -18,42 +18,42 @@ WIDE = Struct((*struct(("id", LONG)).fields, char("text", 3)))
 FILLED = (ops.Create(WIDE), ops.Append(Rows(WIDE, ((1, "a"), (2, ""), (3, "abc")))))
 
 
-class CutsBlanks(OnOne):
+class CutsBlanks(WrongOperation):
     """Stores three code points of each text."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *((number, text[:3]) for number, text in operation.rows.rows))
 
 
-class StoresBlanks(OnOne):
+class StoresBlanks(WrongOperation):
     """Stores texts as they are."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *operation.rows.rows)
 
 
 def test_blanks_may_be_cut(tmp_path):
     played = play(CutsBlanks(), tmp_path / "table", BLANKS)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
 
 
-def test_blanks_that_are_stored_break_the_length_and_nothing_else(tmp_path):
+def test_stored_blanks_violate_the_length_and_nothing_else(tmp_path):
     played = play(StoresBlanks(), tmp_path / "table", BLANKS)
-    assert played.broken == {"outcome.too-long-refused"}, played.told()
+    assert played.broken == {"outcome.too-long-refused"}, played.describe()
     assert len(played.result) == len(BLANKS)
 
 
-class FillsInFront(OnOne):
+class FillsInFront(WrongOperation):
     """Puts the blanks that a text lacks in front of it."""
 
-    def crook(self, operation, snapshot, tag):
+    def perform_wrongly(self, operation, snapshot, tag):
         return self.write_rows(snapshot, *((number, text.rjust(3)) for number, text in operation.rows.rows))
 
 
-def test_a_text_is_the_same_with_and_without_the_blanks_that_fill_it_up(tmp_path):
+def test_a_char_may_be_stored_with_or_without_its_blanks(tmp_path):
     for name, engine in (("as it is", StoresBlanks()), ("filled up", Reference())):
         played = play(engine, tmp_path / name, FILLED)
-        assert played.broken == set(), played.told()
+        assert played.broken == set(), played.describe()
         assert len(played.result) == len(FILLED)
 
 

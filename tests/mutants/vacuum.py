@@ -1,4 +1,4 @@
-"""Liars that delete what a version within the retention still needs."""
+"""Mutants whose vacuum deletes what a version within the retention still needs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from delta_models.log import Add, deletion_vectors
 from delta_models.log.parsing import parse_action
 from delta_models.log.reader import live_adds
 from tests.mutants import stories
+from tests.mutants.introspection import CHANGED, MARKED
 from tests.mutants.registry import trips
-from tests.mutants.tellers import CHANGED, MARKED
 
 
 @trips("vacuum.keeps-data-files", stories.VACUUM_GENTLY)

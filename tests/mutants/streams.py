@@ -1,4 +1,4 @@
-"""Liars about what a reader that follows a table gets."""
+"""Mutants that give a streaming reader wrong rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.mutants import stories
 from tests.mutants.registry import trips
 
 RECORDED = ops.Create(stories.SCHEMA, (), (("delta.enableChangeDataFeed", "true"),))
-ROWS, INSERTS, CHANGES = (ops.ReadStream(each, each) for each in ("rows", "inserts", "changes"))
+ROWS, INSERTS, CHANGES = (ops.ReadStream(name, name) for name in ("rows", "inserts", "changes"))
 LAST = ops.Append(stories.rows((9, "z", 9.0)))
 GROWS = (stories.CREATE, stories.FILL, ROWS, stories.FILL_MORE, ROWS)
 REOPENED = (*GROWS, ops.Reopen(), LAST, ROWS)

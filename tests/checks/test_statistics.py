@@ -1,4 +1,4 @@
-"""NaN as the bound of a file whose NaN a deletion vector has taken away: wide bounds cover all that is left."""
+"""NaN as the bound of a file whose NaN a deletion vector deletes: a wide bound may be NaN, a tight one may not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.schema import DOUBLE, LONG, struct
 from delta_models.values import Rows
 from tests.mutants.stage import play
-from tests.mutants.wrappers import ButDrafts
+from tests.mutants.wrappers import WrongDraft
 
 SCHEMA = struct(("id", LONG), ("price", DOUBLE))
 STEPS = (
@@ -20,8 +20,8 @@ STEPS = (
 )
 
 
-class StaysTight(ButDrafts):
-    """Statistics are said to be tight still after a row went."""
+class StaysTight(WrongDraft):
+    """Says that bounds are tight after a deletion vector deleted a row."""
 
     kind = ops.Delete
 
@@ -33,10 +33,10 @@ class StaysTight(ButDrafts):
 
 def test_a_wide_maximum_may_be_nan(tmp_path):
     played = play(Reference(), tmp_path / "table", STEPS)
-    assert played.broken == set(), played.told()
+    assert played.broken == set(), played.describe()
 
 
-def test_a_tight_one_may_not(tmp_path):
+def test_a_tight_maximum_may_not_be_nan(tmp_path):
     played = play(StaysTight(), tmp_path / "table", STEPS)
-    assert "stats.tight-bounds" in played.broken, played.told()
+    assert "stats.tight-bounds" in played.broken, played.describe()
     assert "stats.max-values" not in played.broken

@@ -1,4 +1,4 @@
-"""The liars that the catalogue's issue names, and how they are played in drawn `dev` histories until they are heard."""
+"""Play the mutants that matter most in generated histories of the profile `dev` until a check catches them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from conformance.generation.state_machine import draw
 from conformance.histories import Step
 from conformance.planning.plan import Chunk, load_profile, make_plan
 from delta_adapters.reference import Reference
-from tests.mutants import answers, ends, logs, meanings, tellers
+from tests.mutants import contents, introspection, logs, outcomes, reads
 from tests.mutants.stage import Played, Table
 
 SEEDS = (1, 2, 3)
 NAMED = (
-    meanings.DropsARow,
-    ends.ReportsSuccess,
-    answers.StaleReads,
-    meanings.DropsARemove,
+    contents.DropsARow,
+    outcomes.ReportsSuccess,
+    reads.StaleReads,
+    contents.DropsARemove,
     logs.DuplicatesAnAdd,
     logs.WrongPartitionValue,
-    meanings.ForgetsInCheckpoints,
+    contents.ForgetsInCheckpoints,
     logs.HintAheadOfTheLog,
     logs.WideBoundsPresentedAsTight,
     logs.ResurrectsATombstone,
-    meanings.RestoresWithoutRemoving,
-    tellers.ForgetsAChange,
-    tellers.ForgetsVectorsAfterACheckpoint,
+    contents.RestoresWithoutRemoving,
+    introspection.ForgetsAChange,
+    introspection.ForgetsVectorsAfterACheckpoint,
 )
 
 
-class UntilHeard:
-    """Plays histories on an adapter until a rule is broken."""
+class UntilViolation:
+    """Plays generated histories on an adapter until it violates a requirement."""
 
     def __init__(self, adapter: type[Reference], folder: Path) -> None:
         self.adapter = adapter
@@ -55,11 +55,13 @@ class UntilHeard:
         return False  # to stop drawing in the middle would look flaky to Hypothesis
 
 
-def heard(adapter: type[Reference], seed: int, folder: Path, most: int | None = None) -> UntilHeard:
-    """Play the histories of the profile, `most` chunks of them if so many are enough."""
+def play_until_violation(
+    adapter: type[Reference], seed: int, folder: Path, most: int | None = None
+) -> UntilViolation:
+    """Play the histories of the profile, or of its first `most` chunks, until the adapter violates a requirement."""
     plan = make_plan(load_profile("dev"), seed, engines=("reference",), suites=("lockstep",))
-    game = UntilHeard(adapter, folder)
-    chunks: list[Chunk] = [each for each in plan.chunks if each.suite == "lockstep"][:most]
+    game = UntilViolation(adapter, folder)
+    chunks: list[Chunk] = [chunk for chunk in plan.chunks if chunk.suite == "lockstep"][:most]
     assert chunks
     for number, chunk in enumerate(chunks):
         game.folder = folder / str(number)

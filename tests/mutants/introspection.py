@@ -1,4 +1,4 @@
-"""Liars about what a table tells of itself: its changes, its past, its files, its rules and its protocol."""
+"""Mutants with wrong answers about a table: its changes, history and details; and with wrong rules and protocols."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ WIDER = Struct((*stories.SCHEMA.fields, Field("more", LONG)))
 GROWS = (*stories.PLAIN, ops.Append(Rows(WIDER, ((6, "f", 6.0, 6),)), schema_mode="merge"))
 
 
-class BendsWhatIsTold(Reference):
-    """Lies in what it tells."""
+class BendsQueries(Reference):
+    """Changes the answers to queries of one `kind` by `bend`, which a mutant defines."""
 
     kind: type[Query] = ops.ReadChanges
 
@@ -58,7 +58,7 @@ class BendsWhatIsTold(Reference):
 
 
 @trips("changes.told", FEED)
-class HidesItsChanges(BendsWhatIsTold):
+class HidesItsChanges(BendsQueries):
     """The change feed is refused although it was recorded."""
 
     def bend(self, answer):
@@ -66,7 +66,7 @@ class HidesItsChanges(BendsWhatIsTold):
 
 
 @trips("changes.across-new-columns", FEED_THAT_GROWS)
-class TellsOldRowsTwice(BendsWhatIsTold):
+class TellsOldRowsTwice(BendsQueries):
     """The change feed tells its first row twice, where a column is new."""
 
     def bend(self, answer):
@@ -74,18 +74,18 @@ class TellsOldRowsTwice(BendsWhatIsTold):
 
 
 @trips("changes.across-other-columns", FEED_THAT_IS_RENAMED)
-class ForgetsRenamedColumns(BendsWhatIsTold):
+class ForgetsRenamedColumns(BendsQueries):
     """In the change feed a renamed column is null in the rows from before."""
 
     def bend(self, answer):
-        told = answer.table
-        at = told.column_names.index("title")
-        nulls = pa.nulls(told.num_rows, told.column(at).type)
-        return Answer(told.set_column(at, "title", nulls))
+        table = answer.table
+        position = table.column_names.index("title")
+        nulls = pa.nulls(table.num_rows, table.column(position).type)
+        return Answer(table.set_column(position, "title", nulls))
 
 
 @trips("changes.columns", FEED)
-class HidesTheKindOfChange(BendsWhatIsTold):
+class HidesTheKindOfChange(BendsQueries):
     """The change feed does not say which kind of change a row is."""
 
     def bend(self, answer):
@@ -93,7 +93,7 @@ class HidesTheKindOfChange(BendsWhatIsTold):
 
 
 @trips("changes.rows", FEED)
-class TellsAChangeTwice(BendsWhatIsTold):
+class TellsAChangeTwice(BendsQueries):
     """The change feed tells its first row twice."""
 
     def bend(self, answer):
@@ -121,7 +121,7 @@ class RecordsNoChanges(Reference):
 
 
 @trips("changes.refused-where-not-recorded", NOT_RECORDED)
-class TellsChangesThatItDidNotRecord(BendsWhatIsTold):
+class TellsChangesThatItDidNotRecord(BendsQueries):
     """The change feed of a table that records none is empty."""
 
     def bend(self, answer):
@@ -129,7 +129,7 @@ class TellsChangesThatItDidNotRecord(BendsWhatIsTold):
 
 
 @trips("history.told", PAST)
-class HidesItsPast(BendsWhatIsTold):
+class HidesItsPast(BendsQueries):
     """The history is refused."""
 
     kind = ops.History
@@ -139,7 +139,7 @@ class HidesItsPast(BendsWhatIsTold):
 
 
 @trips("history.versions", PAST)
-class ForgetsAVersion(BendsWhatIsTold):
+class ForgetsAVersion(BendsQueries):
     """The history lacks the oldest version."""
 
     kind = ops.History
@@ -149,30 +149,30 @@ class ForgetsAVersion(BendsWhatIsTold):
 
 
 @trips("history.timestamps", TIMED_PAST)
-class TellsTimesOfDay(BendsWhatIsTold):
+class TellsTimesOfDay(BendsQueries):
     """The history gives each version a time that is a second late."""
 
     kind = ops.History
 
     def bend(self, answer):
-        at = answer.table.column_names.index("timestamp")
-        late = [str(int(each.as_py()) + 1_000) for each in answer.table.column(at)]
-        return Answer(answer.table.set_column(at, "timestamp", pa.array(late)))
+        position = answer.table.column_names.index("timestamp")
+        late = [str(int(time.as_py()) + 1_000) for time in answer.table.column(position)]
+        return Answer(answer.table.set_column(position, "timestamp", pa.array(late)))
 
 
 @trips("changes.commit-timestamps", FEED)
-class TellsChangesLate(BendsWhatIsTold):
+class TellsChangesLate(BendsQueries):
     """The change feed gives each row a time that is a millisecond after its commit."""
 
     def bend(self, answer):
-        at = answer.table.column_names.index("_commit_timestamp")
-        times = answer.table.column(at)
-        late = pa.array([each.value + 1_000 for each in times], pa.int64()).cast(times.type)
-        return Answer(answer.table.set_column(at, "_commit_timestamp", late))
+        position = answer.table.column_names.index("_commit_timestamp")
+        times = answer.table.column(position)
+        late = pa.array([time.value + 1_000 for time in times], pa.int64()).cast(times.type)
+        return Answer(answer.table.set_column(position, "_commit_timestamp", late))
 
 
 @trips("detail.told", DETAIL)
-class HidesItsDetails(BendsWhatIsTold):
+class HidesItsDetails(BendsQueries):
     """Nothing is said of the table."""
 
     kind = ops.Detail
@@ -182,15 +182,15 @@ class HidesItsDetails(BendsWhatIsTold):
 
 
 @trips("detail.true", DETAIL)
-class MiscountsItsFiles(BendsWhatIsTold):
+class MiscountsItsFiles(BendsQueries):
     """There is said to be one file more than there is."""
 
     kind = ops.Detail
 
     def bend(self, answer):
-        at = answer.table.column_names.index("numFiles")
-        more = pa.array([answer.table.column(at)[0].as_py() + 1], pa.int64())
-        return Answer(answer.table.set_column(at, "numFiles", more))
+        position = answer.table.column_names.index("numFiles")
+        more = pa.array([answer.table.column(position)[0].as_py() + 1], pa.int64())
+        return Answer(answer.table.set_column(position, "numFiles", more))
 
 
 @trips("write.column-order", GROWS)
@@ -202,8 +202,8 @@ class PutsNewColumnsFirst(Reference):
     ) -> CommitBuilder:
         if len(before.schema) and len(after.schema) > len(before.schema):
             moved = Struct((*after.schema.fields[len(before.schema) :], *before.schema.fields))
-            places = [after.schema.index(each.name) for each in moved]
-            rows = tuple(tuple(row[at] for at in places) for row in after.rows)
+            positions = [after.schema.index(field.name) for field in moved]
+            rows = tuple(tuple(row[position] for position in positions) for row in after.rows)
             after = replace(after, schema=moved, rows=rows)
         return super().draft(operation, snapshot, before, after)
 
@@ -250,7 +250,7 @@ class LetsAnythingIn(Reference):
 
 
 class BendsTheProtocol(Reference):
-    """Lies in the features that it names."""
+    """Changes the features that the protocol names by `named`, which a mutant defines."""
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
         for form in forms:
@@ -314,8 +314,8 @@ class FiltersAnythingElse(Reference):
     """A filter over columns of two types picks nothing."""
 
     def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
-        found = super().scan(snapshot, read)
-        return Rows(found.schema, ()) if read.where is not None else found
+        selected = super().scan(snapshot, read)
+        return Rows(selected.schema, ()) if read.where is not None else selected
 
 
 @trips("write.beyond-core", (*stories.TWICE, ops.Delete(MIXED.where)))

@@ -1,0 +1,29 @@
+"""All mutants: engines that are honest but for one documented fault. Importing this module registers them."""
+
+from __future__ import annotations
+
+from tests.mutants import (
+    contents,
+    identity_columns,
+    introspection,
+    logs,
+    metrics,
+    outcomes,
+    processes,
+    reads,
+    streams,
+    vacuum,
+)
+
+__all__ = [
+    "contents",
+    "identity_columns",
+    "introspection",
+    "logs",
+    "metrics",
+    "outcomes",
+    "processes",
+    "reads",
+    "streams",
+    "vacuum",
+]
