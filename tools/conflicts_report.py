@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.events.types import RaceOutcome, from_json, name_of
+from conformance.events.serialization import from_json, name_of
+from conformance.events.types import RaceOutcome
 from conformance.reporting.conflict_matrix import CELLS, HEAD, conflicts
 
 REPORT = Path(__file__).resolve().parent.parent / "reports" / "conflicts.md"

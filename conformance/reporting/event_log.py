@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from conformance.events import serialization
 from conformance.events import types as events
-from conformance.events.types import Event, EventError, RunEnded, RunStarted, UnknownEvent
+from conformance.events.serialization import EventError, UnknownEvent
+from conformance.events.types import Event, RunEnded, RunStarted
 from conformance.reporting.atomic_write import CannotWrite
 
 NAME = "events.jsonl"
@@ -63,7 +65,7 @@ class NewerFormat(JournalError):
     def __init__(self, path: Path, found: object, harness: object) -> None:
         super().__init__(
             f"{path}: written in format {found} by delta-conformance {harness}, and this version reads format "
-            f"{events.FORMAT}. Read it with that version or a newer one."
+            f"{serialization.FORMAT}. Read it with that version or a newer one."
         )
 
 
@@ -129,7 +131,7 @@ class EventLog:
         """Record the event, durably enough to survive the end of this process."""
         if self._file is None or events.is_transient(event):
             return
-        form = events.to_json(event) | {"at": round(time.monotonic() - self._opened, 3)}
+        form = serialization.to_json(event) | {"at": round(time.monotonic() - self._opened, 3)}
         try:
             self._file.write(json.dumps(form, separators=(",", ":")) + "\n")
             self._file.flush()
@@ -175,7 +177,7 @@ def _read_lines(path: Path, lines: list[str], *, torn: bool) -> Recording:
     passed_over = 0
     for number, line in enumerate(lines[1:], start=2):
         try:
-            found.append(events.from_line(line))
+            found.append(serialization.from_line(line))
         except UnknownEvent:
             passed_over += 1
         except EventError as error:
@@ -197,14 +199,14 @@ def _header(path: Path, line: str) -> Event:
     kind = form.get("event") if isinstance(form, dict) else None
     if not isinstance(kind, str):
         raise ForeignFile(path, "its first line is no event")
-    if kind != events.name_of(RunStarted):
-        if kind in events.KINDS:
+    if kind != serialization.name_of(RunStarted):
+        if kind in serialization.TYPES:
             raise NoHeader(path)
         raise ForeignFile(path, f"it begins with {kind[:40]!r}")
-    if form.get("format") != events.FORMAT:
+    if form.get("format") != serialization.FORMAT:
         raise NewerFormat(path, form.get("format"), form.get("harness"))
     try:
-        return events.from_json(form)
+        return serialization.from_json(form)
     except EventError as error:
         raise DamagedLine(path, 1, str(error)) from error
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from conformance.events.types import Bus, Listener, RunEnded
+from conformance.events.bus import Bus, Listener
+from conformance.events.types import RunEnded
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.reporting.event_log import NAME, EventLog
 from conformance.reporting.formats import write_all

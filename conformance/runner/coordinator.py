@@ -22,21 +22,23 @@ from typing import IO
 
 from conformance._version import harness_version
 from conformance.engine_pool import is_heavy
-from conformance.events.types import (  # fmt: skip
+from conformance.events.bus import Bus
+from conformance.events.serialization import (
     FORMAT,
+    EventError,
+    from_json,
+    name_of,
+)
+from conformance.events.types import (
     BudgetSpent,
-    Bus,
     ChunkEnded,
     EngineReady,
     EngineUnavailable,
     Event,
-    EventError,
     FindingFound,
     HarnessFault,
     Note,
     RunStarted,
-    from_json,
-    name_of,
 )
 from conformance.options import RunOptions
 from conformance.planning.plan import Chunk, Plan, load_profile, make_plan

@@ -2,7 +2,7 @@
 JSON.
 
     campaign -> worker   one line of settings, then one line a job: {"chunk": ...}; the end of the stream means no more
-    worker -> campaign   {"idle": true} when it wants a job, and events (`conformance.events.to_line`)
+    worker -> campaign   {"idle": true} when it wants a job, and events (`conformance.events.serialization.to_line`)
 
 Its stdout belongs to this protocol alone: descriptor 1 is turned to stderr before anything is imported that
 might print. SIGTERM, or the end of the campaign's process, ends it with all its hosts.
@@ -24,7 +24,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from conformance.events.types import Event, HarnessFault, to_line
+from conformance.events.serialization import to_line
+from conformance.events.types import Event, HarnessFault
 
 PR_SET_PDEATHSIG = 1
 STOPPED = 130

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.events.types import Note, RaceOutcome, to_line
+from conformance.events.serialization import to_line
+from conformance.events.types import Note, RaceOutcome
 from conformance.reporting.conflict_matrix import conflicts
 from conformance.reporting.html.page import page
 from conformance.reporting.markdown import text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from conformance.events import types
+from conformance.events import serialization
 from conformance.events.types import Event
 
 
@@ -16,7 +16,7 @@ class JsonLines:
 
     def __call__(self, event: Event) -> None:
         """Write the event."""
-        self._out.write(f"{types.to_line(event)}\n")
+        self._out.write(f"{serialization.to_line(event)}\n")
         self._out.flush()
 
     def close(self) -> None:

@@ -13,7 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from conformance.events.types import Event, FindingFound, name_of
+from conformance.events.serialization import name_of
+from conformance.events.types import Event, FindingFound
 from conformance.reporting.terminal.plain import event_lines
 from conformance.reporting.terminal.progress import Progress
 from conformance.reporting.text import plural, seconds

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -17,8 +18,6 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     Note,
-    from_json,
-    to_line,
 )
 from conformance.fault_injection import shim_build
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -16,8 +17,6 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     RaceOutcome,
-    from_json,
-    to_line,
 )
 from conformance.execution.table_session import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines

@@ -9,6 +9,7 @@ import pytest
 
 import delta_adapters
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -16,8 +17,6 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     RaceOutcome,
-    from_json,
-    to_line,
 )
 from conformance.execution.history_recorder import HistoryRecorder, features_of
 from conformance.execution.table_session import play
