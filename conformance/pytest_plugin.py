@@ -93,7 +93,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _plan(config: pytest.Config) -> Plan:
-    from conformance.planning.plan import PlanError  # noqa: PLC0415
+    from conformance.planning.profile import PlanError  # noqa: PLC0415
     from conformance.runner.coordinator import default_engines, plan_of  # noqa: PLC0415
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
 

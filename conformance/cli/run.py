@@ -110,7 +110,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def options_of(arguments: argparse.Namespace) -> RunOptions:
     """The options, all checked, and the run's folder made."""
-    from conformance.planning.plan import PlanError, load_profile, make_plan  # noqa: PLC0415 - --help needs no plan
+    from conformance.planning.plan import make_plan  # noqa: PLC0415 - --help needs no plan
+    from conformance.planning.profile import PlanError, load_profile  # noqa: PLC0415 - --help needs no plan
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:

@@ -22,10 +22,9 @@ from conformance.execution.engine_session import ANSWERS, LIVES, SPEAKS, EngineS
 from conformance.execution.table_session import StepResult, TableSession
 from conformance.findings.recorder import FindingContext, FindingRecorder
 from conformance.generation import SLOTS
-from conformance.histories import History, Step
+from conformance.histories import Chunk, History, Step
 from conformance.observations.observation import FaultContext, Observation
 from conformance.observations.recovery_state import AFTER, BEFORE
-from conformance.planning.plan import Chunk
 from delta_models.operations import Properties
 from delta_models.requirements import BY_ID, Violation
 from delta_models.wire_names import name_of

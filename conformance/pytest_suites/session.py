@@ -13,8 +13,8 @@ from conformance.engine_pool import EnginePool
 from conformance.events.types import EngineUnavailable, Event, FindingFound, HarnessFault
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
+from conformance.histories import Chunk
 from conformance.options import RunOptions
-from conformance.planning.plan import Chunk
 from conformance.reporting.recorder import Recorder
 from conformance.reporting.results import Results
 from conformance.runner.chunk import play_chunk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.pytest_suites.session import PytestRun
 
 SUITE = "lockstep"

@@ -10,15 +10,12 @@ import os
 import platform
 import selectors
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from conformance._version import harness_version
 from conformance.engine_pool import is_heavy
@@ -40,9 +37,12 @@ from conformance.events.types import (
     Note,
     RunStarted,
 )
+from conformance.histories import Chunk
 from conformance.options import RunOptions
-from conformance.planning.plan import Chunk, Plan, load_profile, make_plan
+from conformance.planning.plan import Plan, make_plan
+from conformance.planning.profile import load_profile
 from conformance.runner.worker import Settings
+from conformance.runner.worker_process import WorkerProcess
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine, prepare
 
 TIDY_UP = 30.0
@@ -87,70 +87,6 @@ def _is_able(spec: EngineSpec, bus: Bus) -> bool:
     if not found:
         bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
     return bool(found)
-
-
-class WorkerProcess:
-    """One worker process and the stream of its events. A `heavy` one gets to run engines on a JVM."""
-
-    def __init__(self, number: int, work: Path) -> None:
-        self.number = number
-        self.work = work
-        self.heavy = False
-        self.chunk: Chunk | None = None
-        self._log = work / "worker.log"
-        with self._log.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "conformance.runner.worker"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True,
-            )  # fmt: skip
-        self._unread = b""
-
-    def begin(self, settings: Settings) -> None:
-        """Tell it what it must know of the run; it asks for jobs from then on."""
-        self.heavy = settings.heavy
-        self._send(settings.to_line())
-
-    @property
-    def events(self) -> IO[bytes]:
-        """Where its lines come from."""
-        assert self.process.stdout is not None  # noqa: S101 - it was asked for
-        return self.process.stdout
-
-    def lines(self) -> Iterator[bytes] | None:
-        """The lines that have come; None when there will be no more."""
-        data = os.read(self.events.fileno(), 1 << 16)
-        if not data:
-            return None
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        return iter(lines)
-
-    def give(self, chunk: Chunk | None) -> None:
-        """A job, or word that there are no more."""
-        self.chunk = chunk
-        if chunk is not None:
-            self._send(json.dumps({"chunk": chunk.to_json()}))
-        elif self.process.stdin is not None:
-            self.process.stdin.close()
-
-    def end(self) -> None:
-        """Nothing of it is left afterwards; its hosts die with it."""
-        self.process.kill()
-        self.process.wait()
-        self.events.close()
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-
-    def stderr_tail(self) -> str:
-        """Its last words."""
-        return self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-
-    def _send(self, line: str) -> None:
-        assert self.process.stdin is not None  # noqa: S101 - it was asked for
-        try:
-            self.process.stdin.write(line.encode() + b"\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it is dead; the end of its events tells the campaign
 
 
 class Campaign:

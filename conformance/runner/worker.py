@@ -114,7 +114,7 @@ def _work(campaign: CoordinatorLink) -> None:
     from conformance.engine_pool import EnginePool  # noqa: PLC0415
     from conformance.fault_injection.instrumented_engines import InstrumentedEngines  # noqa: PLC0415
     from conformance.findings.recorder import FindingRecorder  # noqa: PLC0415
-    from conformance.planning.plan import Chunk  # noqa: PLC0415
+    from conformance.histories import Chunk  # noqa: PLC0415
     from conformance.runner.chunk import play_chunk  # noqa: PLC0415
     from conformance.suites.context import SuiteContext  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415

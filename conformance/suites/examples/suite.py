@@ -18,9 +18,8 @@ from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import StepResult, TableSession, play
 from conformance.findings import FindingError
-from conformance.histories import Step
+from conformance.histories import Chunk, Step
 from conformance.observations.observation import Observation
-from conformance.planning.plan import Chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.examples import EXAMPLES, Example, Orphan
 from conformance.suites.examples import ExampleStep as Written

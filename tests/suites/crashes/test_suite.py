@@ -24,8 +24,9 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation import TableShape
 from conformance.generation.state_machine import draw
-from conformance.histories import Step
-from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.histories import Chunk, Step
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.suite import CrashScenarios

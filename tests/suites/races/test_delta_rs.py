@@ -23,8 +23,7 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import key_of
 from conformance.findings.known_deviations import known_deviation
 from conformance.findings.recorder import FindingRecorder
-from conformance.histories import History, Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, History, Step
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.races.session import RaceTableSession

@@ -24,8 +24,7 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.races import TABLES, WEAKER
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.shrinking import shrink

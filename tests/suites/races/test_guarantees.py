@@ -11,7 +11,7 @@ from conformance.events.types import DeclaredClaim, Event, FindingFound, Harness
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
