@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from delta_adapters.engine_id import EngineId
+
 REPORTS = Path(__file__).resolve().parent.parent / "reports"
 RESULTS = ("passed", "failed", "out of scope")
 HEAD = """# Reference tables of others, read by engines
@@ -43,7 +45,7 @@ def answers(runs: Iterable[Path]) -> list[Answer]:
 
 def ruling_of(answer: Answer, rulings: Iterable[Ruling]) -> Ruling | None:
     """What is said of a failure."""
-    engine = answer["engine"].partition("@")[0]
+    engine = EngineId.parse(answer["engine"]).name
     return next(
         (ruling for ruling in rulings if ruling["engine"] == engine and answer["case"] in ruling["cases"]),
         None,
@@ -67,9 +69,9 @@ def document(found: list[Answer], rulings: list[Ruling]) -> tuple[str, list[Answ
 
 def idle(found: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
     """Engines and cases that are ruled on and do not fail, among the engines that answered."""
-    engines = {each["engine"].partition("@")[0] for each in found}
+    engines = {EngineId.parse(each["engine"]).name for each in found}
     failed = {
-        (each["engine"].partition("@")[0], each["case"]) for each in found if each["result"] == "failed"
+        (EngineId.parse(each["engine"]).name, each["case"]) for each in found if each["result"] == "failed"
     }
     ruled = [(ruling["engine"], case) for ruling in rulings for case in ruling["cases"]]
     return [(engine, case) for engine, case in ruled if engine in engines and (engine, case) not in failed]

@@ -13,6 +13,7 @@ from typing import Any
 from conformance.cli.argument_types import one_of
 from conformance.cli.describe import NotDescribed, describe
 from conformance.reporting.text import one_line
+from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import Availability, availability, engine_names, installed_version, parse_engine
 
 HELP = """\
@@ -83,7 +84,7 @@ def entry_of(name: str) -> EngineListing:
 
 def lines_of(entry: EngineListing) -> Iterator[str]:
     """An engine in a few lines."""
-    label = f"{entry.name}@{entry.version}" if entry.version else entry.name
+    label = EngineId(entry.name, entry.version)
     if entry.available:
         yield f"{label}  can run here"
     else:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from conformance.observations.observation import Observation
 from delta_adapters import capabilities
+from delta_adapters.engine_id import EngineId
 from delta_models.expressions import columns_of
 from delta_models.operations import Append, Merge, Operation, Overwrite, Update
 from delta_models.outcomes import Outcome, Rejected
@@ -68,18 +69,13 @@ def key_of(observation: Observation, violation: Violation) -> FindingKey:
         named = set(partition_by)  # of whole rows only the columns that place them say something
     return FindingKey(
         requirement=violation.requirement,
-        engine=engine_name(observation.engine),
+        engine=EngineId.parse(observation.engine).name,
         operation=name_of(operation),
         options=tuple(sorted((*options_of(operation), *_fault_options(observation)))),
         features=features_of(observation),
         types=types_of(named, schema, partition_by),
         outcome=outcome_class(observation.outcome) if violation.read is None else _answer_class(violation),
     )
-
-
-def engine_name(engine: str) -> str:
-    """`delta-rs` of `delta-rs@1.6.6`: versions are no part of a fingerprint."""
-    return engine.partition("@")[0]
 
 
 def outcome_class(outcome: Outcome | None) -> str:

@@ -13,6 +13,7 @@ from conformance.findings.fingerprint import key_of
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
 from conformance.observations.observation import Observation
+from delta_adapters.engine_id import EngineId
 from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Violation
 
@@ -48,8 +49,7 @@ class FindingRecorder:
         """Write the finding's folder, unless a history as short is kept already, and say what to tell."""
         seen, violation, requirement = found.seen, found.violation, BY_ID[found.violation.requirement]
         key = key_of(seen, violation)
-        version = seen.engine.partition("@")[2]
-        deviation = known_deviation(key, version or None, found.history)
+        deviation = known_deviation(key, EngineId.parse(seen.engine).version, found.history)
         known = deviation is not None or key.fingerprint in self._known
         finding = Finding(
             key=key,

@@ -18,6 +18,7 @@ from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, Fi
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
 from conformance.reporting.exit_status import judge
 from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from delta_adapters.engine_id import EngineId
 from delta_models.requirements import BY_ID
 
 Kind = TypeVar("Kind")
@@ -177,16 +178,18 @@ class ResultAggregator:
                 seconds[engine] = seconds.get(engine, 0.0) + spent
         lost = Counter(each.engine for each in self._all(types.EngineLost))
         for engine, ready in self._ready.items():
-            name, _, version = engine.partition("@")
+            identity = EngineId.parse(engine)
             yield EngineResult(
-                name, version or None, "tested", operations=operations[engine],
+                identity.name, identity.version, "tested", operations=operations[engine],
                 engine_seconds=round(seconds.get(engine, 0.0), 3), start_seconds=ready.seconds,
                 compatible_with=ready.compatible_with, homepage=ready.homepage, issue_tracker=ready.issue_tracker,
                 lost=lost[engine],
             )  # fmt: skip
         for engine, unavailable in self._unavailable.items():
-            name, _, version = engine.partition("@")
-            yield EngineResult(name, version or None, "unavailable", unavailable.why, unavailable.cure)
+            identity = EngineId.parse(engine)
+            yield EngineResult(
+                identity.name, identity.version, "unavailable", unavailable.why, unavailable.cure
+            )
 
     def _suite_results(self) -> Iterator[SuiteResult]:
         for name, suite in self._suites.items():
@@ -231,7 +234,7 @@ class ResultAggregator:
         floors = dict.fromkeys(floor for run in self._runs for floor in run.core)
         for floor in floors:
             for engine in self._ready:
-                if engine.partition("@")[0] == floor.engine:
+                if EngineId.parse(engine).name == floor.engine:
                     found.setdefault((floor.requirement, engine), []).append(floor)
         return found
 

@@ -9,6 +9,7 @@ from conformance.events import types
 from conformance.events.types import FindingFound
 from conformance.reporting.claims import Claim
 from conformance.reporting.exit_status import ExitStatus
+from delta_adapters.engine_id import EngineId
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class EngineResult:
 
     @property
     def label(self) -> str:
-        """The name with its version, where that is known."""
-        return f"{self.name}@{self.version}" if self.version else self.name
+        """The name, with the version if it is known."""
+        return str(EngineId(self.name, self.version))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import STEPS_HELD
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.shim_build import TurnstileProblem
-from conformance.findings.fingerprint import engine_name, key_of
+from conformance.findings.fingerprint import key_of
 from conformance.findings.known_deviations import known_deviation
 from conformance.findings.storage import Finding, FindingError, NotAFinding, load_finding
 from conformance.generation import SLOTS
 from conformance.histories import History
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.races.session import RaceTableSession
+from delta_adapters.engine_id import EngineId
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import HostError
@@ -66,7 +67,7 @@ def _engines(finding: Finding) -> tuple[str, ...]:
     bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
     if finding.suite == RACES:
         return tuple(bound[: _writers(finding.history)])  # twins are two
-    seated = [version for version in finding.versions if "@" in version]
+    seated = [engine for engine in finding.versions if EngineId.parse(engine).version]
     return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
 
 
@@ -168,19 +169,15 @@ def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list
 def _broken(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
     """The breaches by the finding's engine, whatever its version, each with its fingerprint; but for what else is known
     of it."""
-    own = known_deviation(finding.key, _version(finding.engine), finding.history)
+    own = known_deviation(finding.key, EngineId.parse(finding.engine).version, finding.history)
     for each in result:
         for violation in each.violations:
-            if engine_name(each.seen.engine) != finding.key.engine:
+            if EngineId.parse(each.seen.engine).name != finding.key.engine:
                 continue
             key = key_of(each.seen, violation)
-            deviation = known_deviation(key, _version(each.seen.engine), finding.history)
+            deviation = known_deviation(key, EngineId.parse(each.seen.engine).version, finding.history)
             if key.fingerprint == finding.fingerprint or deviation in {None, own}:
                 yield each, key.fingerprint
-
-
-def _version(engine: str) -> str | None:
-    return engine.partition("@")[2] or None
 
 
 def _told(name: str, finding: Finding, result: list[StepResult], played: int) -> ReplayResult:

@@ -15,6 +15,7 @@ from conformance.findings.scripts.log_assertions import symptom
 from conformance.findings.storage import Finding
 from conformance.findings.text import operation_text
 from delta_adapters.dialects import Inexpressible
+from delta_adapters.engine_id import EngineId
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.requirements import BY_ID
@@ -154,7 +155,7 @@ def _guarded(reading: list[str]) -> list[str]:
 def _title(finding: Finding, printer: ModuleType) -> str:
     requirement = BY_ID.get(finding.key.requirement)
     sentence = requirement.sentence if requirement else finding.key.requirement
-    version = finding.engine.partition("@")[2] if finding.key.engine == printer.NAME else ""
+    version = EngineId.parse(finding.engine).version if finding.key.engine == printer.NAME else None
     packages = printer.PACKAGES.format(version=f"=={version}" if version else "")
     detail = finding.detail.replace("\\", "\\\\").replace('"""', "'''")
     lines = [

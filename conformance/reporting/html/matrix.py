@@ -11,6 +11,7 @@ from conformance.reporting.html.markup import Markup, element, join
 from conformance.reporting.results import Results
 from conformance.reporting.text import plural
 from conformance.reporting.view_models import MatrixCell, MatrixRow, RequirementArea, areas, tested_engines
+from delta_adapters.engine_id import EngineId
 
 SYMBOLS: dict[Verdict, str] = {
     "holds": "✓",
@@ -78,9 +79,9 @@ def data_block(name: str, data: Any) -> Markup:
 
 
 def _engine_name(label: str) -> Iterator[Markup | str]:
-    name, _, version = label.partition("@")
-    yield name
-    yield element("small", version)
+    engine = EngineId.parse(label)
+    yield engine.name
+    yield element("small", engine.version or "")
 
 
 def _area(area: RequirementArea, columns: int) -> Markup:
