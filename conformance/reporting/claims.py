@@ -26,8 +26,6 @@ VERDICTS: dict[Verdict, str] = {
     "not-enough-evidence": "checked too rarely to say anything",
 }
 
-DECIDED: tuple[Verdict, ...] = ("holds", "differs", "known-deviation", "violated")
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClaimSetting:
