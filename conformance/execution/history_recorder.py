@@ -125,7 +125,7 @@ class HistoryRecorder:
             for fault in each.faults:
                 self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
             for violation in each.violations:
-                self._tell(self._keeper.keep(self._found(table_session, each, violation)))
+                self._tell(self._keeper.record(self._found(table_session, each, violation)))
                 if violation.requirement in HOW_LOST:
                     tail = each.engine_session.host.stderr_tail()
                     how = HOW_LOST[violation.requirement]
@@ -217,7 +217,7 @@ class HistoryRecorder:
         return FindingContext(
             history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self.steps)),
             number=self._number,
-            seen=step_result.seen,
+            observation=step_result.seen,
             violation=violation,
             slots=_bound(table_session) if len(table_session.sitting) > 1 else {},
             specs={each.engine: str(each.host.spec) for each in table_session.sitting},

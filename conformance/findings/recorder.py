@@ -31,7 +31,7 @@ class FindingContext:
 
     history: History
     number: int
-    seen: Observation
+    observation: Observation
     violation: Violation
     slots: Mapping[str, str]
     specs: Mapping[str, str]
@@ -49,12 +49,12 @@ class FindingRecorder:
         self._known = known
         self._kept: dict[str, tuple[bool, int]] = {}  # whether it was known, and its step
 
-    def keep(self, context: FindingContext) -> FindingFound:
+    def record(self, context: FindingContext) -> FindingFound:
         """Write the finding's folder and return the event that reports it.
 
         A folder with a history as short stays; but a new finding replaces a known one of the same fingerprint.
         """
-        observation, violation, history = context.seen, context.violation, context.history
+        observation, violation, history = context.observation, context.violation, context.history
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
         deviation = known_deviation(key, EngineId.parse(observation.engine).version, history)
