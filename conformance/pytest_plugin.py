@@ -5,6 +5,7 @@ It is loaded by every pytest run in the environment, so what it needs is importe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 RESULTS = pytest.StashKey["list[str]"]()
 CHUNK = "conformance_chunk"
 DEFAULT_PROFILE = "dev"
+# The name that users type for `conformance.pytest_suites`, for all of it or for one of its modules.
+TYPED = re.compile(r"conformance\.suites(?=$|::|\.test_)")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,6 +48,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-out", type=Path, default=Path("conformance-results"), metavar="DIR",
         help="where the run's folder is made (default: conformance-results)",
     )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have `--pyargs conformance.suites` collect `conformance.pytest_suites`, where the tests of the suites are."""
+    if config.getoption("pyargs"):
+        config.args[:] = [TYPED.sub("conformance.pytest_suites", argument) for argument in config.args]
 
 
 def pytest_collection(session: pytest.Session) -> None:
