@@ -15,7 +15,9 @@ from itertools import zip_longest
 
 from conformance.events.types import EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, Chunk
-from conformance.planning.profile import PlanError, Profile, SuitePlan
+from conformance.options import RunOptions
+from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
+from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
 PLAIN = "plain"  # the name of a suite's histories that are of no table profile
@@ -57,6 +59,31 @@ def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -
         sum(chunk.steps * count for chunk, count in zip(chunks, played, strict=True)),
         dear=sum(chunk.steps * count for chunk, count in zip(chunks, on_jvm, strict=True)),
         numbers=() if numbers == tuple(range(len(chunks))) else numbers,
+    )
+
+
+def engine_specs(options: RunOptions) -> list[EngineSpec]:
+    """The engines of a run: those of its options, or the default ones. Raises UnknownEngine."""
+    return [parse_engine(engine) for engine in options.engines or default_engines()]
+
+
+def default_engines() -> tuple[str, ...]:
+    """The project's own engines, whether they can run here or not, but for those whose agreement is no evidence."""
+    return tuple(
+        name for name in engine_names() if name in KNOWN and KNOWN[name].counts and KNOWN[name].by_default
+    )
+
+
+def plan_run(options: RunOptions) -> Plan:
+    """Plan a run by its options. Raises PlanError and UnknownEngine."""
+    return make_plan(
+        load_profile(options.profile),
+        options.seed,
+        engines=tuple(dict.fromkeys(spec.name for spec in engine_specs(options))),
+        suites=options.suites,
+        tables=options.tables,
+        examples=options.examples,
+        steps=options.steps,
     )
 
 

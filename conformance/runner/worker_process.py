@@ -15,7 +15,7 @@ from conformance.runner.worker import Settings
 
 
 class WorkerProcess:
-    """One worker process and the stream of its events. A `heavy` one gets to run engines on a JVM."""
+    """One worker process and the stream of its events. A `heavy` worker runs engines on a JVM, too."""
 
     def __init__(self, number: int, work: Path) -> None:
         self.number = number
@@ -31,18 +31,18 @@ class WorkerProcess:
         self._unread = b""
 
     def begin(self, settings: Settings) -> None:
-        """Tell it what it must know of the run; it asks for jobs from then on."""
+        """Send the settings of the run; the worker asks for chunks from then on."""
         self.heavy = settings.heavy
         self._send(settings.to_line())
 
     @property
     def events(self) -> IO[bytes]:
-        """Where its lines come from."""
+        """The stream that its lines come from."""
         assert self.process.stdout is not None  # noqa: S101 - it was asked for
         return self.process.stdout
 
     def lines(self) -> Iterator[bytes] | None:
-        """The lines that have come; None when there will be no more."""
+        """The lines that have arrived; None at the end of the stream."""
         data = os.read(self.events.fileno(), 1 << 16)
         if not data:
             return None
@@ -50,7 +50,7 @@ class WorkerProcess:
         return iter(lines)
 
     def give(self, chunk: Chunk | None) -> None:
-        """A job, or word that there are no more."""
+        """Send a chunk, or the end of the stream if there are no more."""
         self.chunk = chunk
         if chunk is not None:
             self._send(json.dumps({"chunk": chunk.to_json()}))
@@ -58,7 +58,7 @@ class WorkerProcess:
             self.process.stdin.close()
 
     def end(self) -> None:
-        """Nothing of it is left afterwards; its hosts die with it."""
+        """Kill the process. Its hosts die with it."""
         self.process.kill()
         self.process.wait()
         self.events.close()
@@ -66,7 +66,7 @@ class WorkerProcess:
             self.process.stdin.close()
 
     def stderr_tail(self) -> str:
-        """Its last words."""
+        """The end of what it wrote to stderr."""
         return self._log.read_bytes()[-2000:].decode("utf-8", "replace").strip()
 
     def _send(self, line: str) -> None:
@@ -75,4 +75,4 @@ class WorkerProcess:
             self.process.stdin.write(line.encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # it is dead; the end of its events tells the campaign
+            pass  # it is dead; the end of its stream tells the coordinator
