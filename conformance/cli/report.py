@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.cli.errors import UsageError
 from conformance.reporting.atomic_write import CannotWrite
-from conformance.reporting.event_log import NAME, JournalError, NoRecording, Recording, read
+from conformance.reporting.event_log import NAME, NoRecording, Recording, RecordingError, read
 from conformance.reporting.results import Results
 from conformance.reporting.terminal.final_summary import closing_lines
 from conformance.reporting.text import here
@@ -66,7 +66,7 @@ def _recording(folder: Path) -> Recording:
         inside = sorted((each for each in folder.glob(f"*/{NAME}")), key=lambda path: path.parent.name)
         cure = f"There are runs inside: {here(inside[-1].parent)}" if inside else ""
         raise UsageError(str(error), cure) from error
-    except JournalError as error:
+    except RecordingError as error:
         raise UsageError(str(error)) from error
 
 

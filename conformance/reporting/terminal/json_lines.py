@@ -1,4 +1,4 @@
-"""Events for another program, as they happen: one line of JSON each, the same as in `events.jsonl`."""
+"""Events for another program, as they happen, in the form of `events.jsonl`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conformance.events.types import Event
 
 
 class JsonLines:
-    """A listener that writes events, those that are not recorded included."""
+    """A listener that writes each event as a line, those that are not recorded included."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -20,4 +20,4 @@ class JsonLines:
         self._out.flush()
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, since nothing is open."""
