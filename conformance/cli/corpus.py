@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
     specs = _engines(arguments.engines)
     try:
         questions = cases.find(arguments.paths)
-        asked = runner.asked_in(_files(arguments.after))
+        asked = runner.answered_questions(_files(arguments.after))
         folder = new_run_folder(arguments.out)
         point_latest(folder)
     except cases.NoCases as error:
