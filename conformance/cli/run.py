@@ -157,7 +157,7 @@ def play(options: RunOptions, plan: Plan, recorder: Recorder) -> None:
     from conformance.runner.coordinator import run_plan  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
 
     try:
-        with stoppable(recorder.bus.interrupt, deaf_afterwards=True):
+        with stoppable(recorder.bus.interrupt, ignore_afterwards=True):
             run_plan(options, plan, recorder.bus)
     except KeyboardInterrupt as stop:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))

@@ -1,4 +1,4 @@
-"""Engines take turns on one table: what one writes all others read, and all are held to the model after every step."""
+"""The suite `shared`: engines take turns on one table, and all read what one of them writes."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ SUITE = "shared"
 
 
 def test_engines_agree_on_one_table(conformance_session: PytestRun, conformance_chunk: Chunk) -> None:
-    """No engine breaks a rule, nor misreads what another one wrote, in the histories of this chunk."""
+    """No engine violates a requirement or misreads what another one wrote, in the histories of this chunk."""
     conformance_session.play(conformance_chunk).check()
