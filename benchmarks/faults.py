@@ -29,7 +29,7 @@ from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.suite import CrashScenarios

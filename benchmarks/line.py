@@ -27,8 +27,7 @@ from conformance.engine_pool import Engine, EnginePool
 from conformance.execution.engine_session import EngineSession, HostFailure
 from conformance.execution.table_session import TableSession, play
 from conformance.generation import TableShape, state_machine
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.suites.context import engine_session_of
 from delta_adapters.contract import Adapter, Query
 from delta_adapters.host_client import ReadReply, Reply

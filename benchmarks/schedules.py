@@ -30,7 +30,7 @@ from conformance.events.types import Event, RaceOutcome
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
 from conformance.suites.races.session import IN_TURN, SEVERAL, promises

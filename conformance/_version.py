@@ -1,4 +1,4 @@
-"""Which version of the harness this is."""
+"""The version of the harness."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The engines of one worker: a host each, started once, checked once, reused from history to history,
-restarted when lost.
+"""The engine pool: the engines of one process, each in a host of its own.
+
+The pool starts and checks a host once, reuses it from history to history, and restarts it when it is lost.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from delta_adapters.capabilities import Capabilities
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import HostError
-from delta_adapters.registry import KNOWN, EngineSpec
+from delta_adapters.registry import KNOWN, EngineSpec, prepare
 
 LIGHT_TIMEOUT = 60.0
 HEAVY_TIMEOUT = 180.0
@@ -27,7 +28,7 @@ TIMEOUT = "CONFORMANCE_CALL_TIMEOUT"
 
 @dataclass(slots=True)
 class Engine:
-    """An engine that was asked for; `host` is None when it can't run here. Heavy ones run on a JVM."""
+    """One engine of the run. `host` is None if the engine can't run here. A `heavy` engine runs on a JVM."""
 
     spec: EngineSpec
     heavy: bool
@@ -37,34 +38,34 @@ class Engine:
 
     @property
     def name(self) -> str:
-        """Its identity as soon as it runs, before that what was asked for."""
+        """The engine's identity as soon as it runs; before that its spec."""
         return str(self.host.identity) if self.host is not None and self.ready else str(self.spec)
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it claims."""
-        assert self.host is not None  # noqa: S101 - only engines that run are asked
+        """What the engine claims."""
+        assert self.host is not None  # noqa: S101 - the pool hands out engines that run
         return self.host.capabilities
 
     @property
     def timeout(self) -> float:
-        """How long it may take over one call."""
+        """Seconds that the engine may take over one call."""
         return call_timeout(heavy=self.heavy)
 
 
 class EnginePool:
-    """All engines of one worker."""
+    """All engines of one process."""
 
     def __init__(
         self,
         specs: Sequence[EngineSpec],
         work: Path,
-        tell: Callable[[Event], None],
+        emit: Callable[[Event], None],
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._environment = environment
         self._work = work
-        self._tell = tell
+        self._emit = emit
         self._engines = {str(spec): Engine(spec, is_heavy(spec)) for spec in specs}
 
     def __enter__(self) -> Self:
@@ -77,17 +78,17 @@ class EnginePool:
 
     @property
     def specs(self) -> Mapping[str, Engine]:
-        """All engines by what was asked for, whether they can run or not."""
+        """All engines by their spec, whether they can run or not."""
         return self._engines
 
     def begin(self, *, heavy: bool) -> None:
-        """Start hosts without waiting for them."""
+        """Start the hosts of heavy or of all other engines, without waiting for them."""
         for engine in self._engines.values():
             if engine.heavy is heavy and engine.host is None and not engine.ready:
                 self._start(engine)
 
     def get(self, name: str) -> Engine | None:
-        """An engine that runs; None if it can't, which is told once."""
+        """The engine, running; None if it can't run, which the pool reports once."""
         engine = self._engines[name]
         if not engine.ready:
             if engine.host is None:
@@ -114,7 +115,7 @@ class EnginePool:
             self._give_up(engine, str(error))
             return
         engine.ready = True
-        self._tell(
+        self._emit(
             EngineReady(
                 str(identity), identity.homepage, identity.issue_tracker, identity.compatible_with,
                 round(time.monotonic() - engine.began, 3),
@@ -122,7 +123,7 @@ class EnginePool:
         )  # fmt: skip
 
     def _restart(self, engine: Engine) -> None:
-        assert engine.host is not None  # noqa: S101 - the caller has looked
+        assert engine.host is not None  # noqa: S101 - the caller checked
         try:
             engine.host.restart().ready()
         except HostError as error:
@@ -134,23 +135,35 @@ class EnginePool:
             engine.host.kill()
         engine.host, engine.ready = None, True
         cure = "`conformance doctor` says what is missing on this machine."
-        self._tell(EngineUnavailable(name, why, cure))
+        self._emit(EngineUnavailable(name, why, cure))
+
+
+def available_engines(specs: Sequence[EngineSpec], emit: Callable[[Event], None]) -> list[EngineSpec]:
+    """The engines that can run on this machine; emits an event for each that can't."""
+    available = []
+    for spec in specs:
+        availability = prepare(spec)
+        if availability:
+            available.append(spec)
+        else:
+            emit(EngineUnavailable(str(spec), availability.why, availability.cure))
+    return available
 
 
 def call_timeout(*, heavy: bool) -> float:
-    """Seconds that an engine may take over one call; a very slow machine says more in `CONFORMANCE_CALL_TIMEOUT`."""
-    asked = os.environ.get(TIMEOUT)
-    if asked:
-        return float(asked)
+    """Seconds that an engine may take over one call. `CONFORMANCE_CALL_TIMEOUT` overrides it on a slow machine."""
+    override = os.environ.get(TIMEOUT)
+    if override:
+        return float(override)
     return HEAVY_TIMEOUT if heavy else LIGHT_TIMEOUT
 
 
 def is_heavy(spec: EngineSpec) -> bool:
-    """Whether an engine needs a JVM, so that its steps are dear."""
+    """Whether an engine runs on a JVM, so that its steps are slow."""
     known = KNOWN.get(spec.name)
     return known is not None and known.java
 
 
 def clear(folder: Path) -> None:
-    """A folder goes, with all that is in it."""
+    """Delete a folder with its content; nothing happens if it does not exist."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The names of the models' own errors, as findings show them and as the corpus compares them with error codes."""
+"""The names on disk of the models' errors: findings show them, and the corpus compares them with error codes."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ NAMES: dict[type[Exception], str] = {
 
 
 def error_name(error: Exception) -> str:
-    """The name of an error of the models; raises KeyError for any other."""
+    """The name of an error of the models. Raises KeyError for any other error."""
     return NAMES[type(error)]

@@ -1,11 +1,15 @@
-"""A history: commands drawn for one shape of table, the unit that is executed, kept, shrunk and replayed.
+"""Histories and the chunks that they are drawn in, as values.
 
-It holds nothing that an engine makes up. States are named by steps: "after step k" is the state after
-`steps[k]`.
+A history is a list of steps for one table: the unit that the harness executes, keeps, shrinks and replays. A chunk is
+a number of histories of one suite: the unit that a worker process plays.
+
+A history holds nothing that an engine makes up. It names the state of a table by a step: "after step k" is the state
+after `steps[k]`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +17,17 @@ from delta_models.codec import CodecError, decode, encode
 from delta_models.operations import Operation
 
 FORMAT = 1
+HISTORIES = 12  # in a chunk, unless the profile says otherwise
+STEPS = 25  # in a history, likewise
+DRAWN_FOR = {"crashes": "faults"}  # the table profile of a suite, if it is not the run's profile
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command; `slot` says who performs it on a shared table, None that all engines do, each on its copy.
+    """One operation and the slot of the engine that performs it.
 
-    `by` is the slot that did, where the engine of `slot` could not and handed it on; a replay asks that one.
+    If `slot` is None, every engine performs it on its own table. `by` is set if the engine of `slot` could not perform
+    it on a shared table: the slot of the engine that did, and that a replay takes.
     """
 
     operation: Operation
@@ -29,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Commands with where they came from: the suite, the run's profile, the chunk and its seed."""
+    """The steps of one table, with their origin: the suite, the run's profile, the chunk and its seed."""
 
     suite: str
     profile: str
@@ -38,7 +46,7 @@ class History:
     steps: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The versioned form of a file."""
+        """The versioned JSON form, as `history.json` holds it."""
         return {
             "format": FORMAT,
             "suite": self.suite,
@@ -54,16 +62,56 @@ class History:
 
     @classmethod
     def from_json(cls, form: Any) -> History:
-        """The inverse of `to_json`; raises CodecError with what is wrong."""
+        """Read a history from its JSON form. Raises CodecError with the fault."""
         if not isinstance(form, dict) or form.get("format") != FORMAT:
-            found = form.get("format") if isinstance(form, dict) else type(form).__name__
-            message = f"not a history of format {FORMAT} (found {found!r})"
+            version = form.get("format") if isinstance(form, dict) else type(form).__name__
+            message = f"not a history of format {FORMAT} (found {version!r})"
             raise CodecError(message)
         try:
             steps = tuple(
-                Step(decode(each["operation"]), each.get("slot"), each.get("by")) for each in form["steps"]
+                Step(decode(step["operation"]), step.get("slot"), step.get("by")) for step in form["steps"]
             )
             return cls(form["suite"], form["profile"], form["chunk"], form["seed"], steps)
         except (KeyError, TypeError) as error:
             message = f"malformed history: {error!r}"
             raise CodecError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A number of histories of one suite, drawn from one seed: the unit of jobs, shards and diffs.
+
+    `heavy` lists the histories, counted from 0, in which engines on a JVM take part. `table` names the table profile
+    that the histories are drawn for; if it is empty, the run's profile decides.
+    """
+
+    suite: str
+    profile: str
+    number: int
+    seed: int
+    histories: int = HISTORIES
+    steps: int = STEPS
+    heavy: tuple[int, ...] = ()
+    table: str = ""
+
+    @property
+    def name(self) -> str:
+        """The chunk's name, for people and for files."""
+        return f"{self.suite}-{self.number}"
+
+    @property
+    def drawn_for(self) -> str:
+        """The table profile of its histories."""
+        return self.table or DRAWN_FOR.get(self.suite, self.profile)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form, as the coordinator sends it to a worker."""
+        return {
+            "suite": self.suite, "profile": self.profile, "number": self.number, "seed": self.seed,
+            "histories": self.histories, "steps": self.steps, "heavy": list(self.heavy), "table": self.table,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Chunk:
+        """Read a chunk from its JSON form."""
+        return cls(**{**form, "heavy": tuple(form["heavy"])})

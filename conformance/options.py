@@ -1,4 +1,4 @@
-"""What a run was asked to do: the command line's and pytest's words, checked and complete."""
+"""The options of a run, checked and complete, from the command line or from pytest."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ STORAGES = ("local",)
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """One run.
+    """The options of one run.
 
-    `folder` is the run's own, made already; findings go to `folder / "findings"`. No `engines`: all that can run
-    here; no `suites`: all that the profile plans; no `tables`: all kinds of histories. `examples` and `steps` stand in
-    for the plan's histories a suite and steps a history. `known` are the baseline's fingerprints. The run ends after
-    `max_findings` findings not known.
+    `folder` is the run's own and exists; findings go to `folder / "findings"`. Without `engines` the default ones run,
+    without `suites` all that the profile plans, without `tables` all kinds of histories. `examples` replaces the plan's
+    histories in each suite, and `steps` its steps in each history. `known` are the fingerprints of the baseline. The
+    run ends after `max_findings` new findings.
     """
 
     folder: Path

@@ -1,10 +1,11 @@
-"""The pytest plugin: options, fixtures and the terminal section; what a suite does lives in `conformance.suites`.
+"""The pytest plugin: its options, its fixtures and its section on the terminal.
 
-It is loaded by every pytest run in the environment, so what it needs is imported when it is asked for.
+Every pytest run in the environment loads this module, so it imports the harness only when a test needs it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +17,16 @@ if TYPE_CHECKING:
     from conformance.planning.plan import Plan
     from conformance.pytest_suites.session import PytestRun
 
+PLAN = pytest.StashKey["Plan"]()
 RESULTS = pytest.StashKey["list[str]"]()
 CHUNK = "conformance_chunk"
 DEFAULT_PROFILE = "dev"
+# The name that users type for `conformance.pytest_suites`, for all of it or for one of its modules.
+TYPED = re.compile(r"conformance\.suites(?=$|::|\.test_)")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, all beginning alike, so that they are in nobody's way."""
+    """Add the options. All begin with `--conformance-`, so that they collide with no other plugin."""
     group = parser.getgroup("conformance", "conformance of Delta Lake implementations")
     group.addoption(
         "--conformance-engine", action="append", default=[], metavar="NAME[@VERSION]",
@@ -47,15 +51,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Have `--pyargs conformance.suites` collect `conformance.pytest_suites`, where the tests of the suites are."""
+    if config.getoption("pyargs"):
+        config.args[:] = [TYPED.sub("conformance.pytest_suites", argument) for argument in config.args]
+
+
 def pytest_collection(session: pytest.Session) -> None:
-    """What was asked for in words that mean nothing is refused before anything is collected."""
+    """Plan the run before pytest collects, so that a wrong option ends it at once."""
     config = session.config
     if config.getoption("conformance_engine") or config.getoption("conformance_profile") != DEFAULT_PROFILE:
         _plan(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for a chunk is run once for each that the profile plans for its module's suite."""
+    """Run a test that uses `conformance_chunk` once for each planned chunk of its module's suite."""
     if CHUNK in metafunc.fixturenames:
         suite = metafunc.module.SUITE
         chunks = [chunk for chunk in _plan(metafunc.config).chunks if chunk.suite == suite]
@@ -64,13 +74,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def conformance_session(request: pytest.FixtureRequest) -> Iterator[PytestRun]:
-    """The run: engines started once, everything recorded, reports written at the end."""
+    """The run: it starts the engines once, records all events, and writes the reports at the end."""
     from conformance.pytest_suites.session import PytestRun  # noqa: PLC0415
     from conformance.reporting.run_folder import new_run_folder  # noqa: PLC0415
 
     config = request.config
     folder = new_run_folder(config.getoption("conformance_out"))
-    session = PytestRun(_options(config, folder))
+    session = PytestRun(_options(config, folder), _plan(config))
     yield session
     results = session.close()
     config.stash[RESULTS] = [
@@ -84,7 +94,7 @@ def conformance_session(request: pytest.FixtureRequest) -> Iterator[PytestRun]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What the run says on the whole: passed tests alone are no verdict."""
+    """Print the verdict of the run, because passed tests alone are no verdict."""
     lines = terminalreporter.config.stash.get(RESULTS, [])
     if lines:
         terminalreporter.section("conformance")
@@ -93,15 +103,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _plan(config: pytest.Config) -> Plan:
-    from conformance.planning.plan import PlanError  # noqa: PLC0415
-    from conformance.runner.coordinator import default_engines, plan_of  # noqa: PLC0415
-    from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415
+    """The plan of the run, made once. Raises UsageError."""
+    from conformance.planning.plan import plan_run  # noqa: PLC0415
+    from conformance.planning.profile import PlanError  # noqa: PLC0415
+    from delta_adapters.registry import UnknownEngine  # noqa: PLC0415
 
-    options = _options(config, Path())
-    try:
-        return plan_of(options, [parse_engine(engine) for engine in options.engines or default_engines()])
-    except (PlanError, UnknownEngine) as error:
-        raise pytest.UsageError(f"conformance: {error}") from error
+    if PLAN not in config.stash:
+        try:
+            config.stash[PLAN] = plan_run(_options(config, Path()))
+        except (PlanError, UnknownEngine) as error:
+            raise pytest.UsageError(f"conformance: {error}") from error
+    return config.stash[PLAN]
 
 
 def _options(config: pytest.Config, folder: Path) -> RunOptions:

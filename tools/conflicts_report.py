@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.events.types import RaceOutcome, from_json, name_of
-from conformance.reporting.conflict_matrix import CELLS, HEAD, conflicts
+from conformance.events.serialization import from_json, name_of
+from conformance.events.types import RaceOutcome
+from conformance.reporting.conflict_matrix import CELLS, HEAD, conflict_rows
 
 REPORT = Path(__file__).resolve().parent.parent / "reports" / "conflicts.md"
 TEXT = f"""# Two writers at once, observed
@@ -37,7 +38,7 @@ def raced(runs: Iterable[Path]) -> Iterator[RaceOutcome]:
 
 def document(events: Iterable[RaceOutcome]) -> str:
     """Return the report."""
-    return TEXT + "".join(f"| {' | '.join(conflict.cells)} |\n" for conflict in conflicts(events))
+    return TEXT + "".join(f"| {' | '.join(conflict.cells)} |\n" for conflict in conflict_rows(events))
 
 
 if __name__ == "__main__":

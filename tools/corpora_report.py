@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from delta_adapters.engine_id import EngineId
+
 REPORTS = Path(__file__).resolve().parent.parent / "reports"
 RESULTS = ("passed", "failed", "out of scope")
 HEAD = """# Reference tables of others, read by engines
@@ -42,7 +44,7 @@ def answers(runs: Iterable[Path]) -> list[Answer]:
 
 def ruling_of(answer: Answer, rulings: Iterable[Ruling]) -> Ruling | None:
     """Return the ruling on a failure, or None."""
-    engine = answer["engine"].partition("@")[0]
+    engine = EngineId.parse(answer["engine"]).name
     return next(
         (ruling for ruling in rulings if ruling["engine"] == engine and answer["case"] in ruling["cases"]),
         None,
@@ -68,9 +70,9 @@ def document(every_answer: list[Answer], rulings: list[Ruling]) -> tuple[str, li
 
 def needless_rulings(every_answer: list[Answer], rulings: list[Ruling]) -> list[tuple[str, str]]:
     """Return engines and cases with a ruling that do not fail, among the engines that answered."""
-    engines = {answer["engine"].partition("@")[0] for answer in every_answer}
+    engines = {EngineId.parse(answer["engine"]).name for answer in every_answer}
     failed = {
-        (answer["engine"].partition("@")[0], answer["case"])
+        (EngineId.parse(answer["engine"]).name, answer["case"])
         for answer in every_answer
         if answer["result"] == "failed"
     }

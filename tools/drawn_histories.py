@@ -24,8 +24,9 @@ from conformance.generation import TableShape
 from conformance.generation.choices import RandomChoices
 from conformance.generation.races import TABLES
 from conformance.generation.state_machine import draw
-from conformance.histories import Step
-from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.histories import Chunk, Step
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from conformance.suites.crashes.scenario_groups import stories
 from conformance.suites.crashes.scenarios import CrashScenario
 from conformance.suites.examples import EXAMPLES, Orphan

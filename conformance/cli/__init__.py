@@ -1,4 +1,4 @@
-"""The command line: a module a subcommand, which checks what was asked and hands it on; nothing is judged here."""
+"""The command line: a module for each subcommand, which checks the arguments and calls the package that does it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of arguments: each turns a word into a value, or says what it should have been."""
+"""Types of arguments: functions that turn an argument into a value, or raise with what was expected."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 def duration(text: str) -> float:
     """Seconds, from `90`, `90s`, `4m`, `1h30m`."""
-    found = _DURATION.fullmatch(text.strip()) if text.strip() else None
+    match = _DURATION.fullmatch(text.strip()) if text.strip() else None
     seconds = (
-        sum(float(part) * _SECONDS[unit] for unit, part in found.groupdict("0").items()) if found else 0.0
+        sum(float(part) * _SECONDS[unit] for unit, part in match.groupdict("0").items()) if match else 0.0
     )
     if not seconds:
         message = f"{text!r} is no length of time: write 90s, 4m or 1h30m"
@@ -41,7 +41,7 @@ def seed(text: str) -> int:
 
 
 def one_of(kind: str, known: tuple[str, ...]) -> Callable[[str], str]:
-    """A word of a list."""
+    """A type that accepts the words of a list only."""
 
     def check(text: str) -> str:
         if text not in known:

@@ -1,4 +1,4 @@
-"""`conformance corpus`: reference tables that others made, read by the oracle or by engines, and judged."""
+"""`conformance corpus`: ask the oracle or engines about reference tables that others made, and judge the answers."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Find the cases, ask, write, and say how it went."""
+    """Find the cases, ask all questions, write the answers and print the results."""
     from conformance.corpus import cases, runner  # noqa: PLC0415 - loads pyarrow; --help shall not wait for it
 
     specs = _engines(arguments.engines)
     try:
         questions = cases.find(arguments.paths)
-        asked = runner.asked_in(_files(arguments.after))
+        answered = runner.answered_questions(_files(arguments.after))
         folder = new_run_folder(arguments.out)
         point_latest(folder)
     except cases.NoCases as error:
@@ -69,21 +69,21 @@ def execute(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="delta-corpus-")))
         answerers, missing = _answerers(specs, work, stack)
-        open_ones = sum(
-            (answerer.name, one.corpus, one.case, one.spec) not in asked
+        unanswered = sum(
+            (answerer.name, question.corpus, question.case, question.spec) not in answered
             for answerer in answerers
-            for one in questions
+            for question in questions
         )
-        show = stack.enter_context(CorpusProgress(open_ones))
-        tally = runner.run(questions, answerers, folder, show.tell, asked)
-    sys.stdout.write("\n".join(_closing(tally, missing, folder / runner.FILE)) + "\n")
-    if tally.failures:
+        show = stack.enter_context(CorpusProgress(unanswered))
+        case_counts = runner.run(questions, answerers, folder, show.count, answered)
+    sys.stdout.write("\n".join(_closing(case_counts, missing, folder / runner.FILE)) + "\n")
+    if case_counts.failures:
         return 1
     return 3 if missing else 0
 
 
 def _files(runs: list[Path]) -> list[Path]:
-    """The answers of earlier runs."""
+    """The files with the answers of earlier runs."""
     files = [run / "cases.jsonl" if run.is_dir() else run for run in runs]
     for file in files:
         if not file.is_file():
@@ -104,24 +104,24 @@ def _answerers(specs: list[EngineSpec], work: Path, stack: ExitStack) -> tuple[l
     from conformance.corpus.engine_reader import HostReader, NotAvailable  # noqa: PLC0415 - loads pyarrow
     from conformance.corpus.oracle import NAME, Oracle  # noqa: PLC0415 - the same
 
-    found: list[Answerer] = []
+    answerers: list[Answerer] = []
     missing: list[str] = []
     for spec in specs:
         if str(spec) == NAME:
-            found.append(Oracle())
+            answerers.append(Oracle())
             continue
         try:
-            reader = HostReader(spec, work / f"host{len(found)}")
+            reader = HostReader(spec, work / f"host{len(answerers)}")
         except NotAvailable as error:
             missing.append(f"{spec} can't run here: {error}")
             continue
         stack.callback(reader.close)
-        found.append(reader)
-    return found, missing
+        answerers.append(reader)
+    return answerers, missing
 
 
 class CorpusProgress:
-    """How far the run is: a bar on a terminal, a line every few seconds elsewhere."""
+    """Shows how far the run is: a bar on a terminal, a line for each tenth elsewhere."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -138,8 +138,8 @@ class CorpusProgress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def tell(self, line: CaseLine) -> None:
-        """One more question is answered."""
+    def count(self, line: CaseLine) -> None:
+        """Count an answer."""
         self._done += 1
         self._failed += line.verdict.result == "failed"
         if self._bar:
@@ -155,30 +155,30 @@ class CorpusProgress:
             sys.stdout.flush()
 
 
-def _closing(tally: CaseCounts, missing: list[str], file: Path) -> Iterator[str]:
+def _closing(case_counts: CaseCounts, missing: list[str], file: Path) -> Iterator[str]:
     results = ("passed", "failed", "out of scope")
     yield ""
-    rows = sorted({key[:3] for key in tally.counts})
-    widths = [max([len(each[at]) for each in rows] + [6]) for at in range(3)]
+    rows = sorted({key[:3] for key in case_counts.counts})
+    widths = [max([len(row[column]) for row in rows] + [6]) for column in range(3)]
     heads = ("engine", "corpus", "kind")
     yield "  ".join([*(head.ljust(width) for head, width in zip(heads, widths, strict=True)), *results])
     for row in rows:
-        counts = [str(tally.counts[(*row, result)]).rjust(len(result)) for result in results]
+        counts = [str(case_counts.counts[(*row, result)]).rjust(len(result)) for result in results]
         yield "  ".join([*(part.ljust(width) for part, width in zip(row, widths, strict=True)), *counts])
     totals = [
-        str(sum(count for key, count in tally.counts.items() if key[3] == result)).rjust(len(result))
+        str(sum(count for key, count in case_counts.counts.items() if key[3] == result)).rjust(len(result))
         for result in results
     ]
     yield "  ".join(["total".ljust(widths[0]), " " * widths[1], " " * widths[2], *totals])
-    if tally.failures:
+    if case_counts.failures:
         yield ""
-    for line in tally.failures[:MOST_SHOWN]:
-        asked = line.question
-        yield f"failed: {line.engine} {asked.corpus} {asked.case} {asked.spec}"
+    for line in case_counts.failures[:MOST_SHOWN]:
+        question = line.question
+        yield f"failed: {line.engine} {question.corpus} {question.case} {question.spec}"
         yield f"        {one_line(line.verdict.why, 240)}"
-    if len(tally.failures) > MOST_SHOWN:
-        yield f"... and {len(tally.failures) - MOST_SHOWN} more in the file"
+    if len(case_counts.failures) > MOST_SHOWN:
+        yield f"... and {len(case_counts.failures) - MOST_SHOWN} more in the file"
     yield ""
     yield from missing
-    asked_in_all = sum(tally.counts.values())
-    yield f"{plural(asked_in_all, 'question')} in {seconds(tally.seconds)}. Written: {here(file)}"
+    total = sum(case_counts.counts.values())
+    yield f"{plural(total, 'question')} in {seconds(case_counts.seconds)}. Written: {here(file)}"

@@ -1,6 +1,6 @@
-"""`python -m conformance.cli.describe ADAPTER`: what an adapter says of its engine, without starting it, as JSON.
+"""`python -m conformance.cli.describe ADAPTER`: print what an adapter declares about its engine, as JSON.
 
-A process of its own, because loading an adapter loads its engine, which may print, or die.
+It runs in a process of its own, because loading an adapter loads its engine, which may print or die.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ TIMEOUT = 60
 
 
 class NotDescribed(RuntimeError):
-    """The adapter can't be loaded, or says nothing of use. The message is why."""
+    """The adapter can't be loaded or described. The message says why."""
 
 
 def describe(adapter: str) -> dict[str, Any]:
-    """The identity and the capability document of an adapter, told by a process that ends at once."""
+    """The identity and the capability document of an adapter. Raises NotDescribed."""
     command = [sys.executable, "-P", "-m", "conformance.cli.describe", adapter]
     try:
-        told = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=False)
-        lines = told.stdout.decode("utf-8", "replace").strip().splitlines()
-        found: dict[str, Any] = json.loads(lines[-1]) if told.returncode == 0 and lines else {}
+        process = subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=False)
+        lines = process.stdout.decode("utf-8", "replace").strip().splitlines()
+        description: dict[str, Any] = json.loads(lines[-1]) if process.returncode == 0 and lines else {}
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         raise NotDescribed(str(error)) from error
-    if not found:
-        last = told.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [
-            f"exit code {told.returncode}"
+    if not description:
+        last = process.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [
+            f"exit code {process.returncode}"
         ]
         raise NotDescribed(f"its adapter can't be loaded: {last[0]}")
-    return found
+    return description
 
 
-def _tell(adapter: str) -> None:
+def _print_description(adapter: str) -> None:
     from delta_adapters.capabilities import Capabilities  # noqa: PLC0415 - only in the process that describes
     from delta_adapters.host_server import load  # noqa: PLC0415 - the same
 
@@ -52,4 +52,4 @@ def _tell(adapter: str) -> None:
 
 
 if __name__ == "__main__":
-    _tell(sys.argv[1])
+    _print_description(sys.argv[1])

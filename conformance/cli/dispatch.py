@@ -1,4 +1,4 @@
-"""The entry: finds the subcommand, runs it, and turns whatever goes wrong into one message and an exit code."""
+"""The entry point: run the subcommand, and turn any error into one message and an exit code."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ A first run: conformance run --profile dev
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with a help text written by hand and errors raised instead of printed."""
+    """An argparse parser with a help text written by hand, which raises errors in place of printing them."""
 
     def __init__(self, command: str, text: str) -> None:
         super().__init__(prog=f"conformance {command}".rstrip(), allow_abbrev=False)
         self._text = text
 
     def format_help(self) -> str:
-        """The text as it was written."""
+        """The help text, unchanged."""
         return self._text
 
     def error(self, message: str) -> NoReturn:
-        """What was typed is wrong."""
+        """Raise UsageError."""
         raise UsageError(message, f"See: {self.prog} --help")
 
 
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with stoppable(interrupt):
             code = _dispatch(words)
-        sys.stdout.flush()  # here, where a reader that went away is still no error worth a traceback
+        sys.stdout.flush()  # here, where a reader that went away leaves no traceback
     except UsageError as error:
         _say(f"conformance: {error}")
         return USAGE
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say("conformance: stopped")
         return STOPPED
     except BrokenPipeError:
-        # Whoever read our output went away. Python would complain once more when it flushes at exit.
+        # The reader of the output went away. Python would report it again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USAGE
     except Exception as error:  # noqa: BLE001 - the last resort: a message in place of a traceback

@@ -1,4 +1,4 @@
-"""`conformance doctor`: what is missing on this machine, and the line that mends it."""
+"""`conformance doctor`: say what this machine lacks for a run, and the command that mends it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OLDEST_PYTHON = (3, 11)
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing looked at: whether it is there, what was seen, and what to type if it is not."""
+    """The state of one thing that a run needs, what is there, and what to type if it is missing."""
 
     name: str
     state: str
@@ -53,19 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Look, tell, and return the exit code of the worst."""
-    found = list(examine(smoke=arguments.smoke))
+    """Examine the machine, print the diagnoses and return the exit code of the worst."""
+    diagnoses = list(examine(smoke=arguments.smoke))
     if arguments.format == "json":
         sys.stdout.write(
-            json.dumps({"format": 1, "findings": [asdict(each) for each in found]}, indent=1) + "\n"
+            json.dumps({"format": 1, "findings": [asdict(diagnosis) for diagnosis in diagnoses]}, indent=1)
+            + "\n"
         )
     else:
-        sys.stdout.write("\n".join(line for each in found for line in lines_of(each)) + "\n")
-    return max((EXITS[each.state] for each in found), key=(0, 3, 2).index)
+        sys.stdout.write("\n".join(line for diagnosis in diagnoses for line in lines_of(diagnosis)) + "\n")
+    return max((EXITS[diagnosis.state] for diagnosis in diagnoses), key=(0, 3, 2).index)
 
 
 def examine(*, smoke: bool = False) -> Iterator[Diagnosis]:
-    """Everything that a run needs, looked at one after the other."""
+    """Examine everything that a run needs, one after the other."""
     yield _python()
     yield _java()
     yield _compiler()
@@ -83,12 +84,12 @@ def examine(*, smoke: bool = False) -> Iterator[Diagnosis]:
                 yield _smoke(name)
 
 
-def lines_of(finding: Diagnosis) -> Iterator[str]:
-    """A finding in a line, or two with its cure."""
-    mark = {OK: "ok", NOTE: "note", MISSING: "MISSING", IMPOSSIBLE: "FAILS"}[finding.state]
-    yield f"{mark:<8} {finding.name:<18} {finding.seen}"
-    if finding.cure:
-        yield f"{'':<8} {'':<18} {finding.cure}"
+def lines_of(diagnosis: Diagnosis) -> Iterator[str]:
+    """A diagnosis as a line, or as two with its cure."""
+    mark = {OK: "ok", NOTE: "note", MISSING: "MISSING", IMPOSSIBLE: "FAILS"}[diagnosis.state]
+    yield f"{mark:<8} {diagnosis.name:<18} {diagnosis.seen}"
+    if diagnosis.cure:
+        yield f"{'':<8} {'':<18} {diagnosis.cure}"
 
 
 def _python() -> Diagnosis:
@@ -101,10 +102,10 @@ def _python() -> Diagnosis:
 
 
 def _java() -> Diagnosis:
-    found = java_availability()
-    if found:
+    java = java_availability()
+    if java:
         return Diagnosis("Java", OK, os.environ.get("JAVA_HOME") or shutil.which("java") or "found")
-    return Diagnosis("Java", MISSING, f"{one_line(found.why)}. Engines on Spark can't run", found.cure)
+    return Diagnosis("Java", MISSING, f"{one_line(java.why)}. Engines on Spark can't run", java.cure)
 
 
 def _compiler() -> Diagnosis:
@@ -118,10 +119,10 @@ def _compiler() -> Diagnosis:
 
 
 def _engine(name: str) -> Diagnosis:
-    found = availability(name)
-    if found:
+    engine = availability(name)
+    if engine:
         return Diagnosis(name, OK, "can run here")
-    return Diagnosis(name, MISSING if name in KNOWN else NOTE, one_line(found.why), found.cure)
+    return Diagnosis(name, MISSING if name in KNOWN else NOTE, one_line(engine.why), engine.cure)
 
 
 def _jars() -> Iterator[Diagnosis]:
@@ -141,14 +142,14 @@ def _jars() -> Iterator[Diagnosis]:
 
 
 def _folder(name: str, folder: Path, gigabytes: float, cure: str) -> Diagnosis:
-    """Whether a folder, or what is there of the way to it, can be written and has room."""
-    there = folder.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    """Diagnose whether a folder, or its nearest parent that exists, can be written and has room."""
+    existing = folder.absolute()
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
     try:
-        with tempfile.TemporaryFile(dir=there) as file:
+        with tempfile.TemporaryFile(dir=existing) as file:
             file.write(b"x")
-        free = shutil.disk_usage(there).free / GIGABYTE
+        free = shutil.disk_usage(existing).free / GIGABYTE
     except OSError as error:
         return Diagnosis(name, IMPOSSIBLE, f"{folder} can't be written: {error.strerror}", cure)
     if free < gigabytes:

@@ -1,4 +1,4 @@
-"""`conformance engines`: who can be run here, and what each declares."""
+"""`conformance engines`: list the engines, whether they can run here, and what they declare."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from conformance.cli.argument_types import one_of
 from conformance.cli.describe import NotDescribed, describe
 from conformance.reporting.text import one_line
+from delta_adapters.engine_id import EngineId
 from delta_adapters.registry import Availability, availability, engine_names, installed_version, parse_engine
 
 HELP = """\
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EngineListing:
-    """One engine, as far as it can be told without starting it."""
+    """One engine, with what is known without starting it."""
 
     name: str
     version: str | None
@@ -42,7 +43,7 @@ class EngineListing:
     capabilities: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """The form for machines."""
+        """The JSON form."""
         return {
             "name": self.name,
             "version": self.version,
@@ -56,34 +57,40 @@ class EngineListing:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """List them; 0 whatever can run."""
-    found = [entry_of(name) for name in engine_names()]
+    """List the engines; the exit code is always 0."""
+    listings = [entry_of(name) for name in engine_names()]
     if arguments.format == "json":
         sys.stdout.write(
-            json.dumps({"format": 1, "engines": [each.to_json() for each in found]}, indent=1) + "\n"
+            json.dumps({"format": 1, "engines": [listing.to_json() for listing in listings]}, indent=1) + "\n"
         )
     else:
-        sys.stdout.write("\n".join(line for each in found for line in lines_of(each)))
+        sys.stdout.write("\n".join(line for listing in listings for line in lines_of(listing)))
     return 0
 
 
 def entry_of(name: str) -> EngineListing:
-    """What can be told of an engine."""
+    """The listing of one engine."""
     spec = parse_engine(name)
     available = availability(spec)
     version = installed_version(name)
     try:
-        told = describe(spec.adapter)
+        description = describe(spec.adapter)
     except NotDescribed as error:
         if available:
             available = Availability(available=False, why=str(error), cure="conformance doctor")
         return EngineListing(name, version, available)
-    return EngineListing(name, told["identity"]["version"], available, told["identity"], told["capabilities"])
+    return EngineListing(
+        name,
+        description["identity"]["version"],
+        available,
+        description["identity"],
+        description["capabilities"],
+    )
 
 
 def lines_of(entry: EngineListing) -> Iterator[str]:
-    """An engine in a few lines."""
-    label = f"{entry.name}@{entry.version}" if entry.version else entry.name
+    """The lines that describe an engine."""
+    label = EngineId(entry.name, entry.version)
     if entry.available:
         yield f"{label}  can run here"
     else:
@@ -109,5 +116,5 @@ def _declared(document: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     yield "features written", list(document["features"]["write"])
     yield "storages", list(document["storages"])
     promised = document["guarantees"]
-    yield "promises", [each for each, holds in promised.items() if holds]
-    yield "no promise of", [each for each, holds in promised.items() if not holds]
+    yield "promises", [guarantee for guarantee, holds in promised.items() if holds]
+    yield "no promise of", [guarantee for guarantee, holds in promised.items() if not holds]

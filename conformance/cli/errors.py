@@ -1,4 +1,4 @@
-"""Errors as a user sees them: one readable message with cause and cure, on stderr, and never a traceback."""
+"""Errors for users: one readable message with cause and cure, on stderr, never a traceback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ USAGE = 2
 
 
 class UsageError(Exception):
-    """What was asked can't be done. `cure` says what to do instead."""
+    """The command can't do what its arguments say. `cure` says what to do instead."""
 
     def __init__(self, message: str, cure: str = "") -> None:
         super().__init__(message)
@@ -21,7 +21,7 @@ class UsageError(Exception):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """An error for a name that is none of those known, with the likely one first."""
+    """The error for an unknown name, which suggests the likely one."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""

@@ -1,4 +1,4 @@
-"""`conformance explain`: what a requirement demands, or what a finding means."""
+"""`conformance explain`: print what a requirement demands, or what a finding means."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Look it up and print it."""
+    """Print the explanation."""
     what = str(arguments.what)
     sys.stdout.write("\n".join(_explain(what)) + "\n")
     return 0
@@ -55,7 +55,9 @@ def _explain(what: str) -> Iterator[str]:
         return requirement_lines(BY_ID[what])
     area = [requirement for requirement in CATALOGUE if requirement.id.startswith(f"{what.rstrip('.')}.")]
     if area:
-        return (f"{each.id:<44} {each.strength:<10} {each.sentence}" for each in area)
+        return (
+            f"{requirement.id:<44} {requirement.strength:<10} {requirement.sentence}" for requirement in area
+        )
     if Path(what).is_dir():
         return finding_lines(Path(what))
     if re.fullmatch(r"[0-9a-f]{8}", what):
@@ -81,13 +83,13 @@ def requirement_lines(requirement: Requirement) -> Iterator[str]:
     elif requirement.checks:
         yield f"  checked by  {', '.join(requirement.checks)}"
     known = [deviation for deviation in all_deviations() if deviation.requirement == requirement.id]
-    for each in known:
+    for deviation in known:
         yield ""
-        yield from deviation_lines(each)
+        yield from deviation_lines(deviation)
 
 
 def deviation_lines(deviation: Deviation) -> Iterator[str]:
-    """A known deviation in prose."""
+    """The lines that describe a known deviation."""
     yield f"Known deviation {deviation.name}: {deviation.engine} {deviation.versions}"
     yield from _paragraph(deviation.cause)
     if deviation.trigger is not None:
@@ -98,7 +100,7 @@ def deviation_lines(deviation: Deviation) -> Iterator[str]:
 
 
 def finding_lines(folder: Path) -> Iterator[str]:
-    """A finding that a run has kept."""
+    """The lines that describe a finding in its folder."""
     from conformance.findings import FindingError, load_finding  # noqa: PLC0415 - only for findings
     from conformance.findings.text import history_lines  # noqa: PLC0415 - the same
 
@@ -123,18 +125,18 @@ def finding_lines(folder: Path) -> Iterator[str]:
 
 def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
     kept = sorted(DEFAULT_OUT.glob(f"*/findings/{fingerprint}"), key=lambda path: path.parts)
-    kept = [each for each in kept if not each.parent.parent.is_symlink()] or kept
+    kept = [folder for folder in kept if not folder.parent.parent.is_symlink()] or kept
     known = [deviation for deviation in all_deviations() if fingerprint in deviation.fingerprints]
     if not kept and not known:
         raise UsageError(
             f"no finding {fingerprint} in {DEFAULT_OUT}, and no known deviation of that fingerprint",
             "Give the folder of the finding: DIR/findings/" + fingerprint,
         )
-    for each in known:
-        yield from deviation_lines(each)
-        if each.requirement in BY_ID and not kept:
+    for deviation in known:
+        yield from deviation_lines(deviation)
+        if deviation.requirement in BY_ID and not kept:
             yield ""
-            yield from requirement_lines(BY_ID[each.requirement])
+            yield from requirement_lines(BY_ID[deviation.requirement])
     if kept:
         if known:
             yield ""

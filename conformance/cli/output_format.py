@@ -1,4 +1,4 @@
-"""Which listener shows a run: by the option `--format`, or by whether someone is looking."""
+"""Choose the listener that shows a run, by the option `--format` or by whether the output is a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORMATS = ("pretty", "plain", "json")
 
 
 class TerminalOutput(Protocol):
-    """A listener that holds the terminal until it is closed."""
+    """A listener that owns the terminal until it is closed."""
 
     def __call__(self, event: Event) -> None:
         """Show the event."""
@@ -22,7 +22,7 @@ class TerminalOutput(Protocol):
 
 
 def listen(form: str | None, out: TextIO) -> TerminalOutput:
-    """The listener for a form; None means what suits `out`."""
+    """The listener for a format. None means the one that suits `out`."""
     if form == "json":
         return JsonLines(out)
     if form == "plain" or (form is None and not out.isatty()):

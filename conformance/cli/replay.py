@@ -1,4 +1,4 @@
-"""`conformance replay`: plays the history of a finding again and says whether it still fails."""
+"""`conformance replay`: play the history of a finding again and say whether it still fails."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Replay each; the worst counts."""
+    """Replay the findings and return the worst exit code."""
     from conformance.findings import NotAFinding  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
     from conformance.triage.replay import COULD_NOT_RUN, FAILS, FIXED, replay  # noqa: PLC0415 - the same
 

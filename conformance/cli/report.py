@@ -1,4 +1,4 @@
-"""`conformance report`: the reports of recorded runs, written again; several runs merged into one."""
+"""`conformance report`: write the reports of recorded runs again, several runs merged into one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.cli.errors import UsageError
 from conformance.reporting.atomic_write import CannotWrite
-from conformance.reporting.event_log import NAME, JournalError, NoRecording, Recording, read
+from conformance.reporting.event_log import NAME, NoRecording, Recording, RecordingError, read
 from conformance.reporting.results import Results
 from conformance.reporting.terminal.final_summary import closing_lines
 from conformance.reporting.text import here
@@ -40,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Read, merge, write."""
+    """Read the recordings, merge them and write the reports."""
     from conformance.reporting.formats import FORMATS  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
-    results = _results([_recording(each) for each in arguments.folders])
-    asked = {name: path for name in FORMS if (path := getattr(arguments, name)) is not None}
-    if not asked and len(arguments.folders) > 1:
+    results = _results([_recording(path) for path in arguments.folders])
+    wanted = {name: path for name in FORMS if (path := getattr(arguments, name)) is not None}
+    if not wanted and len(arguments.folders) > 1:
         raise UsageError("several runs, and nowhere to write their report", "Give --html F, for instance.")
     folder = arguments.folders[0] if arguments.folders[0].is_dir() else arguments.folders[0].parent
-    targets = asked or {name: folder / each.file for name, each in FORMATS.items()}
+    targets = wanted or {name: folder / form.file for name, form in FORMATS.items()}
     try:
         for name, path in targets.items():
             FORMATS[name].write(results, path)
@@ -63,10 +63,10 @@ def _recording(folder: Path) -> Recording:
     try:
         return read(folder)
     except NoRecording as error:
-        inside = sorted((each for each in folder.glob(f"*/{NAME}")), key=lambda path: path.parent.name)
+        inside = sorted((path for path in folder.glob(f"*/{NAME}")), key=lambda path: path.parent.name)
         cure = f"There are runs inside: {here(inside[-1].parent)}" if inside else ""
         raise UsageError(str(error), cure) from error
-    except JournalError as error:
+    except RecordingError as error:
         raise UsageError(str(error)) from error
 
 

@@ -1,4 +1,4 @@
-"""`conformance run`: checks the options, makes the run's folder, listens, and says how it went."""
+"""`conformance run`: check the options, plan the run, play it, and print its verdict."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import secrets
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from conformance.reporting.run_folder import new_run_folder
 from conformance.reporting.terminal.final_summary import closing_lines
 
 if TYPE_CHECKING:
+    from conformance.planning.plan import Plan
     from conformance.reporting.recorder import Recorder
 
 DEFAULT_OUT = Path("conformance-results")
@@ -86,7 +88,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run, report, and return the exit code of the verdict."""
     from conformance.reporting.recorder import Recorder  # noqa: PLC0415 - loads the model; --help shall not wait for it
 
-    options = options_of(arguments)
+    options, plan = options_and_plan(arguments)
     try:
         recorder = Recorder(options.folder)
     except CannotWrite as error:
@@ -94,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
     listener = listen(arguments.format, sys.stdout)
     recorder.bus.add(listener)
     try:
-        play(options, recorder)
+        play(options, plan, recorder)
         with undisturbed():
             results = recorder.finish() if recorder.began else None
     except CannotWrite as error:
@@ -108,9 +110,10 @@ def execute(arguments: argparse.Namespace) -> int:
     return results.outcome.exit
 
 
-def options_of(arguments: argparse.Namespace) -> RunOptions:
-    """The options, all checked, and the run's folder made."""
-    from conformance.planning.plan import PlanError, load_profile, make_plan  # noqa: PLC0415 - --help needs no plan
+def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
+    """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
+    from conformance.planning.plan import plan_run  # noqa: PLC0415 - --help needs no plan
+    from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
 
     if arguments.budget is not None and arguments.examples is not None:
@@ -119,22 +122,8 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         engines = tuple(dict.fromkeys(str(parse_engine(engine)) for engine in arguments.engines))
     except UnknownEngine as error:
         raise UsageError(str(error), "See: conformance engines") from error
-    try:
-        make_plan(
-            load_profile(arguments.profile), 0, engines=(), suites=arguments.suites, tables=arguments.tables
-        )
-    except PlanError as error:
-        raise UsageError(str(error)) from error
-    try:
-        known = summary_json.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
-    except summary_json.SummaryError as error:
-        raise UsageError(str(error)) from error
-    try:
-        folder = new_run_folder(arguments.out)
-    except CannotWrite as error:
-        raise UsageError(str(error)) from error
-    return RunOptions(
-        folder=folder,
+    options = RunOptions(
+        folder=arguments.out,
         engines=engines,
         suites=tuple(dict.fromkeys(arguments.suites)),
         tables=tuple(dict.fromkeys(arguments.tables)),
@@ -145,19 +134,31 @@ def options_of(arguments: argparse.Namespace) -> RunOptions:
         steps=arguments.steps,
         jobs=arguments.jobs,
         storage=arguments.storage,
-        known=known,
         max_findings=arguments.max_findings,
         command=("conformance", *sys.argv[1:]),
     )
+    try:
+        plan = plan_run(options)
+    except PlanError as error:
+        raise UsageError(str(error)) from error
+    try:
+        known = summary_json.fingerprints(arguments.baseline) if arguments.baseline else frozenset()
+    except summary_json.SummaryError as error:
+        raise UsageError(str(error)) from error
+    try:
+        folder = new_run_folder(arguments.out)
+    except CannotWrite as error:
+        raise UsageError(str(error)) from error
+    return replace(options, folder=folder, known=known), plan
 
 
-def play(options: RunOptions, recorder: Recorder) -> None:
-    """The campaign, with whatever ends it turned into an event, so that the record has a proper end."""
-    from conformance.runner.coordinator import run_campaign  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
+def play(options: RunOptions, plan: Plan, recorder: Recorder) -> None:
+    """Play the plan, and turn what ends it early into an event, so that the record has a proper end."""
+    from conformance.runner.coordinator import run_plan  # noqa: PLC0415 - loads Hypothesis; --help shall not wait for it
 
     try:
-        with stoppable(recorder.bus.interrupt, deaf_afterwards=True):
-            run_campaign(options, recorder.bus)
+        with stoppable(recorder.bus.interrupt, ignore_afterwards=True):
+            run_plan(options, plan, recorder.bus)
     except KeyboardInterrupt as stop:
         recorder.bus.emit(Interrupted(str(stop) or "SIGINT"))
     except CannotWrite:
@@ -169,5 +170,5 @@ def play(options: RunOptions, recorder: Recorder) -> None:
 
 
 def _processors() -> int:
-    """Those that this process may use, where the system tells."""
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both end a command alike, and only the first of them counts, so that nothing tears the end."""
+"""Ctrl-C and SIGTERM: both end a command in the same way. Only the first counts, so that none disturbs the end."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def stoppable(tell: Callable[[str], None], *, deaf_afterwards: bool = False) -> Iterator[None]:
-    """The first signal calls `tell` with its name, which is to raise KeyboardInterrupt; later ones do nothing.
+def stoppable(interrupt_run: Callable[[str], None], *, ignore_afterwards: bool = False) -> Iterator[None]:
+    """Call `interrupt_run` with the name of the first signal, which has to raise KeyboardInterrupt; ignore later ones.
 
-    The handlers from before come back at the end; `deaf_afterwards`, not if there was a signal: reports are to follow.
+    The old handlers return when the block ends. If `ignore_afterwards` and there was a signal, they do not, because the
+    reports are still to be written.
     """
     if (
         threading.current_thread() is not threading.main_thread()
@@ -27,34 +28,34 @@ def stoppable(tell: Callable[[str], None], *, deaf_afterwards: bool = False) -> 
     def stop(number: int, _frame: FrameType | None) -> None:
         nonlocal stopped
         stopped = True
-        for each in SIGNALS:
-            signal.signal(each, _pass_over)
-        tell(signal.Signals(number).name)
+        for handled in SIGNALS:
+            signal.signal(handled, _pass_over)
+        interrupt_run(signal.Signals(number).name)
 
-    before = {each: signal.signal(each, stop) for each in SIGNALS}
+    before = {number: signal.signal(number, stop) for number in SIGNALS}
     try:
         yield
     finally:
-        if not (stopped and deaf_afterwards):
-            for each, handler in before.items():
-                signal.signal(each, handler)
+        if not (stopped and ignore_afterwards):
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """No signal is heard."""
-    before = {each: signal.signal(each, _pass_over) for each in SIGNALS}
+    """Ignore all signals."""
+    before = {number: signal.signal(number, _pass_over) for number in SIGNALS}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def interrupt(name: str) -> None:
-    """What ends a command that has nobody to tell."""
+    """Raise KeyboardInterrupt, for a command without a run to record."""
     raise KeyboardInterrupt(name)
 
 
 def _pass_over(_number: int, _frame: FrameType | None) -> None:
-    """Does nothing. SIG_IGN would be inherited by processes, and Python complains of a signal that was on its way."""
+    """Do nothing. Child processes would inherit SIG_IGN, and Python reports a signal that is already pending."""

@@ -1,5 +1,6 @@
-"""Reference tables that others made, read by the oracle and by engines, and judged by what others expected.
+"""Corpora: reference tables that others made, with the rows, the metadata and the errors that they expect.
 
-`cases` finds them in their layouts, `oracle` and `engines` answer, `expectations` and `reasons` compare, `running`
-writes it down. What a table means stands in `delta_models`, how an engine is asked in `delta_adapters`, not here.
+`cases` finds the questions below a folder, in the layouts of the corpora. The `oracle` (our model) or an engine
+(`engine_reader`) answers them. `expectations`, `expected_states` and `rejection_reasons` compare the answers with what
+the corpus expects. `runner` asks all questions and writes the results.
 """

@@ -1,4 +1,4 @@
-"""Finds the cases below a folder, in the four layouts in which reference tables are kept.
+"""Find the cases below a folder, in the four layouts of reference tables.
 
     DAT         CASE/{test_case_info.json, delta/, expected/{latest,vN}/}          a question for each expected state
     acceptance  CASE/{test_info.json, delta/, specs/*.json, expected/SPEC/}         a question for each spec
@@ -49,35 +49,35 @@ class Question:
 
 
 def find(paths: Iterable[Path]) -> list[Question]:
-    """All questions below some folders, in a lasting order, each once."""
-    found: dict[tuple[Path, str], Question] = {}
+    """All questions below some folders, in a stable order, without duplicates. Raises NoCases."""
+    questions: dict[tuple[Path, str], Question] = {}
     for path in paths:
         if not path.is_dir():
             what = "it is a file" if path.exists() else "there is nothing"
             raise NoCases(
                 f"no corpus at {path}: {what}", "Give a folder above the tables; unpack an archive first."
             )
-        before = len(found)
+        before = len(questions)
         for question in _questions(path):
-            found.setdefault((question.table.resolve(), f"{question.corpus}/{question.spec}"), question)
-        if len(found) == before and not any(_questions(path)):
+            questions.setdefault((question.table.resolve(), f"{question.corpus}/{question.spec}"), question)
+        if len(questions) == before and not any(_questions(path)):
             raise NoCases(
                 f"no reference tables under {path}",
                 f"Looked for folders with specs/, test_case_info.json, delta/{LOG} or {LOG}.",
             )
-    return list(found.values())
+    return list(questions.values())
 
 
 def _questions(root: Path) -> Iterator[Question]:
     plain: list[Path] = []
     for folder in _folders(root, plain):
-        if any((folder / each).exists() for each in _MARKS_OF_ACCEPTANCE):
+        if any((folder / name).exists() for name in _MARKS_OF_ACCEPTANCE):
             yield from _acceptance(folder)
         elif (folder / "test_case_info.json").is_file():
             yield from _dat(folder)
         else:
             yield from _kernel(folder)
-    above = Path(os.path.commonpath([each.parent for each in plain])) if plain else root
+    above = Path(os.path.commonpath([table.parent for table in plain])) if plain else root
     for table in plain:
         name = table.relative_to(above).as_posix()
         yield Question(CONNECTORS, name, name, "table", table)
@@ -89,7 +89,7 @@ def _folders(folder: Path, plain: list[Path]) -> Iterator[Path]:
         plain.append(folder)
         return
     if (
-        any((folder / each).exists() for each in ("specs", "test_case_info.json"))
+        any((folder / name).exists() for name in ("specs", "test_case_info.json"))
         or (folder / "delta").is_dir()
     ):
         yield folder

@@ -1,4 +1,4 @@
-"""Expected change feeds, beside the changes that the oracle or an engine tells."""
+"""Compare the changes that the oracle or an engine reports with an expected change feed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def without_times(changes: Rows) -> Rows:
 
 
 def result(reader: LogReader, question: Question, answer: Rows, first: int, last: int | None) -> CaseResult:
-    """Whether these are the changes that are expected from one version to another; they come without times.
+    """Judge the changes between two versions, given without the times of their commits.
 
-    Without an expectation they must lead from the state before them to the state at their end.
+    If the corpus expects no changes, they must lead from the state before them to the state after them.
     """
     expected = question.form.get("expected")
-    found = files(question.rows)
-    if expected is None and not found:
+    expected_files = files(question.rows)
+    if expected is None and not expected_files:
         return _agrees_with_states(reader, answer, first, last)
     count = expected.get("rowCount") if isinstance(expected, dict) else None
     if count is not None and len(answer) != count:
         return failed(f"{len(answer)} changes, expected {count}")
-    if not found:
+    if not expected_files:
         return passed("" if count == 0 else "by the number of changes: they were not kept")
     try:
-        rows = expected_rows(found, Struct((*answer.schema.fields, COMMIT_TIMESTAMP)))
+        rows = expected_rows(expected_files, Struct((*answer.schema.fields, COMMIT_TIMESTAMP)))
     except ValueError as error:
         return failed(str(error))
     return compare_rows(answer, [row[:-1] for row in rows])

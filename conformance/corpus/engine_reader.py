@@ -1,7 +1,6 @@
-"""An engine answers, in a host: reads with version, predicate and columns; what it says of protocol and metadata;
-change feeds. The rest no adapter can be asked.
+"""Questions to an engine in a host: reads, protocol and metadata, and change feeds. Adapters have no other queries.
 
-Where nothing is expected of a table, the oracle's rows are what the engine's must agree with.
+If the corpus expects nothing of a table, the engine's rows must agree with those of the oracle.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 from conformance.corpus import expected_states
 from conformance.corpus.cases import ACCEPTANCE, LOG, Question
 from conformance.corpus.change_feeds import result, without_times
-from conformance.corpus.exclusions import named
+from conformance.corpus.exclusions import load_exclusions
 from conformance.corpus.expectations import compare, compare_rows, files
 from conformance.corpus.oracle import dat_facts, feed_range, projected, session_zone
 from conformance.corpus.result import FAILED, CaseResult, failed, out_of_scope, passed
@@ -48,7 +47,7 @@ class NotAvailable(RuntimeError):
 
 
 class HostReader:
-    """One engine in its host; it is started again when it dies."""
+    """One engine in its host, which is started again when it dies."""
 
     def __init__(self, spec: EngineSpec, work: Path) -> None:
         self._timeout = HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT
@@ -63,24 +62,24 @@ class HostReader:
 
     @property
     def name(self) -> str:
-        """Its name and version, as the adapter itself says."""
+        """The engine's name and version, as its adapter reports them."""
         return self._name
 
     def close(self) -> None:
-        """Let the host stop."""
+        """Stop the host."""
         self._host.close()
 
     def judge(self, question: Question) -> CaseResult:
-        """The verdict on what the engine answers."""
+        """Ask the engine and judge its answer."""
         form = question.form
         if question.problem:
             return failed(question.problem)
-        reason = named().reasons.get((question.corpus, question.case, question.spec))
+        reason = load_exclusions().reasons.get((question.corpus, question.case, question.spec))
         if reason is not None:
-            return out_of_scope(reason)  # the oracle is asked all the same; an engine's time is dear
+            return out_of_scope(reason)  # the oracle answers it all the same; an engine's time is costly
         if question.kind in _NEVER_ASKED:
             return out_of_scope(_NEVER_ASKED[question.kind])
-        if any(form.get(each) is not None for each in _TIMES):
+        if any(form.get(name) is not None for name in _TIMES):
             return out_of_scope("the times of the commits were lost when the table was copied")
         try:
             verdict = self._judge(question)
@@ -145,7 +144,7 @@ class HostReader:
         return verdict
 
     def _judge_state(self, question: Question) -> CaseResult:
-        """What it says of protocol and metadata, as far as it says it."""
+        """Judge the protocol and the metadata that the engine reports."""
         form = question.form
         expected, version = form.get("expected"), form.get("version")
         if not isinstance(expected, dict):
@@ -159,17 +158,17 @@ class HostReader:
                 else failed(f"no table is {text_of(reply.outcome)}")
             )
         reader = _reader(question)
-        return self._facts(question, reader, version, expected_states.wanted(expected))
+        return self._facts(question, reader, version, expected_states.facts_of_spec(expected))
 
     def _with_facts(self, question: Question, rows: CaseResult) -> CaseResult:
-        """The verdict on a version's rows, unless what is said of the table is wrong."""
-        asked = dat_facts(question.form)
-        version = asked.pop("version")
-        verdict = self._facts(question, _reader(question), version, asked)
+        """The verdict on a version's rows, or a failure if the reported protocol or metadata are wrong."""
+        expected = dat_facts(question.form)
+        version = expected.pop("version")
+        verdict = self._facts(question, _reader(question), version, expected)
         return verdict if verdict.result == FAILED else rows
 
     def _facts(
-        self, question: Question, reader: LogReader, version: object, asked: Mapping[str, object]
+        self, question: Question, reader: LogReader, version: object, expected: Mapping[str, object]
     ) -> CaseResult:
         state = _state(reader, version)
         newest = version is None or (state is not None and version == reader.latest_version())
@@ -186,15 +185,15 @@ class HostReader:
             return self._feature_refused(reply.outcome, state) or _refused(reply.outcome, must_fail=False)
         if version is not None and reply.version not in {None, version}:
             return failed(f"version {reply.version}, expected {version}")
-        found = expected_states.compare_told(reply.table.to_pylist()[0], asked)
-        if found.wrong:
-            return failed("; ".join(found.wrong))
-        if not found.told:
+        comparison = expected_states.compare_reported(reply.table.to_pylist()[0], expected)
+        if comparison.differences:
+            return failed("; ".join(comparison.differences))
+        if not comparison.reported:
             return out_of_scope("it says nothing of what is expected")
-        return passed(f"not told: {', '.join(found.untold)}" if found.untold else "")
+        return passed(f"not told: {', '.join(comparison.unreported)}" if comparison.unreported else "")
 
     def _judge_feed(self, question: Question, *, must_fail: bool) -> CaseResult:
-        """The changes that it tells between two versions."""
+        """Judge the changes that the engine reports between two versions."""
         reader = _reader(question)
         first, last = feed_range(reader, question.form)
         look = ReadChanges(AtVersion(first), None if last is None else AtVersion(last))
@@ -231,8 +230,10 @@ class HostReader:
         return self._host.read(look, timeout=self._timeout)
 
     def _placed(self, table: Path) -> Path:
-        """The table, or a copy without the checksums that Hadoop leaves beside files: some tables were edited after
-        that, and a file system that refuses them says nothing of the engine."""
+        """The table, or a copy without the checksum files of Hadoop.
+
+        Some tables were edited later, and a file system that rejects their checksums says nothing about the engine.
+        """
         if not any((table / LOG).glob(".*.crc")):
             return table
         self._copies += 1
@@ -253,7 +254,7 @@ class HostReader:
         return None
 
     def _excused(self, outcome: object, reader: LogReader, state: Snapshot | None) -> CaseResult:
-        """A refusal that is right: of what nobody can read, or of a feature that the engine does not claim to read."""
+        """The verdict on a refusal, right if the table is unreadable, or if it has an unclaimed feature."""
         if state is None:
             return passed("refused, as the oracle does")
         excuse = self._feature_refused(outcome, state)
@@ -278,17 +279,17 @@ def _state(reader: LogReader, version: object) -> Snapshot | None:
 
 
 def _foreign_type(question: Question) -> DataType | None:
-    """A type of a column that the protocol does not have, and later runtimes do; None if there is none."""
+    """The type of a column that the protocol does not define but later runtimes do; None if there is none."""
     try:
         schema = LogReader(question.table, copied=question.corpus == ACCEPTANCE).snapshot().schema
     except LogError:
         return None
     plain = (field.type for field in schema if isinstance(field.type, Primitive))
-    return next((each for each in plain if each not in PRIMITIVES.values()), None)
+    return next((name for name in plain if name not in PRIMITIVES.values()), None)
 
 
 def _read(question: Question, state: Snapshot | None, reader: LogReader) -> Read | CaseResult:
-    """What to ask the adapter; a verdict if it can't be put into words."""
+    """The read that the question means; a verdict if no read of the contract expresses it."""
     form = question.form
     version = form.get("version") if question.spec != "latest" else None
     predicate, columns = form.get("predicate"), form.get("columns")
@@ -334,9 +335,9 @@ def _zone_decides(question: Question, answer: Rows, reader: LogReader, state: Sn
 def _compared(question: Question, answer: Rows, reader: LogReader, state: Snapshot) -> CaseResult:
     expected = question.form.get("expected")
     count = expected.get("rowCount") if isinstance(expected, dict) else None
-    found = files(question.rows)
-    if found or count is not None:
-        return compare(answer, found, count)
+    expected_files = files(question.rows)
+    if expected_files or count is not None:
+        return compare(answer, expected_files, count)
     try:
         rows = reader.rows(state)
     except LogError as error:

@@ -1,7 +1,7 @@
-"""For which reason a table was refused, and whether an error code means that reason.
+"""Error codes of Spark and Delta, and the reasons for a refusal that they mean.
 
-A reason is the name of an error in `error_names`, or the id of a requirement that is broken. Error codes are those of
-Spark and Delta; a code of the table below means its reasons alone, another one what its words say.
+A reason is the name of an error in `error_names`, or the id of a violated requirement. A code in the table below means
+exactly its reasons. Any other code means what its words say.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ FAMILIES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 
 
 def accepted(code: str) -> tuple[str, ...]:
-    """The reasons that an error code means, `log.` standing for all that begin with it; none for an unknown code."""
+    """The reasons that an error code means; none for an unknown code. `log.` stands for all that begin with it."""
     main = code.partition(".")[0]
     if main in EXACT:
         return EXACT[main]
@@ -151,7 +151,7 @@ def accepted(code: str) -> tuple[str, ...]:
 
 
 def code_of(error: Mapping[str, object]) -> str:
-    """The code by which to judge an error: its own, or if nobody knows that the one that its message begins with."""
+    """The code of an error: its own, or if that is unknown the one that its message begins with."""
     codes: list[str] = [
         str(error.get("errorCode") or ""),
         *_QUOTED.findall(str(error.get("errorMessage") or "")),
@@ -159,11 +159,11 @@ def code_of(error: Mapping[str, object]) -> str:
     return next((code for code in codes if accepted(code)), codes[0])
 
 
-def agrees(code: str, found: Collection[str]) -> str | None:
-    """The reason among those found that an error code means; None if there is none."""
+def agrees(code: str, reasons: Collection[str]) -> str | None:
+    """The first of the reasons that an error code means; None if it means none."""
     wanted = accepted(code)
-    for each in found:
+    for candidate in reasons:
         for reason in wanted:
-            if each == reason or (reason.endswith((".", "-")) and each.startswith(reason)):
-                return each
+            if candidate == reason or (reason.endswith((".", "-")) and candidate.startswith(reason)):
+                return candidate
     return None

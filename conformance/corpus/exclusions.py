@@ -14,20 +14,20 @@ FILE = Path(__file__).with_name("exclusions.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Exclusion:
-    """What the file says: reasons by (corpus, case, spec), and zones of sessions by (corpus, case)."""
+class Exclusions:
+    """The reasons by corpus, case and spec, and the time zones of sessions by corpus and case."""
 
     reasons: Mapping[tuple[str, str, str], str]
     zones: Mapping[tuple[str, str], ZoneInfo]
 
 
 @cache
-def named() -> Exclusion:
-    """The committed file."""
+def load_exclusions() -> Exclusions:
+    """Load `exclusions.toml`."""
     form: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
     reasons = {
-        (each["corpus"], each["case"], each["spec"]): " ".join(str(each["why"]).split())
-        for each in form.get("case", [])
+        (case["corpus"], case["case"], case["spec"]): " ".join(str(case["why"]).split())
+        for case in form.get("case", [])
     }
-    zones = {(each["corpus"], each["case"]): ZoneInfo(each["zone"]) for each in form.get("session", [])}
-    return Exclusion(reasons, zones)
+    zones = {(case["corpus"], case["case"]): ZoneInfo(case["zone"]) for case in form.get("session", [])}
+    return Exclusions(reasons, zones)

@@ -1,4 +1,4 @@
-"""Expected rows: read from the Parquet files beside a case, and compared with an answer as bags."""
+"""Expected rows: read from the Parquet files beside a case and compared with an answer, in any order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files(folder: Path | None) -> list[Path]:
         return []
     inside = (path for path in folder.rglob("*.parquet") if path.is_file())
     return sorted(
-        each for each in inside if not any(part[0] in "._" for part in each.relative_to(folder).parts)
+        path for path in inside if not any(part[0] in "._" for part in path.relative_to(folder).parts)
     )
 
 

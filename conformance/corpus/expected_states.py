@@ -1,4 +1,4 @@
-"""Expected states: protocol and metadata, as specs have them, beside what the oracle or an engine says of a table."""
+"""Compare the protocol and the metadata that a spec expects with those that the oracle or an engine reports."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LISTING_WRITER = 7  # from this version on a protocol lists its features
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Where what is said of a table differs from what is expected, and what is expected and not said."""
+    """How reported facts differ from the expected ones, and the names of the expected facts that are missing."""
 
-    wrong: tuple[str, ...]
-    untold: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    differences: tuple[str, ...]
+    unreported: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
 
 
 def is_no_table(form: Mapping[str, Any]) -> bool:
@@ -35,8 +35,8 @@ def is_no_table(form: Mapping[str, Any]) -> bool:
     return form.get("version") == -1 and isinstance(metadata, dict) and not metadata.get("schemaString")
 
 
-def known(protocol: Protocol, metadata: Metadata) -> Facts:
-    """All that a log says of a table."""
+def facts_of_log(protocol: Protocol, metadata: Metadata) -> Facts:
+    """The facts that a log holds about a table."""
     return {
         "minReaderVersion": protocol.min_reader,
         "minWriterVersion": protocol.min_writer,
@@ -45,7 +45,7 @@ def known(protocol: Protocol, metadata: Metadata) -> Facts:
         "id": metadata.id,
         "name": metadata.name,
         "description": metadata.description,
-        "schemaString": _parsed(metadata.schema_string),
+        "schemaString": _parse(metadata.schema_string),
         "partitionColumns": list(metadata.partition_columns),
         "configuration": dict(metadata.configuration),
         "createdTime": metadata.created_time,
@@ -53,8 +53,8 @@ def known(protocol: Protocol, metadata: Metadata) -> Facts:
     }
 
 
-def wanted(expected: Mapping[str, Any]) -> Facts:
-    """All that a spec says of a table; a protocol or metadata that it leaves out is not asked for."""
+def facts_of_spec(expected: Mapping[str, Any]) -> Facts:
+    """The facts that a spec expects of a table, without a protocol or metadata that it leaves out."""
     facts: dict[str, object] = {}
     protocol, metadata = expected.get("protocol"), expected.get("metadata")
     if protocol is not None:
@@ -62,7 +62,7 @@ def wanted(expected: Mapping[str, Any]) -> Facts:
         facts |= {key: sorted(protocol.get(key) or ()) for key in _FEATURES}
     if metadata is not None:
         facts |= {key: metadata.get(key) for key in ("id", "name", "description", "createdTime")}
-        facts["schemaString"] = _parsed(metadata.get("schemaString"))
+        facts["schemaString"] = _parse(metadata.get("schemaString"))
         facts["partitionColumns"] = list(metadata.get("partitionColumns") or ())
         facts["configuration"] = dict(metadata.get("configuration") or {})
         if form := metadata.get("format"):
@@ -70,61 +70,66 @@ def wanted(expected: Mapping[str, Any]) -> Facts:
     return facts
 
 
-def compare(found: Facts, asked: Facts) -> Comparison:
-    """All that is asked for must be known, and right."""
+def compare(facts: Facts, expected: Facts) -> Comparison:
+    """Compare the facts of a log with the expected ones, all of which it must have."""
     return Comparison(
-        tuple(_difference(key, found[key], asked[key]) for key in asked if found[key] != asked[key])
+        tuple(_difference(key, facts[key], expected[key]) for key in expected if facts[key] != expected[key])
     )
 
 
-def compare_told(told: Facts, asked: Facts) -> Comparison:
-    """What an engine says of a table, under the names of `contract.detail_table`, must be right; None is not said.
+def compare_reported(reported: Facts, expected: Facts) -> Comparison:
+    """Compare the facts that an engine reports, under the names of `contract.detail_table`, with the expected ones.
 
-    Who tells all features in one list may name those too that the versions imply, and who tells `columns` instead of a
-    schema need not tell what only writers note in it. Nobody is asked for the format of the data files.
+    A fact that is None is not reported. An engine that reports all features in one list may name those that the
+    versions imply. An engine that reports `columns` in place of a schema need not report the fields' metadata. The
+    format of the data files is not compared.
     """
-    said = {key: each for key, each in told.items() if each is not None}
-    found: dict[str, object] = {key: each for key, each in said.items() if key in asked}
-    held = dict(asked)
-    held.pop("format", None)
+    given = {key: value for key, value in reported.items() if value is not None}
+    facts: dict[str, object] = {key: value for key, value in given.items() if key in expected}
+    wanted = dict(expected)
+    wanted.pop("format", None)
     for key in _FEATURES:
-        if key in found:
-            found[key] = sorted(_list(found[key]))
-    if "properties" in said and "configuration" in held:
-        found["configuration"] = dict(_list(said["properties"]))
-    if "schemaString" in found:
-        found["schemaString"] = _parsed(str(found["schemaString"]))
-    elif "columns" in said and held.get("schemaString") is not None:
-        found["columns"] = _seen(_parsed(str(said["columns"])))
-        held["columns"] = _seen(held.pop("schemaString"))
-    if "tableFeatures" in said and held.keys() >= {*_FEATURES}:
-        every = {each for key in _FEATURES for each in _list(held.pop(key))}
-        found["tableFeatures"] = sorted(set(_list(said["tableFeatures"])) - (_implied(held) - every))
-        held["tableFeatures"] = sorted(every)
+        if key in facts:
+            facts[key] = sorted(_list(facts[key]))
+    if "properties" in given and "configuration" in wanted:
+        facts["configuration"] = dict(_list(given["properties"]))
+    if "schemaString" in facts:
+        facts["schemaString"] = _parse(str(facts["schemaString"]))
+    elif "columns" in given and wanted.get("schemaString") is not None:
+        facts["columns"] = _without_metadata(_parse(str(given["columns"])))
+        wanted["columns"] = _without_metadata(wanted.pop("schemaString"))
+    if "tableFeatures" in given and wanted.keys() >= {*_FEATURES}:
+        every = {value for key in _FEATURES for value in _list(wanted.pop(key))}
+        facts["tableFeatures"] = sorted(set(_list(given["tableFeatures"])) - (_implied(wanted) - every))
+        wanted["tableFeatures"] = sorted(every)
     return Comparison(
-        tuple(_difference(key, found[key], held[key]) for key in found if found[key] != held[key]),
-        tuple(key for key in held if key not in found and held[key] not in (None, [], {})),
-        tuple(found),
+        tuple(_difference(key, facts[key], wanted[key]) for key in facts if facts[key] != wanted[key]),
+        tuple(key for key in wanted if key not in facts and wanted[key] not in (None, [], {})),
+        tuple(facts),
     )
 
 
-def _implied(asked: Facts) -> set[str]:
+def _implied(expected: Facts) -> set[str]:
     """The features of a protocol that is too old to list any."""
-    reader, writer = asked["minReaderVersion"], asked["minWriterVersion"]
+    reader, writer = expected["minReaderVersion"], expected["minWriterVersion"]
     if not isinstance(reader, int) or not isinstance(writer, int):
         return set()
-    return {each for each in _LEGACY if writer < _LISTING_WRITER and supports(Protocol(reader, writer), each)}
+    return {
+        feature
+        for feature in _LEGACY
+        if writer < _LISTING_WRITER and supports(Protocol(reader, writer), feature)
+    }
 
 
-def _seen(schema: object) -> object:
-    """A schema without what is noted beside its fields."""
+def _without_metadata(schema: object) -> object:
+    """A schema without the metadata of its fields."""
     match schema:
         case {"name": name, "type": of, "nullable": nullable}:
-            return {"name": name, "type": _seen(of), "nullable": nullable}
+            return {"name": name, "type": _without_metadata(of), "nullable": nullable}
         case dict():
-            return {key: _seen(field) for key, field in schema.items()}
+            return {key: _without_metadata(field) for key, field in schema.items()}
         case list():
-            return [_seen(field) for field in schema]
+            return [_without_metadata(field) for field in schema]
     return schema
 
 
@@ -132,11 +137,11 @@ def _list(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _difference(key: str, found: object, asked: object) -> str:
-    return f"{key} {found!r}, expected {asked!r}"
+def _difference(key: str, value: object, expected: object) -> str:
+    return f"{key} {value!r}, expected {expected!r}"
 
 
-def _parsed(text: str | None) -> object:
+def _parse(text: str | None) -> object:
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Golden tables: rows as expected; without an expectation the log itself is judged, and a refusal by a second look."""
+"""Golden tables: the rows must be as expected. Without expected rows the log itself is judged by a second reader."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class RowBalance:
         self._counts: Counter[Hashable] = Counter()
 
     def add(self, row: Row, count: int) -> None:
-        """One row, so many times."""
+        """Add a row a number of times."""
         self._counts[self._key(row)] += count
 
     def extend(self, rows: Iterable[Row], count: int) -> None:
-        """Many rows, each so many times."""
+        """Add rows, each a number of times."""
         for row in rows:
             self.add(row, count)
 
     @property
     def even(self) -> bool:
-        """Whether nothing is left over."""
+        """Whether all counts are zero."""
         return not any(self._counts.values())
 
 
 def judge(reader: LogReader, question: Question) -> CaseResult:
-    """The verdict on a table."""
+    """Judge how the oracle reads a table."""
     expected = files(question.rows)
     try:
         state = reader.snapshot()
@@ -48,9 +48,9 @@ def judge(reader: LogReader, question: Question) -> CaseResult:
         if expected:
             return failed(f"refused: {error}")
         return _refusal(question, state_problems(reader, None), error)
-    wrong = _log(reader, question, state)
-    if wrong:
-        return failed(wrong)
+    problem = _log(reader, question, state)
+    if problem:
+        return failed(problem)
     damage = "" if expected else _damaged_checkpoint(reader, question)
     if damage:
         return passed(f"its checkpoint is refused for {damage}; the commits alone give the state")
@@ -60,8 +60,10 @@ def judge(reader: LogReader, question: Question) -> CaseResult:
         return failed(f"no rows: {error}") if expected else _without_rows(question, state, error)
     if expected:
         return compare(rows, expected)
-    wrong = _counts(reader, state)
-    return failed(wrong) if wrong else passed(f"{_NO_EXPECTATION}: the log is right, and its counts of rows")
+    problem = _counts(reader, state)
+    return (
+        failed(problem) if problem else passed(f"{_NO_EXPECTATION}: the log is right, and its counts of rows")
+    )
 
 
 def _refusal(question: Question, reasons: list[str], error: LogError) -> CaseResult:
@@ -73,7 +75,7 @@ def _refusal(question: Question, reasons: list[str], error: LogError) -> CaseRes
 
 
 def _log(reader: LogReader, question: Question, state: Snapshot) -> str:
-    """What is wrong with the state: each way to load it gives the same, and so do adds minus removes."""
+    """The fault of the state, if any: all ways to load it, and adds minus removes, must give the same files."""
     for start, compactions in reader.ways(state.version):
         try:
             other = reader.replayed(state.version, start, compactions)
@@ -83,17 +85,17 @@ def _log(reader: LogReader, question: Question, state: Snapshot) -> str:
             return f"loaded from {start or 'the first commit'} the state is another one"
     raw = RawLog.of(question.table)
     if raw.whole:
-        mine = {_plain(each.key) for each in state.live.values()}
+        mine = {_plain(file.key) for file in state.live.values()}
         if mine != raw.live():
             return f"{len(mine)} live files, {len(raw.live())} by a second look"
     return ""
 
 
 def _damaged_checkpoint(reader: LogReader, question: Question) -> str:
-    """The rule that a checkpoint breaks, as a second look confirms; the oracle goes around it, as readers may."""
+    """The rule that a checkpoint violates, as the naive reader confirms. The oracle avoids it, as readers may."""
     raw = RawLog.of(question.table)
     broken = (folder_breach.requirement for folder_breach in validity.folder_breaches(reader, "reference"))
-    return next((each for each in broken if each.startswith("checkpoint.") and raw.confirms(each)), "")
+    return next((rule for rule in broken if rule.startswith("checkpoint.") and raw.confirms(rule)), "")
 
 
 def _plain(key: tuple[str, str | None]) -> tuple[str, str | None]:
@@ -105,7 +107,7 @@ def _without_rows(question: Question, state: Snapshot, error: LogError) -> CaseR
     raw = RawLog.of(question.table)
     if not state.metadata.schema_string:
         return passed(f"{_NO_EXPECTATION}: the log is right; it names no schema, so that there are no rows")
-    absent = [each.path for each in state.live.values() if raw.missing(each.path)]
+    absent = [file.path for file in state.live.values() if raw.missing(file.path)]
     if isinstance(error, MissingFile) and absent:
         return passed(
             f"{_NO_EXPECTATION}: the log is right; {len(absent)} of its data files are placeholders"
@@ -114,14 +116,14 @@ def _without_rows(question: Question, state: Snapshot, error: LogError) -> CaseR
 
 
 def _counts(reader: LogReader, state: Snapshot) -> str:
-    """What is wrong with the numbers of rows that the log gives for its files."""
+    """The fault of the row counts that the log gives for its files, if any."""
     for add in state.live.values():
         try:
             statistics = add.statistics
         except ValueError:
             continue  # a matter of the validity of the log, not of the rows
         said = (statistics or {}).get("numRecords")
-        found = len(reader.file_rows(state, add)) + len(reader.deleted(add))
-        if isinstance(said, int) and said != found:
-            return f"{add.path} has {found} rows, the log says {said}"
+        rows = len(reader.file_rows(state, add)) + len(reader.deleted(add))
+        if isinstance(said, int) and said != rows:
+            return f"{add.path} has {rows} rows, the log says {said}"
     return ""

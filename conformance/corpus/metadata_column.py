@@ -1,4 +1,4 @@
-"""The hidden column `_metadata`: where a row comes from, and with row tracking its id and the version that wrote it."""
+"""The hidden column `_metadata`: the file of a row, and with row tracking its id and the version that wrote it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _file(reader: LogReader, state: Snapshot, add: Add) -> list[Row]:
     when = add.modification_time * 1000
     if not is_tracked(state):
         deleted = reader.deleted(add)
-        positions = [each for each in range(inside.length) if each not in deleted]
+        positions = [position for position in range(inside.length) if position not in deleted]
         return [(*row, (*of_file, when, at)) for row, at in zip(inside.rows, positions, strict=True)]
     base, default = add.base_row_id, add.default_row_commit_version
     return [

@@ -1,4 +1,4 @@
-"""What a log says to someone who reads its JSON lines as they stand: a second look at what the oracle makes of it.
+"""A naive reader of the log, which takes its JSON lines as they are and confirms what the oracle reports.
 
 It shares nothing with the oracle's reader and knows just enough to confirm an answer: which versions are
 there, what the first commits hold, which files are left when removes are taken from adds.

@@ -1,4 +1,4 @@
-"""The oracle answers: every kind of question, from the log and the files alone."""
+"""The oracle: the reference model, which answers every kind of question from the log and the files alone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 from conformance.corpus import change_feeds, expected_states, golden, metadata_column
 from conformance.corpus.cases import ACCEPTANCE, Question
 from conformance.corpus.error_codes import accepted, agrees, code_of
-from conformance.corpus.exclusions import named
+from conformance.corpus.exclusions import load_exclusions
 from conformance.corpus.expectations import compare, files
-from conformance.corpus.rejection_reasons import of_rows, state_problems
+from conformance.corpus.rejection_reasons import row_problems, state_problems
 from conformance.corpus.result import CaseResult, failed, out_of_scope, passed
 from conformance.error_names import error_name
 from delta_models.casts.explicit import Unreadable, read_timestamp
@@ -28,7 +28,7 @@ SESSION = ZoneInfo("America/Los_Angeles")  # of those who captured the acceptanc
 
 
 class OracleRefusal(Exception):
-    """The oracle refuses; `reasons` are all that it can name."""
+    """The oracle refuses to answer; `reasons` are all reasons that it can name."""
 
     def __init__(self, reasons: list[str], detail: str) -> None:
         super().__init__(detail)
@@ -37,12 +37,12 @@ class OracleRefusal(Exception):
 
 def session_zone(question: Question) -> tzinfo:
     """The zone of the session in which the expected rows were written."""
-    own = named().zones.get((question.corpus, question.case))
+    own = load_exclusions().zones.get((question.corpus, question.case))
     return own or (SESSION if question.corpus == ACCEPTANCE else UTC)
 
 
 class Oracle:
-    """Answers questions one after the other; keeps the parsed files of the last table."""
+    """Answers questions one after the other. It caches the parsed files of the last table."""
 
     name = NAME
 
@@ -50,7 +50,7 @@ class Oracle:
         self._reader: LogReader | None = None
 
     def judge(self, question: Question) -> CaseResult:
-        """The verdict on the oracle's own answer."""
+        """Answer the question and judge the answer."""
         if question.problem:
             return failed(question.problem)
         answer = _ANSWERS.get(question.kind)
@@ -88,15 +88,15 @@ def _refused(refusal: OracleRefusal, error: object) -> CaseResult:
 
 
 def _had_to_fail(reader: LogReader, question: Question, error: Mapping[str, Any]) -> CaseResult:
-    """It was answered, but a reader as strict as delta-spark may have had to refuse it."""
-    reasons = state_problems(reader, version_asked(reader, question.form))
+    """The verdict on an answer where the spec expects an error, which a stricter reader may have to raise."""
+    reasons = state_problems(reader, wanted_version(reader, question.form))
     if reasons:
         return _refused(OracleRefusal(reasons, ", ".join(reasons)), error)
     return failed(f"answered, expected {error.get('errorCode')}: nothing is wrong with it")
 
 
-def version_asked(reader: LogReader, form: Mapping[str, Any]) -> int | None:
-    """The version that a spec asks for; None for the newest. Raises Refused for a time that means none."""
+def wanted_version(reader: LogReader, form: Mapping[str, Any]) -> int | None:
+    """The version that a spec asks for; None for the newest. Raises OracleRefusal for a time without a version."""
     if form.get("timestamp") is None:
         version = form.get("version")
         return version if isinstance(version, int) else None
@@ -123,7 +123,7 @@ def _rows(reader: LogReader, state: Snapshot) -> Rows:
     try:
         return reader.rows(state)
     except LogError as error:
-        raise OracleRefusal(of_rows(reader, state, error), str(error)) from error
+        raise OracleRefusal(row_problems(reader, state, error), str(error)) from error
 
 
 # Reads
@@ -131,7 +131,7 @@ def _rows(reader: LogReader, state: Snapshot) -> Rows:
 
 def _read(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
-    state = _state(reader, version_asked(reader, form))
+    state = _state(reader, wanted_version(reader, form))
     expected = form.get("expected") or {}
     predicate = form.get("predicate")
     if predicate is None:
@@ -146,14 +146,14 @@ def _read(reader: LogReader, question: Question) -> CaseResult:
         )  # before its rows are read, as an engine does
         rows = filtered(_rows(reader, state), str(predicate), reader.zone)
     rows = projected(rows, form.get("columns"))
-    found = files(question.rows)
-    if not found and "rowCount" not in expected and "error" not in form:
+    expected_files = files(question.rows)
+    if not expected_files and "rowCount" not in expected and "error" not in form:
         return out_of_scope("the spec says nothing of the rows that it expects")
-    return compare(rows, found, expected.get("rowCount"))
+    return compare(rows, expected_files, expected.get("rowCount"))
 
 
 def filtered(rows: Rows, predicate: str, zone: tzinfo) -> Rows:
-    """The rows that a predicate in SQL picks."""
+    """The rows that satisfy a predicate in SQL."""
     picks = compiled(parse_predicate(predicate, rows.schema, zone), rows.schema, zone)
     return Rows(rows.schema, tuple(row for row in rows.rows if picks(row) is True))
 
@@ -175,7 +175,7 @@ def projected(rows: Rows, columns: list[str] | None) -> Rows:
 
 def _snapshot(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
-    version = version_asked(reader, form)
+    version = wanted_version(reader, form)
     expected = form.get("expected")
     try:
         protocol, metadata = reader.describe(version)
@@ -190,38 +190,38 @@ def _snapshot(reader: LogReader, question: Question) -> CaseResult:
     asked = expected.get("version")
     if asked is not None and asked != (reader.latest_version() if version is None else version):
         return failed(f"version {version}, expected {asked}")
-    wrong = expected_states.compare(
-        expected_states.known(protocol, metadata), expected_states.wanted(expected)
-    ).wrong
-    return failed("; ".join(wrong)) if wrong else passed()
+    differences = expected_states.compare(
+        expected_states.facts_of_log(protocol, metadata), expected_states.facts_of_spec(expected)
+    ).differences
+    return failed("; ".join(differences)) if differences else passed()
 
 
 def _transaction(reader: LogReader, question: Question) -> CaseResult:
     expected = question.form.get("expected") or {}
-    state = _state(reader, version_asked(reader, question.form))
-    found = state.transactions.get(str(expected.get("appId")))
+    state = _state(reader, wanted_version(reader, question.form))
+    transaction = state.transactions.get(str(expected.get("appId")))
     wanted = expected.get("txnVersion")
-    if found is None:
+    if transaction is None:
         return passed() if wanted is None else failed(f"no transaction of {expected.get('appId')!r}")
-    if found.version != wanted:
-        return failed(f"transaction {found.version}, expected {wanted}")
+    if transaction.version != wanted:
+        return failed(f"transaction {transaction.version}, expected {wanted}")
     time = expected.get("lastUpdated")
-    if time is not None and found.last_updated != time:
-        return failed(f"lastUpdated {found.last_updated}, expected {time}")
+    if time is not None and transaction.last_updated != time:
+        return failed(f"lastUpdated {transaction.last_updated}, expected {time}")
     return passed()
 
 
 def _domain(reader: LogReader, question: Question) -> CaseResult:
     expected = question.form.get("expected") or {}
-    state = _state(reader, version_asked(reader, question.form))
-    found = state.domains.get(str(expected.get("domain")))
+    state = _state(reader, wanted_version(reader, question.form))
+    domain = state.domains.get(str(expected.get("domain")))
     if expected.get("removed"):
-        return passed() if found is None else failed("the domain is there, and should be removed")
-    if found is None:
+        return passed() if domain is None else failed("the domain is there, and should be removed")
+    if domain is None:
         return failed(f"there is no domain {expected.get('domain')!r}")
     wanted = expected.get("configuration")
-    if found.configuration != wanted:
-        return failed(f"configuration {found.configuration!r}, expected {wanted!r}")
+    if domain.configuration != wanted:
+        return failed(f"configuration {domain.configuration!r}, expected {wanted!r}")
     return passed()
 
 
@@ -248,9 +248,9 @@ def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | N
     """The versions between which a spec asks for changes, both included."""
     first, last = form.get("startVersion"), form.get("endVersion")
     if first is None and form.get("startTimestamp") is not None:
-        first = version_asked(reader, {"timestamp": form["startTimestamp"]})
+        first = wanted_version(reader, {"timestamp": form["startTimestamp"]})
     if last is None and form.get("endTimestamp") is not None:
-        last = version_asked(reader, {"timestamp": form["endTimestamp"]})
+        last = wanted_version(reader, {"timestamp": form["endTimestamp"]})
     return int(first or 0), None if last is None else int(last)
 
 
@@ -258,7 +258,7 @@ def feed_range(reader: LogReader, form: Mapping[str, Any]) -> tuple[int, int | N
 
 
 def dat_facts(form: Mapping[str, Any]) -> dict[str, object]:
-    """What DAT says of a version, beside its rows."""
+    """The facts that DAT expects of a version, beside its rows."""
     return {
         "version": form.get("version"),
         "configuration": form.get("properties"),
@@ -270,11 +270,11 @@ def dat_facts(form: Mapping[str, Any]) -> dict[str, object]:
 def _version(reader: LogReader, question: Question) -> CaseResult:
     form = question.form
     state = _state(reader, None if question.spec == "latest" else form.get("version"))
-    asked = dat_facts(form)
-    found = {**expected_states.known(state.protocol, state.metadata), "version": state.version}
-    wrong = expected_states.compare(found, asked).wrong
-    if wrong:
-        return failed("; ".join(wrong))
+    wanted = dat_facts(form)
+    facts = {**expected_states.facts_of_log(state.protocol, state.metadata), "version": state.version}
+    differences = expected_states.compare(facts, wanted).differences
+    if differences:
+        return failed("; ".join(differences))
     expected = files(question.rows)
     if not expected:
         return failed("the case has no expected rows")

@@ -1,4 +1,4 @@
-"""Why the oracle refuses what it was asked for: every reason that it can name, not only the first one that it met."""
+"""The reasons why the oracle refuses a question: all that it can name, not only the first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604
 
 
 def state_problems(reader: LogReader, version: int | None) -> list[str]:
-    """Everything for which the state of a version may be refused; nothing if all is well with it."""
+    """The reasons for which a reader may refuse the state of a version; empty if the state is valid."""
     try:
         state = reader.snapshot(version)
     except LogError as error:
@@ -33,8 +33,8 @@ def state_problems(reader: LogReader, version: int | None) -> list[str]:
     return list(dict.fromkeys(_of_state(reader, state)))
 
 
-def of_rows(reader: LogReader, state: Snapshot, error: LogError) -> list[str]:
-    """Why the rows of a state cannot be read."""
+def row_problems(reader: LogReader, state: Snapshot, error: LogError) -> list[str]:
+    """The reasons why the rows of a state can't be read."""
     return list(dict.fromkeys([error_name(error), *_of_state(reader, state)]))
 
 
@@ -45,7 +45,7 @@ def _of_error(reader: LogReader, version: int | None, error: LogError) -> Iterat
         yield "NoTable"
         return
     if not isinstance(error, MissingVersion) or _asked_for_a_gap(reader, version):
-        yield from _of_log(reader)
+        yield from _log_problems(reader)
     yield error_name(error)
 
 
@@ -55,7 +55,7 @@ def _asked_for_a_gap(reader: LogReader, version: int | None) -> bool:
 
 
 def _unsupported(reader: LogReader, version: int | None) -> str:
-    """Version or features: judged on the protocol itself, which is read without asking whether we know it."""
+    """The unsupported version or features of the protocol, read without the check for supported ones."""
     latest = reader.latest_version()
     target = latest if version is None else version
     if target is None:
@@ -67,8 +67,8 @@ def _unsupported(reader: LogReader, version: int | None) -> str:
     return "UnsupportedFeature"
 
 
-def _of_log(reader: LogReader) -> Iterator[str]:
-    """Broken rules of the folder, and of its commits as far as they follow each other."""
+def _log_problems(reader: LogReader) -> Iterator[str]:
+    """The violated rules of the folder, and of its commits up to the first gap."""
     listing = reader.listing()
     with suppress(LogError):
         yield from (
@@ -79,7 +79,7 @@ def _of_log(reader: LogReader) -> Iterator[str]:
         yield "log.versions-contiguous"
     if versions and versions[0] > 0 and not any(checkpoint.complete for checkpoint in listing.checkpoints):
         yield "log.oldest-version-has-checkpoint"
-    last = next((each for each in range(len(versions)) if each not in versions), len(versions)) - 1
+    last = next((version for version in range(len(versions)) if version not in versions), len(versions)) - 1
     if last >= 0:
         with suppress(LogError):
             yield from (
@@ -99,7 +99,7 @@ def _of_state(reader: LogReader, state: Snapshot) -> Iterator[str]:
             yield "no-columns"
     except LogError:
         yield "no-columns"
-        yield from _of_log(reader)
+        yield from _log_problems(reader)
     with suppress(LogError):
         for version_breach in validity.version_breaches(reader, state.version, "reference"):
             yield version_breach.requirement

@@ -1,4 +1,4 @@
-"""What is said of one question: right, wrong, or not asked, and why."""
+"""The result of one question: passed, failed or out of scope, with the reason."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ RESULTS = (PASSED, FAILED, OUT_OF_SCOPE)
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A result and its reason; what passed as asked needs none."""
+    """A result and its reason, which may be empty if the question passed."""
 
     result: str
     why: str = ""
 
 
 def passed(why: str = "") -> CaseResult:
-    """Right."""
+    """The answer is right."""
     return CaseResult(PASSED, why)
 
 
 def failed(why: str) -> CaseResult:
-    """Wrong."""
+    """The answer is wrong."""
     return CaseResult(FAILED, why)
 
 
 def out_of_scope(why: str) -> CaseResult:
-    """Not asked, or not to be judged."""
+    """The question was not asked, or its answer can't be judged."""
     return CaseResult(OUT_OF_SCOPE, why)

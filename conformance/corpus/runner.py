@@ -1,4 +1,4 @@
-"""Asks engines every question, and writes a line for each into `cases.jsonl`."""
+"""The run of a corpus: it asks each engine every question and writes a line for each into `cases.jsonl`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from conformance.corpus.cases import Question
-from conformance.corpus.exclusions import named
+from conformance.corpus.exclusions import load_exclusions
 from conformance.corpus.result import FAILED, PASSED, CaseResult, failed, out_of_scope
 
 FILE = "cases.jsonl"
@@ -19,14 +19,14 @@ FORMAT = ("corpus", "case", "spec", "kind", "engine", "result", "why")
 
 
 class Answerer(Protocol):
-    """Whoever answers: the oracle, or an engine."""
+    """What answers questions: the oracle or an engine."""
 
     @property
     def name(self) -> str:
-        """The name under which its answers are kept."""
+        """The name under which `cases.jsonl` holds the answers."""
 
     def judge(self, question: Question) -> CaseResult:
-        """The verdict on its answer."""
+        """Answer the question and judge the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,18 @@ class CaseLine:
     verdict: CaseResult
 
     def to_json(self) -> str:
-        """The line as it stands in the file."""
-        asked = self.question
+        """The line as the file holds it."""
+        question = self.question
         values = (
-            asked.corpus, asked.case, asked.spec, asked.kind, self.engine, self.verdict.result, self.verdict.why,
+            question.corpus, question.case, question.spec, question.kind, self.engine, self.verdict.result,
+            self.verdict.why,
         )  # fmt: skip
         return json.dumps(dict(zip(FORMAT, values, strict=True)), ensure_ascii=False)
 
 
 @dataclass(slots=True)
 class CaseCounts:
-    """How often each result was had, by engine, corpus and kind."""
+    """How many questions had each result, by engine, corpus and kind."""
 
     counts: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     failures: list[CaseLine] = field(default_factory=list)
@@ -56,15 +57,15 @@ class CaseCounts:
 
     def add(self, line: CaseLine) -> None:
         """Count a line."""
-        asked = line.question
-        self.counts[line.engine, asked.corpus, asked.kind, line.verdict.result] += 1
+        question = line.question
+        self.counts[line.engine, question.corpus, question.kind, line.verdict.result] += 1
         if line.verdict.result == FAILED:
             self.failures.append(line)
 
 
 def ask(answerer: Answerer, question: Question) -> CaseLine:
-    """One question to one engine. What is named out of scope is asked all the same, and counts where it is right."""
-    reason = named().reasons.get((question.corpus, question.case, question.spec))
+    """Ask one engine one question. A question out of scope is asked, too, and counts if the answer is right."""
+    reason = load_exclusions().reasons.get((question.corpus, question.case, question.spec))
     try:
         verdict = answerer.judge(question)
     except Exception as error:  # noqa: BLE001 - one case that breaks the harness must not hide the others
@@ -74,11 +75,11 @@ def ask(answerer: Answerer, question: Question) -> CaseLine:
     return CaseLine(question, answerer.name, verdict)
 
 
-Asked = frozenset[tuple[str, str, str, str]]
+AnsweredQuestions = frozenset[tuple[str, str, str, str]]
 
 
-def asked_in(files: Iterable[Path]) -> Asked:
-    """What earlier runs asked: engine, corpus, case, spec. The last line of one that was cut may be half a line."""
+def answered_questions(files: Iterable[Path]) -> AnsweredQuestions:
+    """The questions that earlier runs answered: engine, corpus, case, spec. A torn last line does not count."""
     lines = (line for file in files for line in file.read_text(encoding="utf-8").splitlines(keepends=True))
     forms = (json.loads(line) for line in lines if line.endswith("}\n"))
     return frozenset((form["engine"], form["corpus"], form["case"], form["spec"]) for form in forms)
@@ -88,21 +89,21 @@ def run(
     questions: Sequence[Question],
     answerers: Iterable[Answerer],
     folder: Path,
-    tell: Callable[[CaseLine], None],
-    asked: Asked = frozenset(),
+    report: Callable[[CaseLine], None],
+    answered: AnsweredQuestions = frozenset(),
 ) -> CaseCounts:
-    """Ask everyone everything that was not `asked` before; every answer is written at once and told."""
-    tally = CaseCounts()
+    """Ask every engine every question that is not `answered`; write and report each answer at once."""
+    case_counts = CaseCounts()
     began = time.monotonic()
     with (folder / FILE).open("w", encoding="utf-8") as file:
         for answerer in answerers:
             for question in questions:
-                if (answerer.name, question.corpus, question.case, question.spec) in asked:
+                if (answerer.name, question.corpus, question.case, question.spec) in answered:
                     continue
                 line = ask(answerer, question)
                 file.write(f"{line.to_json()}\n")
                 file.flush()
-                tally.add(line)
-                tell(line)
-    tally.seconds = time.monotonic() - began
-    return tally
+                case_counts.add(line)
+                report(line)
+    case_counts.seconds = time.monotonic() - began
+    return case_counts

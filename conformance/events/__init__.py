@@ -1,1 +1,5 @@
-"""What a run emits: event types, their JSON form, and the bus that hands them to listeners."""
+"""Events: what a run emits, and all that it emits.
+
+`types` holds the events themselves, frozen values without behaviour. `serialization` reads and writes their JSON form:
+one line of `events.jsonl` is one event. `bus` hands each event to every listener, in this process.
+"""

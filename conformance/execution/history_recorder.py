@@ -22,10 +22,9 @@ from conformance.execution.engine_session import ANSWERS, LIVES, SPEAKS, EngineS
 from conformance.execution.table_session import StepResult, TableSession
 from conformance.findings.recorder import FindingContext, FindingRecorder
 from conformance.generation import SLOTS
-from conformance.histories import History, Step
+from conformance.histories import Chunk, History, Step
 from conformance.observations.observation import FaultContext, Observation
 from conformance.observations.recovery_state import AFTER, BEFORE
-from conformance.planning.plan import Chunk
 from delta_models.operations import Properties
 from delta_models.requirements import BY_ID, Violation
 from delta_models.wire_names import name_of
@@ -126,7 +125,7 @@ class HistoryRecorder:
             for fault in each.faults:
                 self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
             for violation in each.violations:
-                self._tell(self._keeper.keep(self._found(table_session, each, violation)))
+                self._tell(self._keeper.record(self._found(table_session, each, violation)))
                 if violation.requirement in HOW_LOST:
                     tail = each.engine_session.host.stderr_tail()
                     how = HOW_LOST[violation.requirement]
@@ -218,7 +217,7 @@ class HistoryRecorder:
         return FindingContext(
             history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self.steps)),
             number=self._number,
-            seen=step_result.seen,
+            observation=step_result.seen,
             violation=violation,
             slots=_bound(table_session) if len(table_session.sitting) > 1 else {},
             specs={each.engine: str(each.host.spec) for each in table_session.sitting},

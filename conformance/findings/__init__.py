@@ -1,10 +1,15 @@
-"""Findings: what makes two the same, the folder that keeps one, and scripts that show it without the harness."""
+"""Findings: violations of a requirement, kept so that anybody can see them again.
+
+`fingerprint` says which violations are the same finding. `known_deviations` says whether a finding is known. `recorder`
+keeps the findings of a run; `storage` writes and reads the folder of one. `text` and `readme` tell a person what
+happened, and `scripts` shows it on one engine without the harness.
+"""
 
 from __future__ import annotations
 
 from conformance.findings.fingerprint import FindingKey, key_of
-from conformance.findings.folder_writer import keep_finding
 from conformance.findings.known_deviations import known_deviation
+from conformance.findings.recorder import keep_finding
 from conformance.findings.storage import (
     BrokenPart,
     Collision,

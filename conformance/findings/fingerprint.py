@@ -1,8 +1,8 @@
-"""What makes two findings the same: what was broken, by whom, in what kind of step; no words or numbers of a run.
+"""The key and the fingerprint of a finding: two violations with one key are the same finding.
 
-The key is requirement, engine, operation with its options, table features, types of the columns involved, class of the
-outcome. There are no wildcards. The fingerprint is the start of the key's hash; `Collision` guards the little chance
-that two keys share it.
+The key holds the requirement, the engine, the operation with its options, the table features, the types of the columns
+involved and the class of the outcome. It holds no text and no number of a run, and there are no wildcards. The
+fingerprint is the start of the key's hash; `storage.Collision` guards against two keys that share it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from conformance.observations.observation import Observation
 from delta_adapters import capabilities
+from delta_adapters.engine_id import EngineId
 from delta_models.expressions import columns_of
 from delta_models.operations import Append, Merge, Operation, Overwrite, Update
 from delta_models.outcomes import Outcome, Rejected
@@ -26,7 +27,7 @@ DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """All that tells one finding from another."""
+    """What distinguishes one finding from another."""
 
     requirement: str
     engine: str
@@ -43,7 +44,7 @@ class FindingKey:
         return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
     def to_json(self) -> dict[str, str | list[str]]:
-        """The form that is hashed and kept."""
+        """The JSON form, which the fingerprint hashes and finding.json holds."""
         return {
             "requirement": self.requirement,
             "engine": self.engine,
@@ -56,7 +57,7 @@ class FindingKey:
 
 
 def key_of(observation: Observation, violation: Violation) -> FindingKey:
-    """The key of a breach seen in a step. Where an answer was wrong, the operation is the read that was answered."""
+    """The key of a violation in a step. If a read was answered wrongly, that read is the key's operation."""
     snapshot = observation.after or observation.before
     schema = (
         observation.model.schema if observation.model.exists else snapshot.schema if snapshot else Struct()
@@ -65,10 +66,10 @@ def key_of(observation: Observation, violation: Violation) -> FindingKey:
     operation: Operation = violation.read if violation.read is not None else observation.operation
     named = set(violation.columns) or columns_named(operation)
     if not named and isinstance(operation, Append | Overwrite):
-        named = set(partition_by)  # of whole rows only the columns that place them say something
+        named = set(partition_by)  # the operation names no columns, and only these decide where its rows go
     return FindingKey(
         requirement=violation.requirement,
-        engine=engine_name(observation.engine),
+        engine=EngineId.parse(observation.engine).name,
         operation=name_of(operation),
         options=tuple(sorted((*options_of(operation), *_fault_options(observation)))),
         features=features_of(observation),
@@ -77,13 +78,8 @@ def key_of(observation: Observation, violation: Violation) -> FindingKey:
     )
 
 
-def engine_name(engine: str) -> str:
-    """`delta-rs` of `delta-rs@1.6.6`: versions are no part of a fingerprint."""
-    return engine.partition("@")[0]
-
-
 def outcome_class(outcome: Outcome | None) -> str:
-    """The class of an outcome, with the kind of a refusal, without words."""
+    """The class of an outcome, with the kind of a rejection, without its message."""
     if outcome is None:
         return "none"
     return f"Rejected({outcome.kind})" if isinstance(outcome, Rejected) else name_of(outcome)
@@ -94,20 +90,20 @@ def _answer_class(violation: Violation) -> str:
 
 
 def options_of(operation: Operation) -> tuple[str, ...]:
-    """How an operation was asked for, without its data: options as capability documents name them, and predicates."""
-    found = set(capabilities.options_of(operation))
+    """The options of an operation, as capability documents name them, and whether it has a predicate."""
+    options = set(capabilities.options_of(operation))
     if getattr(operation, "where", None) is not None:
-        found.add("where")
+        options.add("where")
     if isinstance(operation, Append | Overwrite) and not operation.rows.rows:
-        found.add("no-rows")
+        options.add("no-rows")
     for name in ("feature", "role", "moment", "errno", "how"):
         if getattr(operation, name, None):
-            found.add(f"{name}={getattr(operation, name)}")
-    return tuple(sorted(found))
+            options.add(f"{name}={getattr(operation, name)}")
+    return tuple(sorted(options))
 
 
 def _fault_options(observation: Observation) -> list[str]:
-    """What the storage did, or who wrote at once; which of several alike events was hit says nothing."""
+    """The injected fault, or the operations of a race. Which of several equal storage events was hit does not count."""
     if observation.race is not None:
         return [f"at-once={name_of(operation)}" for operation in observation.race.operations] + [
             f"overlap={observation.race.overlap}"
@@ -118,9 +114,9 @@ def _fault_options(observation: Observation) -> list[str]:
 
 def columns_named(operation: Operation) -> set[str]:
     """The table's columns that an operation names in predicates and assignments."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name in ("where", "on", "check"):
-        found |= {each.path[-1] for each in columns_of(getattr(operation, name, None))}
+        names |= {column.path[-1] for column in columns_of(getattr(operation, name, None))}
     clauses = operation.clauses if isinstance(operation, Merge) else ()
     assignments = (
         [operation.assignments]
@@ -128,25 +124,25 @@ def columns_named(operation: Operation) -> set[str]:
         else [clause.assignments for clause in clauses]
     )
     for column, value in (pair for assignment in assignments for pair in assignment):
-        found |= {column, *(part.path[-1] for part in columns_of(value))}
+        names |= {column, *(part.path[-1] for part in columns_of(value))}
     for clause in clauses:
-        found |= {part.path[-1] for part in columns_of(clause.condition)}
-    return found
+        names |= {part.path[-1] for part in columns_of(clause.condition)}
+    return names
 
 
 def types_of(columns: Iterable[str], schema: Struct, partition_by: tuple[str, ...]) -> tuple[str, ...]:
-    """The types of columns, each once; those that partition the table are told apart."""
+    """The types of columns, without duplicates. A column that partitions the table is marked."""
     known = {field.name.casefold(): field for field in schema}
-    partitioning = {each.casefold() for each in partition_by}
-    found = set()
+    partitioning = {column.casefold() for column in partition_by}
+    types = set()
     for name in {column.casefold() for column in columns} & set(known):
         text = _coarse(str(known[name].type))
-        found.add(f"{text} partition" if name in partitioning else text)
-    return tuple(sorted(found))
+        types.add(f"{text} partition" if name in partitioning else text)
+    return tuple(sorted(types))
 
 
 def features_of(observation: Observation) -> tuple[str, ...]:
-    """The protocol's table features by name, as they stood before the step (after it, where it made the table)."""
+    """The names of the table features before the step, or after it if the step created the table."""
     snapshot = observation.before or observation.after
     if snapshot is None:
         return ()
@@ -156,5 +152,5 @@ def features_of(observation: Observation) -> tuple[str, ...]:
 
 
 def _coarse(text: str) -> str:
-    """Decimals of every precision are one type here."""
+    """The type without the precision of a decimal, so that all decimals are one type."""
     return "decimal" if text.startswith("decimal(") else text

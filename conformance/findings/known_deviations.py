@@ -1,4 +1,4 @@
-"""Which known deviation a finding is, if any: by its key, and by what occurred in its history."""
+"""Match findings with the catalogue of known deviations, by the finding's key and by what its history contains."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from delta_models.table import ModelHistory, NotModelled, Table
 def known_deviation(
     key: FindingKey, version: str | None = None, history: History | None = None
 ) -> str | None:
-    """The name of the entry that a finding belongs to, None if it is news.
+    """The name of the known deviation that a finding belongs to; None if the finding is new.
 
-    Without a version any version counts, without its history whatever the key fits.
+    Without a version the entry of any version counts. Without a history the triggers are not looked at.
     """
     triggers = None if history is None else _Occurred(history)
     entry = known(key.fingerprint, key.engine, version, form=key.to_json(), triggers=triggers)
@@ -25,14 +25,14 @@ def known_deviation(
 
 
 def triggers_of(history: History) -> frozenset[str]:
-    """What occurred in a history of that which is known to trip engines, by the names of the triggers."""
+    """The names of the triggers that a history contains: conditions that are known to trip an engine."""
     occurred = _Occurred(history)
     return frozenset(name for name in TRIGGERS if name in occurred)
 
 
 @dataclass(slots=True)
 class _Occurred:
-    """The triggers that occurred in a history. Which of them did is found out when it is asked: few ever are."""
+    """The triggers that a history contains. Each is evaluated when it is looked up, since few ever are."""
 
     history: History
 
@@ -41,7 +41,7 @@ class _Occurred:
         return trigger is not None and any(trigger.set_off(*step) for step in self._steps())
 
     def _steps(self) -> Iterator[tuple[Table, Operation]]:
-        """The operations of the history, each with the table that it finds."""
+        """The operations of the history, each with the table before it."""
         model_history = ModelHistory()
         for step in self.history.steps:
             yield model_history.table, step.operation

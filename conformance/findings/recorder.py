@@ -1,4 +1,4 @@
-"""Keeps what was found: the finding's folder, and the event that tells of it."""
+"""The recorder of findings: it writes the folder of a finding and makes the event that reports it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from pathlib import Path
 
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
-from conformance.findings import Finding, keep_finding, known_deviation
 from conformance.findings.fingerprint import key_of
+from conformance.findings.known_deviations import known_deviation
+from conformance.findings.readme import readme_of
+from conformance.findings.scripts import scripts_for
+from conformance.findings.storage import Finding, write_finding
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
 from conformance.observations.observation import Observation
+from delta_adapters.engine_id import EngineId
 from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Violation
 
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """A breach with all that is known of where it was seen.
+    """A violation with the history, the step and the engines that it occurred with.
 
-    `number` is the history's in its chunk; `specs` maps the engines at the table to what starts them again.
+    `number` is the history's number in its chunk. `specs` maps each engine at the table to the spec that starts it
+    again.
     """
 
     history: History
     number: int
-    seen: Observation
+    observation: Observation
     violation: Violation
     slots: Mapping[str, str]
     specs: Mapping[str, str]
@@ -37,53 +42,64 @@ class FindingContext:
 
 
 class FindingRecorder:
-    """Writes findings under a run's folder; `known` are the fingerprints of its baseline."""
+    """Writes the findings of a run below its folder, each once. `known` are the fingerprints of the baseline."""
 
     def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
         self._root = folder / "findings"
         self._known = known
         self._kept: dict[str, tuple[bool, int]] = {}  # whether it was known, and its step
 
-    def keep(self, found: FindingContext) -> FindingFound:
-        """Write the finding's folder, unless a history as short is kept already, and say what to tell."""
-        seen, violation, requirement = found.seen, found.violation, BY_ID[found.violation.requirement]
-        key = key_of(seen, violation)
-        version = seen.engine.partition("@")[2]
-        deviation = known_deviation(key, version or None, found.history)
+    def record(self, context: FindingContext) -> FindingFound:
+        """Write the finding's folder and return the event that reports it.
+
+        A folder with a history as short stays; but a new finding replaces a known one of the same fingerprint.
+        """
+        observation, violation, history = context.observation, context.violation, context.history
+        requirement = BY_ID[violation.requirement]
+        key = key_of(observation, violation)
+        deviation = known_deviation(key, EngineId.parse(observation.engine).version, history)
         known = deviation is not None or key.fingerprint in self._known
         finding = Finding(
             key=key,
             strength=requirement.strength,
-            engine=seen.engine,
+            engine=observation.engine,
             role=requirement.role,
-            step=seen.step,
-            action=operation_text(seen.operation),
+            step=observation.step,
+            action=operation_text(observation.operation),
             detail=violation.detail,
-            history=found.history,
+            history=history,
             where=violation.where,
             known=known,
-            slots=dict(found.slots),
-            versions={"harness": harness_version(), **found.specs},
+            slots=dict(context.slots),
+            versions={"harness": harness_version(), **context.specs},
             look=violation.read,
-            processes=found.processes,
-            timeline=_timeline(seen),
+            processes=context.processes,
+            timeline=_timeline(observation),
         )
-        this = (known, seen.step)  # what is news stands before what is known, whatever came first
-        if this < self._kept.get(finding.fingerprint, (True, seen.step + 1)):
-            keep_finding(self._root, finding, seen.folder, seen.before.version if seen.before else None)
-            self._kept[finding.fingerprint] = this
+        rank = (known, observation.step)  # the lower one stays: new before known, then the shorter history
+        if rank < self._kept.get(finding.fingerprint, (True, observation.step + 1)):
+            version = observation.before.version if observation.before else None
+            keep_finding(self._root, finding, observation.folder, version)
+            self._kept[finding.fingerprint] = rank
         return FindingFound(
             fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
-            engine=seen.engine, role=requirement.role, suite=found.history.suite, detail=violation.detail,
-            steps=len(found.history.steps), step=seen.step, folder=f"findings/{finding.fingerprint}", known=known,
-            deviation=deviation, where=violation.where, chunk=found.history.chunk, history=found.number,
-            with_engines=found.with_engines, features=found.features, processes=found.processes,
-            promised=found.promised,
+            engine=observation.engine, role=requirement.role, suite=history.suite, detail=violation.detail,
+            steps=len(history.steps), step=observation.step, folder=f"findings/{finding.fingerprint}", known=known,
+            deviation=deviation, where=violation.where, chunk=history.chunk, history=context.number,
+            with_engines=context.with_engines, features=context.features, processes=context.processes,
+            promised=context.promised,
         )  # fmt: skip
 
 
+def keep_finding(root: Path, finding: Finding, table: Path | None = None, version: int | None = None) -> Path:
+    """Write a finding with its scripts and its README below `root`; return its folder, as `write_finding` does."""
+    scripts = scripts_for(finding)
+    parts = {**scripts, "README.md": readme_of(finding, tuple(scripts))}
+    return write_finding(root, finding, parts, table, version)
+
+
 def _timeline(observation: Observation) -> tuple[str, ...]:
-    """Who was let through which gate, where the step was a race."""
+    """The lines that say which writer passed which gate, if the step was a race."""
     if observation.race is None or not isinstance(observation.operation, Interleave):
         return ()
     return tuple(timeline_lines(observation.operation, observation.race.timeline))

@@ -1,9 +1,9 @@
-"""The folder of a finding: written whole or not at all, and read back with one exception for each way of being wrong.
+"""The folder of a finding: written whole or not at all, and read with one exception for each fault.
 
 findings/<fingerprint>/
     README.md            what happened, and how to see it again
-    finding.json         the requirement, the engine, the step, what was expected and what was seen
-    history.json         the commands, versioned
+    finding.json         the requirement, the engine, the step, what was expected and what was observed
+    history.json         the steps, with a format version
     table-before/        the table as it stood before the failing step, if it is small
     script_<engine>.py   the same history for one engine alone
 """
@@ -11,7 +11,6 @@ findings/<fingerprint>/
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -34,23 +33,23 @@ class FindingError(Exception):
 
 
 class NotAFinding(FindingError):
-    """The path is no folder of a finding."""
+    """The path is not the folder of a finding."""
 
 
 class MissingPart(FindingError):
-    """A file of the finding's folder is not there."""
+    """A file of the finding's folder is missing."""
 
 
 class BrokenPart(FindingError):
-    """A file of the finding's folder is there, but does not hold what it must."""
+    """A file of the finding's folder can't be read or does not fit the format."""
 
 
 class OtherFormat(FindingError):
-    """The finding was written in a format that this version does not know."""
+    """The finding has a format that this version of the harness does not know."""
 
 
 class WrongFingerprint(FindingError):
-    """The finding's key does not give its fingerprint: somebody changed one of them by hand."""
+    """The finding's key does not give its fingerprint, so somebody changed one of them by hand."""
 
 
 class Collision(FindingError):
@@ -58,17 +57,18 @@ class Collision(FindingError):
 
 
 class NotWritten(FindingError):
-    """The storage refused: full, read-only, or in the way of something else."""
+    """The file system refused to store the finding: it is full or read-only, or something is in the way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One breach of a requirement, with all that is needed to show it again.
+    """One violation of a requirement, with all that a replay needs.
 
-    `step` is the number of the first divergent step, `action` that step in words, `detail` what was expected and what
-    was seen. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly, if
-    it was one. `versions` says what ran: harness, python, engines; `processes` in how many the writers were, and
-    whether they took turns; `timeline`, of a race, who was let through which gate, a line each.
+    `step` is the number of the first divergent step and `action` describes it. `detail` says what was expected and what
+    was observed. `slots` binds the slots of a shared history to engines. `look` is the read that was answered wrongly,
+    if there is one. `versions` holds the version of the harness and the spec of each engine. `processes` says in how
+    many processes the writers ran, and whether they took turns. Each line of `timeline` says which writer of a race
+    passed which gate.
     """
 
     key: FindingKey
@@ -90,7 +90,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """What names it."""
+        """The name of the finding: the same for all violations with its key."""
         return self.key.fingerprint
 
     @property
@@ -99,7 +99,7 @@ class Finding:
         return self.history.suite
 
     def to_json(self) -> dict[str, Any]:
-        """What stands in finding.json; the history has a file of its own."""
+        """The content of finding.json. The history has a file of its own."""
         return {
             "format": FORMAT,
             "fingerprint": self.fingerprint,
@@ -132,23 +132,21 @@ def write_finding(
     table: Path | None = None,
     version: int | None = None,
 ) -> Path:
-    """Put a finding's folder under `root`; returns it.
+    """Write a finding's folder below `root` and return it. Raises NotWritten and Collision.
 
-    `parts` are further files by name (scripts, README). `table` is the folder of the table after the step and `version`
-    its version before it (None: there was no table). If the finding is there already, the shorter history stays; but
-    one that is news replaces one that is known.
+    `parts` are further files by name (scripts, README). `table` is the folder of the table after the step. `version` is
+    the table's version before the step, None if there was no table. If the finding has a folder already, the shorter
+    history stays; but a new finding replaces a known one.
     """
     target = root / finding.fingerprint
     try:
         root.mkdir(parents=True, exist_ok=True)
         if target.exists():
-            there = load_finding(target)
-            if there.key != finding.key:
-                message = (
-                    f"{target}: {there.key} and {finding.key} share a fingerprint; report this to the project"
-                )
+            present = load_finding(target)
+            if present.key != finding.key:
+                message = f"{target}: {present.key} and {finding.key} share a fingerprint; report this to the project"
                 raise Collision(message)
-            if (there.known, there.step) <= (finding.known, finding.step):
+            if (present.known, present.step) <= (finding.known, finding.step):
                 return target
         making = Path(tempfile.mkdtemp(prefix=f".{finding.fingerprint}-", dir=root))
         try:
@@ -163,7 +161,7 @@ def write_finding(
 
 
 def load_finding(path: Path) -> Finding:
-    """The finding in a folder, or why there is none."""
+    """Read the finding in a folder. Raises a subclass of FindingError that says what is wrong."""
     folder = path.parent if path.name in {"finding.json", "history.json"} else path
     if not folder.is_dir():
         message = f"{path}: no such folder; a finding is a folder such as findings/9f3c21aa"
@@ -272,9 +270,9 @@ def _put_in_place(making: Path, target: Path) -> None:
 
 
 def copy_table(table: Path, version: int | None, target: Path) -> str:
-    """A copy of a table as of a version: later files of the log are left out. Says what was kept, or why nothing.
+    """Copy a table as of a version, without later files of the log; return what was copied, or why nothing was.
 
-    Data files are never changed in place, so those that later versions added are only more than is needed.
+    Data files never change in place, so those that later versions added do no harm.
     """
     log = table / "_delta_log"
     if version is None:
@@ -308,15 +306,3 @@ def _hint_within(hint: Path, version: int) -> bool:
         return int(json.loads(hint.read_text(encoding="utf-8"))["version"]) <= version
     except (OSError, ValueError, KeyError, TypeError):
         return True  # whatever it is, it was not written by a later step
-
-
-def unwritable(folder: Path) -> str | None:
-    """Why findings can't be kept in a folder, or None; asked before a run starts."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder)
-        os.close(handle)
-        Path(name).unlink()
-    except OSError as error:
-        return f"{folder}: {error.strerror or error}"
-    return None

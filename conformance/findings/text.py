@@ -1,4 +1,4 @@
-"""Operations and histories in plain words, for people who read a finding."""
+"""Operations, histories and timelines as lines of text, for people who read a finding."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from delta_models.wire_names import name_of, text_of
 
 
 def history_lines(history: History) -> list[str]:
-    """One line a step, numbered from 0 as states are."""
+    """One line for each step, numbered from 0 as states are."""
     lines = []
     for number, step in enumerate(history.steps):
         handed = f" -> {step.by}" if step.by else ""
@@ -81,8 +81,8 @@ def operation_text(operation: Operation) -> str:
             sets = ", ".join(f"{name} = {expression_text(value)}" for name, value in assignments)
             return f"Update set {sets}" + (f" where {expression_text(where)}" if where is not None else "")
         case Merge(source=source, on=on, clauses=clauses):
-            told = "; ".join(map(_clause, clauses))
-            return f"Merge {_rows(source)} on {expression_text(on)}: {told}"
+            shown = "; ".join(map(_clause, clauses))
+            return f"Merge {_rows(source)} on {expression_text(on)}: {shown}"
         case Restore(at=at):
             return f"Restore {when_text(at)}"
         case Read(at=at, where=where, columns=columns):
@@ -96,12 +96,15 @@ def operation_text(operation: Operation) -> str:
 
 
 def timeline_lines(race: Interleave, timeline: Sequence[tuple[int, str]]) -> list[str]:
-    """Which writer was let through which gate, one line each: what it was doing, by its name."""
-    return [f"{_writer(race.owners[at])}  {name_of(race.operations[at]):14} {gate}" for at, gate in timeline]
+    """One line for each gate that a writer passed: the writer, its operation and the gate."""
+    return [
+        f"{_writer(race.owners[index])}  {name_of(race.operations[index]):14} {gate}"
+        for index, gate in timeline
+    ]
 
 
 def when_text(at: When) -> str:
-    """A time to look at."""
+    """The state that a read or a restore names."""
     match at:
         case Latest():
             return "the newest version"
@@ -115,7 +118,7 @@ def when_text(at: When) -> str:
 
 
 def expression_text(expression: Expression) -> str:
-    """An expression as SQL that a person can read; `dialects` writes what an engine can."""
+    """An expression as SQL for people. The adapters write the SQL that engines read."""
     match expression:
         case Column(name=name):
             return name
@@ -149,12 +152,12 @@ def columns_text(schema: Struct) -> str:
 
 
 def _race(race: Interleave) -> str:
-    each = [
+    operations = [
         f"{_writer(owner)}: {operation_text(one)}"
         for one, owner in zip(race.operations, race.owners, strict=True)
     ]
     turns = " ".join(map(_writer, race.schedule)) or "one after another"
-    return f"At once ({'; '.join(each)}), turns {turns}"
+    return f"At once ({'; '.join(operations)}), turns {turns}"
 
 
 def _writer(owner: int) -> str:
@@ -182,14 +185,14 @@ def _files(files: int) -> str:
 
 
 def _options(operation: Append | Overwrite) -> str:
-    found = []
+    options = []
     if operation.schema_mode != "none":
-        found.append(f"schema mode {operation.schema_mode}")
+        options.append(f"schema mode {operation.schema_mode}")
     if not operation.by_name:
-        found.append("by position")
+        options.append("by position")
     if operation.transaction is not None:
-        found.append(f"transaction {operation.transaction}")
-    return f" ({', '.join(found)})" if found else ""
+        options.append(f"transaction {operation.transaction}")
+    return f" ({', '.join(options)})" if options else ""
 
 
 def _generic(operation: Operation) -> str:

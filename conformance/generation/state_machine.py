@@ -29,8 +29,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.generation import SLOTS, TableShape, commands, shapes
 from conformance.generation.faults import faults, prevents
 from conformance.generation.races import predicted, race_shapes, race_steps
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from delta_models.operations import (
     AdvanceClock,
     Checkpoint,

@@ -1,4 +1,5 @@
-"""The suites, as pytest collects them: `pytest --pyargs conformance.suites --conformance-engine delta-rs`.
+"""The tests that pytest collects: `pytest --pyargs conformance.suites --conformance-engine delta-rs`.
 
-What a suite does is in `conformance.chunks`; the command line plays the same chunks without pytest.
+Each test plays a chunk of one suite, by the code that the worker processes of the command line use. The plugin
+(`conformance.pytest_plugin`) maps the name `conformance.suites` to this package.
 """

@@ -1,45 +1,44 @@
-"""A run inside pytest: the engines of the session, its recording, and what one chunk showed."""
+"""A run inside pytest: the engines of the session, its record, and the report of each chunk."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
-from conformance.events.types import EngineUnavailable, Event, FindingFound, HarnessFault
-from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.engine_pool import available_engines
+from conformance.events.types import Event, FindingFound, HarnessFault
 from conformance.findings.recorder import FindingRecorder
+from conformance.histories import Chunk
 from conformance.options import RunOptions
-from conformance.planning.plan import Chunk
+from conformance.planning.plan import Plan, engine_specs
 from conformance.reporting.recorder import Recorder
 from conformance.reporting.results import Results
 from conformance.runner.chunk import play_chunk
-from conformance.runner.coordinator import default_engines, header_of, plan_of
-from conformance.suites.context import SuiteContext
-from delta_adapters.registry import parse_engine, prepare
+from conformance.runner.context import open_suite_context
+from conformance.runner.header import run_header
 
 
 @dataclass(slots=True)
 class ChunkReport:
-    """What one chunk showed: the findings that nobody knew of, and the harness' own faults."""
+    """What one chunk showed: its new findings, and the faults of the harness itself."""
 
     folder: Path
     findings: dict[str, FindingFound] = field(default_factory=dict)
     faults: list[HarnessFault] = field(default_factory=list)
 
     def __call__(self, event: Event) -> None:
-        """Listen."""
+        """Keep the event if it counts."""
         if isinstance(event, FindingFound) and event.fresh:
             self.findings.setdefault(event.fingerprint, event)
         elif isinstance(event, HarnessFault):
             self.faults.append(event)
 
     def check(self) -> None:
-        """Fail the test that played the chunk, once and at its end."""
+        """Fail the test of the chunk if there is a new finding or a fault, with all of them in one message."""
         __tracebackhide__ = True
         lines = [f"the harness is at fault: {fault.message}\n{fault.detail}" for fault in self.faults]
         for finding in self.findings.values():
@@ -55,49 +54,45 @@ class ChunkReport:
 
 
 class PytestRun:
-    """One run, from its header to its reports; `close` ends it."""
+    """One run inside pytest, from its header to its reports; `close` ends it."""
 
-    def __init__(self, options: RunOptions) -> None:
+    def __init__(self, options: RunOptions, plan: Plan) -> None:
         self._options = options
         self._recorder = Recorder(options.folder)
-        self._listener: Callable[[Event], None] | None = None
+        self._chunk_report: ChunkReport | None = None
         self._recorder.bus.add(self._pass_on)
-        specs = [parse_engine(engine) for engine in options.engines or default_engines()]
-        self._recorder.bus.emit(header_of(options, specs, plan_of(options, specs)))
-        able = []
-        for spec in specs:
-            found = prepare(spec)
-            if found:
-                able.append(spec)
-            else:
-                self._recorder.bus.emit(EngineUnavailable(str(spec), found.why, found.cure))
-        self._work = tempfile.TemporaryDirectory(prefix="conformance-")
-        work = Path(self._work.name)
-        self._hosts = EnginePool(able, work / "hosts", self._recorder.bus.emit)
-        self._hosts.begin(heavy=False)
-        finding_recorder = FindingRecorder(options.folder, options.known)
-        self._arena = InstrumentedEngines({str(each): each for each in able}, work, self._recorder.bus.emit)
-        self._dealer = SuiteContext(
-            self._hosts, finding_recorder, self._recorder.bus.emit, lambda: False, self._arena
-        )
+        emit = self._recorder.bus.emit
+        specs = engine_specs(options)
+        emit(run_header(options, specs, plan))
+        available = available_engines(specs, emit)
+        with ExitStack() as stack:
+            self._work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="conformance-")))
+            self._context = stack.enter_context(
+                open_suite_context(
+                    available,
+                    FindingRecorder(options.folder, options.known),
+                    emit,
+                    self._work,
+                    is_over=lambda: False,
+                    start_heavy=False,
+                )
+            )
+            self._stack = stack.pop_all()
 
     def play(self, chunk: Chunk) -> ChunkReport:
         """Play a chunk with all engines of the session."""
-        shown = ChunkReport(self._options.folder)
-        self._listener = shown
+        self._chunk_report = report = ChunkReport(self._options.folder)
         try:
-            play_chunk(self._dealer, chunk, Path(self._work.name))
+            play_chunk(self._context, chunk, self._work)
         finally:
-            self._listener = None
-        return shown
+            self._chunk_report = None
+        return report
 
     def close(self) -> Results:
-        """Stop the engines, judge the run, write its reports."""
-        self._arena.close()
-        self._hosts.__exit__(None, None, None)
-        self._work.cleanup()
+        """Stop the engines, judge the run and write its reports."""
+        self._stack.close()
         return self._recorder.finish()
 
     def _pass_on(self, event: Event) -> None:
-        if self._listener is not None:
-            self._listener(event)
+        if self._chunk_report is not None:
+            self._chunk_report(event)

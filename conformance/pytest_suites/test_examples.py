@@ -1,8 +1,8 @@
-"""The worked examples, each a readable history with the live files and rows written down after every step."""
+"""The suite `examples`: readable histories with the live files and the rows written down after every step."""
 
 from __future__ import annotations
 
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.pytest_suites.session import PytestRun
 
 SUITE = "examples"
@@ -11,5 +11,5 @@ SUITE = "examples"
 def test_what_is_written_down_is_what_happens(
     conformance_session: PytestRun, conformance_chunk: Chunk
 ) -> None:
-    """Every engine ends every step of every example as the model allows and as it is written down."""
+    """Every engine ends every step of every example as the model allows and as the example says."""
     conformance_session.play(conformance_chunk).check()

@@ -1,13 +1,13 @@
-"""Engines take turns on one table: what one writes all others read, and all are held to the model after every step."""
+"""The suite `shared`: engines take turns on one table, and all read what one of them writes."""
 
 from __future__ import annotations
 
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.pytest_suites.session import PytestRun
 
 SUITE = "shared"
 
 
 def test_engines_agree_on_one_table(conformance_session: PytestRun, conformance_chunk: Chunk) -> None:
-    """No engine breaks a rule, nor misreads what another one wrote, in the histories of this chunk."""
+    """No engine violates a requirement or misreads what another one wrote, in the histories of this chunk."""
     conformance_session.play(conformance_chunk).check()

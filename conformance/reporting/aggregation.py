@@ -1,8 +1,7 @@
-"""The fold of events into results: engines, suites, claims, findings, and the run's verdict.
+"""The aggregation of events into results: engines, suites, claims, findings, and the run's verdict.
 
-A `ResultAggregator` is a listener. It may hear one run while it goes on, or several recordings one
-after the other (shards, or
-runs with other seeds); what two of them have in common counts once.
+A `ResultAggregator` is a listener. It takes the events of one run as they come, or those of several recordings one
+after the other (shards, or runs with other seeds). What two recordings have in common counts once.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from typing import TypeVar
 from conformance.events import types
 from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, FindingFound
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
-from conformance.reporting.exit_status import judge
+from conformance.reporting.exit_status import decide_exit
 from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from delta_adapters.engine_id import EngineId
 from delta_models.requirements import BY_ID
 
 Kind = TypeVar("Kind")
@@ -32,7 +32,7 @@ class _Suite:
 
 
 class ResultAggregator:
-    """Hears events and keeps what the results need of them."""
+    """Takes events and keeps what the results need."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -42,7 +42,7 @@ class ResultAggregator:
         self._unavailable: dict[str, types.EngineUnavailable] = {}
         self._declared: dict[tuple[str, str, str, str], DeclaredClaim] = {}
         self._suites: dict[str, _Suite] = {}
-        self._cells: dict[ClaimSetting, SettingEvidence] = {}
+        self._settings: dict[ClaimSetting, SettingEvidence] = {}
         self._findings: dict[tuple[str, str], tuple[FindingFound, Path]] = {}
         self._times: Counter[tuple[str, str]] = Counter()
         self._others: list[Event] = []
@@ -50,16 +50,16 @@ class ResultAggregator:
         self._seconds = 0.0
 
     @property
-    def heard(self) -> bool:
-        """Whether a run has begun."""
+    def has_begun(self) -> bool:
+        """Whether a run has emitted its header."""
         return bool(self._runs)
 
-    def at(self, home: Path) -> None:
-        """The events that come now are of the run in this folder."""
+    def enter_run(self, home: Path) -> None:
+        """Take the next events as those of the run in this folder."""
         self._home = home
 
-    def missing(self, problem: str) -> None:
-        """A recording is not whole."""
+    def add_problem(self, problem: str) -> None:
+        """Note that a recording is not whole."""
         self._problems.append(problem)
 
     def __call__(self, event: Event) -> None:
@@ -78,25 +78,25 @@ class ResultAggregator:
             case types.HistoryEnded():
                 self._suite(event.suite).histories[self._key(event.suite, event.chunk, event.history)] = event
             case types.Evidence():
-                self._weigh(event)
+                self._add_evidence(event)
             case types.FindingFound():
-                self._find(event)
+                self._add_finding(event)
             case types.RunEnded():
                 self._seconds += event.seconds
             case _ if not types.is_transient(event):
                 self._others.append(event)
 
     def results(self, seconds: float | None = None) -> Results:
-        """What it all comes to; `seconds` for a run that has not ended yet."""
+        """The results so far. Give `seconds` for a run that has not ended yet."""
         engines = tuple(self._engines())
         claims = tuple(self._claims())
         suites = tuple(self._suite_results())
-        outcome = judge(
+        outcome = decide_exit(
             claims,
             tuple(event for event, _ in self._findings.values()),
             unavailable=tuple(self._unavailable.values()),
             ready=tuple(self._ready.values()),
-            faults=tuple(each.message for each in self._all(types.HarnessFault)),
+            faults=tuple(fault.message for fault in self._all(types.HarnessFault)),
             problems=tuple(self._problems),
             budget_spent=bool(self._all(types.BudgetSpent)),
             interrupted=bool(self._all(types.Interrupted)),
@@ -112,20 +112,20 @@ class ResultAggregator:
             findings=tuple(self._finding_results()),
             lost=tuple(self._all(types.EngineLost)),
             faults=tuple(self._all(types.HarnessFault)),
-            notes=tuple(each.message for each in self._all(types.Note)),
+            notes=tuple(note.message for note in self._all(types.Note)),
             problems=tuple(self._problems),
             raced=tuple(self._all(types.RaceOutcome)),
             struck=tuple(self._all(types.FaultOutcome)),
         )
 
-    # While it listens
+    # While events come
 
     def _begin(self, event: types.RunStarted) -> None:
         self._runs.append(event)
         self._homes.append(self._home)
-        for each in event.plan:
-            suite = self._suite(each.suite)
-            suite.planned |= {self._key(each.suite, number) for number in each.numbers or range(each.chunks)}
+        for planned in event.plan:
+            numbers = planned.numbers or range(planned.chunks)
+            self._suite(planned.suite).planned |= {self._key(planned.suite, number) for number in numbers}
 
     def _end_chunk(self, event: types.ChunkEnded) -> None:
         suite, key = self._suite(event.suite), self._key(event.suite, event.number)
@@ -134,36 +134,36 @@ class ResultAggregator:
         if event.complete:
             suite.done.add(key)
 
-    def _weigh(self, event: types.Evidence) -> None:
+    def _add_evidence(self, event: types.Evidence) -> None:
         history = self._key(event.suite, event.chunk, event.history)
         for requirement, checks in event.checks.items():
-            weight = EvidenceTotals(checks, 1, event.operations, event.crash_points, event.schedules)
-            self._seen(event, requirement).add(history, weight)
+            totals = EvidenceTotals(checks, 1, event.operations, event.crash_points, event.schedules)
+            self._evidence(event, requirement).add(history, totals)
 
-    def _find(self, event: FindingFound) -> None:
+    def _add_finding(self, event: FindingFound) -> None:
         key = (event.fingerprint, event.engine)
         self._times[key] += 1
         if key not in self._findings or (event.fresh and not self._findings[key][0].fresh):
             self._findings[key] = (event, self._home)
-        self._seen(event, event.requirement).findings.append(event)
+        self._evidence(event, event.requirement).findings.append(event)
 
-    def _seen(self, event: types.Evidence | FindingFound, requirement: str) -> SettingEvidence:
+    def _evidence(self, event: types.Evidence | FindingFound, requirement: str) -> SettingEvidence:
         storage = self._runs[-1].storage if self._runs else "local"
-        cell = ClaimSetting(
+        setting = ClaimSetting(
             requirement, event.engine, event.role, tuple(sorted(event.with_engines)), tuple(sorted(event.features)),
             storage, event.processes,
         )  # fmt: skip
-        return self._cells.setdefault(cell, SettingEvidence())
+        return self._settings.setdefault(setting, SettingEvidence())
 
     def _suite(self, name: str) -> _Suite:
         return self._suites.setdefault(name, _Suite())
 
     def _key(self, suite: str, *numbers: int) -> tuple[object, ...]:
-        """What names a chunk or a history in every run that contains it."""
+        """The key of a chunk or a history, which is the same in every run that contains it."""
         run = self._runs[-1] if self._runs else None
         return (run and run.profile, run and run.seed, suite, *numbers)
 
-    # Afterwards
+    # Once they have come
 
     def _all(self, kind: type[Kind]) -> list[Kind]:
         return [other for other in self._others if isinstance(other, kind)]
@@ -171,22 +171,24 @@ class ResultAggregator:
     def _engines(self) -> Iterator[EngineResult]:
         operations: Counter[str] = Counter()
         seconds: dict[str, float] = {}
-        for history in (each for suite in self._suites.values() for each in suite.histories.values()):
+        for history in (history for suite in self._suites.values() for history in suite.histories.values()):
             operations.update(history.operations)
             for engine, spent in history.engine_seconds.items():
                 seconds[engine] = seconds.get(engine, 0.0) + spent
-        lost = Counter(each.engine for each in self._all(types.EngineLost))
+        lost = Counter(loss.engine for loss in self._all(types.EngineLost))
         for engine, ready in self._ready.items():
-            name, _, version = engine.partition("@")
+            identity = EngineId.parse(engine)
             yield EngineResult(
-                name, version or None, "tested", operations=operations[engine],
+                identity.name, identity.version, "tested", operations=operations[engine],
                 engine_seconds=round(seconds.get(engine, 0.0), 3), start_seconds=ready.seconds,
                 compatible_with=ready.compatible_with, homepage=ready.homepage, issue_tracker=ready.issue_tracker,
                 lost=lost[engine],
             )  # fmt: skip
         for engine, unavailable in self._unavailable.items():
-            name, _, version = engine.partition("@")
-            yield EngineResult(name, version or None, "unavailable", unavailable.why, unavailable.cure)
+            identity = EngineId.parse(engine)
+            yield EngineResult(
+                identity.name, identity.version, "unavailable", unavailable.why, unavailable.cure
+            )
 
     def _suite_results(self) -> Iterator[SuiteResult]:
         for name, suite in self._suites.items():
@@ -208,78 +210,95 @@ class ResultAggregator:
 
     def _claims(self) -> Iterator[Claim]:
         core = self._core()
-        claims = {cell: self._claim(cell, seen, core) for cell, seen in self._cells.items()}
+        claims = {
+            setting: self._claim(setting, evidence, core) for setting, evidence in self._settings.items()
+        }
         for declared in self._declared.values():
-            if not any(_declares(declared, cell) for cell in claims):
-                cell = ClaimSetting(
+            if not any(_declares(declared, setting) for setting in claims):
+                setting = ClaimSetting(
                     declared.requirement, declared.engine, declared.role, processes=declared.processes
                 )
-                claims[cell] = self._claim(cell, SettingEvidence(), core)
-        for (requirement, engine), floors in core.items():
-            for floor in floors:
-                cells = [cell for cell in claims if (cell.requirement, cell.engine) == (requirement, engine)]
-                for cell in self._bearing(cells, floor, claims):
-                    claims[cell] = replace(claims[cell], core=True)
-                if not cells:
-                    cell = ClaimSetting(requirement, engine, _role(requirement))
-                    claims[cell] = replace(self._claim(cell, SettingEvidence(), core), core=True)
-        yield from (claims[cell] for cell in sorted(claims))
+                claims[setting] = self._claim(setting, SettingEvidence(), core)
+        for (requirement, engine), thresholds in core.items():
+            for threshold in thresholds:
+                settings = [
+                    setting
+                    for setting in claims
+                    if (setting.requirement, setting.engine) == (requirement, engine)
+                ]
+                for setting in self._deciding(settings, threshold, claims):
+                    claims[setting] = replace(claims[setting], core=True)
+                if not settings:
+                    setting = ClaimSetting(requirement, engine, _role(requirement))
+                    claims[setting] = replace(self._claim(setting, SettingEvidence(), core), core=True)
+        yield from (claims[setting] for setting in sorted(claims))
 
     def _core(self) -> dict[tuple[str, str], list[EvidenceThreshold]]:
-        """The floors of each pair (requirement, engine@version), for the engines that were there."""
-        found: dict[tuple[str, str], list[EvidenceThreshold]] = {}
-        floors = dict.fromkeys(floor for run in self._runs for floor in run.core)
-        for floor in floors:
+        """The thresholds of each pair of requirement and engine identity, for the engines that ran."""
+        core: dict[tuple[str, str], list[EvidenceThreshold]] = {}
+        thresholds = dict.fromkeys(threshold for run in self._runs for threshold in run.core)
+        for threshold in thresholds:
             for engine in self._ready:
-                if engine.partition("@")[0] == floor.engine:
-                    found.setdefault((floor.requirement, engine), []).append(floor)
-        return found
+                if EngineId.parse(engine).name == threshold.engine:
+                    core.setdefault((threshold.requirement, engine), []).append(threshold)
+        return core
 
     def _claim(
-        self, cell: ClaimSetting, seen: SettingEvidence, core: dict[tuple[str, str], list[EvidenceThreshold]]
+        self,
+        setting: ClaimSetting,
+        gathered: SettingEvidence,
+        core: dict[tuple[str, str], list[EvidenceThreshold]],
     ) -> Claim:
-        floors = core.get((cell.requirement, cell.engine)) or [
-            EvidenceThreshold(cell.requirement, cell.engine)
+        thresholds = core.get((setting.requirement, setting.engine)) or [
+            EvidenceThreshold(setting.requirement, setting.engine)
         ]
-        reached = [floor for floor in floors if seen.weight(floor.suite).reaches(floor)]
-        floor = (reached or floors)[0]
-        declared = next((each for each in self._declared.values() if _declares(each, cell)), None)
+        reached = [
+            threshold for threshold in thresholds if gathered.totals(threshold.suite).reaches(threshold)
+        ]
+        threshold = (reached or thresholds)[0]
+        declared = next((claim for claim in self._declared.values() if _declares(claim, setting)), None)
         return Claim(
-            cell=cell,
-            strength=_strength(cell.requirement, seen),
-            verdict=verdict_of(seen.findings, declared, enough=bool(reached)),
-            weight=seen.weight(),
-            floor=floor,
-            counted=seen.weight(floor.suite),
-            findings=tuple(dict.fromkeys(finding.fingerprint for finding in seen.findings)),
+            setting=setting,
+            strength=_strength(setting.requirement, gathered),
+            verdict=verdict_of(gathered.findings, declared, enough=bool(reached)),
+            evidence=gathered.totals(),
+            threshold=threshold,
+            counted=gathered.totals(threshold.suite),
+            findings=tuple(dict.fromkeys(finding.fingerprint for finding in gathered.findings)),
             why=declared.why if declared else "",
         )
 
-    def _bearing(
-        self, cells: list[ClaimSetting], floor: EvidenceThreshold, claims: dict[ClaimSetting, Claim]
+    def _deciding(
+        self, settings: list[ClaimSetting], threshold: EvidenceThreshold, claims: dict[ClaimSetting, Claim]
     ) -> list[ClaimSetting]:
-        """The cells on which a pair of the core rests: those that reach its floor or were decided against; if there are
-        none, the one that came nearest."""
-        bearing = [cell for cell in cells if claims[cell].findings or self._reaches(cell, floor)]
-        if bearing or not cells:
-            return bearing
-        return [max(cells, key=lambda cell: claims[cell].weight.checks)]
+        """The settings that decide a threshold of the core: those that reach it and those with findings.
 
-    def _reaches(self, cell: ClaimSetting, floor: EvidenceThreshold) -> bool:
-        return cell in self._cells and self._cells[cell].weight(floor.suite).reaches(floor)
+        If there is none, it is the setting with the most checks.
+        """
+        deciding = [
+            setting for setting in settings if claims[setting].findings or self._reaches(setting, threshold)
+        ]
+        if deciding or not settings:
+            return deciding
+        return [max(settings, key=lambda setting: claims[setting].evidence.checks)]
+
+    def _reaches(self, setting: ClaimSetting, threshold: EvidenceThreshold) -> bool:
+        return setting in self._settings and self._settings[setting].totals(threshold.suite).reaches(
+            threshold
+        )
 
 
-def _declares(declared: DeclaredClaim, cell: ClaimSetting) -> bool:
+def _declares(declared: DeclaredClaim, setting: ClaimSetting) -> bool:
     return (declared.requirement, declared.engine, declared.role, declared.processes) == (
-        cell.requirement, cell.engine, cell.role, cell.processes,
+        setting.requirement, setting.engine, setting.role, setting.processes,
     )  # fmt: skip
 
 
-def _strength(requirement: str, seen: SettingEvidence) -> str:
+def _strength(requirement: str, gathered: SettingEvidence) -> str:
     known = BY_ID.get(requirement)
     if known is not None:
         return known.strength
-    return seen.findings[0].strength if seen.findings else "unlisted"
+    return gathered.findings[0].strength if gathered.findings else "unlisted"
 
 
 def _role(requirement: str) -> str:

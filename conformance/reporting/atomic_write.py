@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and one readable message where they can't be written."""
+"""Write files whole or not at all, with one readable message if that fails."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 class CannotWrite(Exception):
-    """A file can't be written. The message says which, why, and what to do."""
+    """A file can't be written. The message names the file, the reason and the cure."""
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that whoever opens it sees all of it, or the one before."""
+    """Write a text file so that a reader sees all of it or the file before. Raises CannotWrite."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")

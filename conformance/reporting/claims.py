@@ -1,7 +1,8 @@
-"""Claims: what may be said of a requirement for an engine, and on what weight of evidence.
+"""Claims: the verdict about a requirement for an engine in one setting, and the evidence for it.
 
-A claim's cell is named by requirement, engine@version, role, with whom, features, storage, and one process or several.
-It holds one verdict of `VERDICTS`. Below its floor a cell is never green, whatever was seen in it.
+The setting of a claim names the requirement, the engine with its version, the role, the other writers, the features,
+the storage, and whether one or several processes write. The verdict is one of `VERDICTS`. Below its evidence threshold
+a claim never holds.
 """
 
 from __future__ import annotations
@@ -26,12 +27,10 @@ VERDICTS: dict[Verdict, str] = {
     "not-enough-evidence": "checked too rarely to say anything",
 }
 
-DECIDED: tuple[Verdict, ...] = ("holds", "differs", "known-deviation", "violated")
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClaimSetting:
-    """What a claim is about."""
+    """What a claim is about: the requirement, the engine, and the conditions."""
 
     requirement: str
     engine: str
@@ -44,7 +43,7 @@ class ClaimSetting:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTotals:
-    """The evidence behind a claim. `operations` are those of the histories in which it was checked."""
+    """How much evidence a claim has. `operations` counts those of the histories in which it was checked."""
 
     checks: int = 0
     histories: int = 0
@@ -52,24 +51,24 @@ class EvidenceTotals:
     crash_points: int = 0
     schedules: int = 0
 
-    def reaches(self, floor: EvidenceThreshold) -> bool:
-        """Whether there is enough to say something."""
-        return self.checks >= floor.checks and self.histories >= floor.histories
+    def reaches(self, threshold: EvidenceThreshold) -> bool:
+        """Whether there is enough evidence for a verdict."""
+        return self.checks >= threshold.checks and self.histories >= threshold.histories
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One cell of the report.
+    """The verdict about one setting, with its evidence.
 
-    `strength` is the requirement's class; `counted` is what of the weight its floor counts, which may be of one suite;
-    `core` says whether the run's exit rests on it.
+    `strength` is the class of the requirement. `counted` is the part of the evidence that the threshold counts, which
+    may be that of one suite. `core` says whether the claim decides the run's exit code.
     """
 
-    cell: ClaimSetting
+    setting: ClaimSetting
     strength: str
     verdict: Verdict
-    weight: EvidenceTotals
-    floor: EvidenceThreshold
+    evidence: EvidenceTotals
+    threshold: EvidenceThreshold
     counted: EvidenceTotals
     core: bool = False
     findings: tuple[str, ...] = ()
@@ -77,33 +76,33 @@ class Claim:
 
     @property
     def shortfall(self) -> str:
-        """How much of its floor was reached, where."""
-        where = f" in {self.floor.suite}" if self.floor.suite else ""
-        checks = f"{self.counted.checks} of {self.floor.checks} checks"
-        return f"{checks}, {self.counted.histories} of {self.floor.histories} histories{where}"
+        """How much of the threshold the run reached, and in which suite."""
+        where = f" in {self.threshold.suite}" if self.threshold.suite else ""
+        checks = f"{self.counted.checks} of {self.threshold.checks} checks"
+        return f"{checks}, {self.counted.histories} of {self.threshold.histories} histories{where}"
 
 
 @dataclass(slots=True)
 class SettingEvidence:
-    """What was gathered for one cell: evidence by history, so that nothing counts twice, and the findings."""
+    """The evidence of one setting, by history so that nothing counts twice, and its findings."""
 
     histories: dict[tuple[object, ...], EvidenceTotals] = field(default_factory=dict)
     findings: list[FindingFound] = field(default_factory=list)
 
-    def add(self, history: tuple[object, ...], weight: EvidenceTotals) -> None:
-        """Evidence of one history; the same history seen twice counts once, as its heavier account."""
+    def add(self, history: tuple[object, ...], totals: EvidenceTotals) -> None:
+        """Add the evidence of one history. If a history comes twice, the greater evidence counts."""
         before = self.histories.get(history)
-        if before is None or weight.checks > before.checks:
-            self.histories[history] = weight
+        if before is None or totals.checks > before.checks:
+            self.histories[history] = totals
 
-    def weight(self, suite: str = "") -> EvidenceTotals:
+    def totals(self, suite: str = "") -> EvidenceTotals:
         """The evidence of one suite, or of all."""
-        return total(weight for key, weight in self.histories.items() if not suite or suite in key)
+        return total(totals for key, totals in self.histories.items() if not suite or suite in key)
 
 
-def total(weights: Iterable[EvidenceTotals]) -> EvidenceTotals:
-    """Weights summed up."""
-    parts = list(weights)
+def total(parts: Iterable[EvidenceTotals]) -> EvidenceTotals:
+    """The sum of the evidence of several settings or histories."""
+    parts = list(parts)
     return EvidenceTotals(
         checks=sum(part.checks for part in parts),
         histories=sum(part.histories for part in parts),
@@ -114,16 +113,16 @@ def total(weights: Iterable[EvidenceTotals]) -> EvidenceTotals:
 
 
 def verdict_of(findings: Sequence[FindingFound], declared: DeclaredClaim | None, *, enough: bool) -> Verdict:
-    """The one verdict of a cell.
+    """Decide the verdict of a claim.
 
-    A declaration that something is not guaranteed stands above findings of it: that is what it declares. One that
-    something is unsupported does not: an engine that does it anyway, and wrongly, has a finding.
+    If the engine declares that it does not guarantee the requirement, findings do not change that verdict. If it
+    declares the requirement unsupported, they do: an engine that performs the operation anyway must do it right.
     """
     unpromised = any(not finding.promised for finding in findings)
     if unpromised or (declared is not None and declared.verdict == "not-guaranteed"):
         return "not-guaranteed"
     fresh = [finding for finding in findings if finding.fresh]
-    if any(each.strength == "must" for each in fresh):
+    if any(finding.strength == "must" for finding in fresh):
         return "violated"
     if fresh:
         return "differs"

@@ -1,4 +1,4 @@
-"""The matrix of conflicts: what became of each pair of operations at once, beside what is documented of it."""
+"""The conflict matrix: how races of two operations ended, beside what Delta Lake documents about the pair."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ IN_TURN = "several-in-turn"
 
 
 @dataclass(slots=True)
-class ConflictMatrix:
-    """One pair on one pair of engines, over all chunks."""
+class ConflictRow:
+    """One pair of operations on one pair of engines, over all chunks."""
 
     engines: tuple[str, ...]
     operations: tuple[str, ...]
@@ -38,7 +38,7 @@ class ConflictMatrix:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """As text, in the order of `HEAD`."""
+        """The row as text, in the order of `HEAD`."""
         refused = ", ".join(f"{kind} {times}" for kind, times in sorted(self.refused.items())) or "none"
         names = dict.fromkeys(self.engines)
         documented = f"{self.documented}{', unconfirmed' if self.isolation in UNCONFIRMED else ''}"
@@ -51,14 +51,14 @@ class ConflictMatrix:
         )  # fmt: skip
 
 
-def conflicts(raced: Iterable[RaceOutcome]) -> list[ConflictMatrix]:
-    """The lines of the matrix, sorted."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...], str, str, str], ConflictMatrix] = {}
-    for each in raced:
-        key = (each.engines, each.operations, each.overlap, each.isolation, each.processes)
-        line = found.setdefault(key, ConflictMatrix(*key, each.documented))
-        line.orders += each.schedules
-        line.unfollowed += each.unfollowed
-        line.both += each.both
-        line.refused.update(each.conflicts)
-    return [found[key] for key in sorted(found, key=str)]
+def conflict_rows(outcomes: Iterable[RaceOutcome]) -> list[ConflictRow]:
+    """The rows of the matrix, sorted."""
+    rows: dict[tuple[tuple[str, ...], tuple[str, ...], str, str, str], ConflictRow] = {}
+    for outcome in outcomes:
+        key = (outcome.engines, outcome.operations, outcome.overlap, outcome.isolation, outcome.processes)
+        row = rows.setdefault(key, ConflictRow(*key, outcome.documented))
+        row.orders += outcome.schedules
+        row.unfollowed += outcome.unfollowed
+        row.both += outcome.both
+        row.refused.update(outcome.conflicts)
+    return [rows[key] for key in sorted(rows, key=str)]

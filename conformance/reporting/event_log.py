@@ -1,8 +1,8 @@
-"""`events.jsonl`: the recording of a run. One header, one object an event, one footer.
+"""`events.jsonl`, the recording of a run: a header, a line for each event, a footer.
 
-`EventLog` appends and flushes line by line, so that a run that is killed leaves what it knew. `read` has one exception
-for each way in which a file can be wrong. Two of them do not make it useless: a torn last line and a missing footer are
-handed back in `Recording.problems`, for the reader to say aloud.
+`EventLog` appends and flushes line by line, so that a killed run leaves what it recorded. `read` has one exception for
+each fault of a file. A torn last line and a missing footer leave the file usable, so `read` returns them in
+`Recording.problems`, for the caller to report.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from conformance.events import serialization
 from conformance.events import types as events
-from conformance.events.types import Event, EventError, RunEnded, RunStarted, UnknownEvent
+from conformance.events.serialization import EventError, UnknownEvent
+from conformance.events.types import Event, RunEnded, RunStarted
 from conformance.reporting.atomic_write import CannotWrite
 
 NAME = "events.jsonl"
@@ -23,15 +25,15 @@ NAME = "events.jsonl"
 class CannotRecord(CannotWrite):
     """Events can no longer be written: the disk is full, the folder went, or may not be written to.
 
-    Raised once, to whoever emitted; what stands in the file is kept.
+    The caller of `Bus.emit` gets it once. What the file holds stays.
     """
 
 
-class JournalError(ValueError):
+class RecordingError(ValueError):
     """A recording that can't be read, or only in part. The message names the file, the cause and the cure."""
 
 
-class NoRecording(JournalError):
+class NoRecording(RecordingError):
     """There is no such file."""
 
     def __init__(self, path: Path) -> None:
@@ -41,7 +43,7 @@ class NoRecording(JournalError):
         )
 
 
-class NoHeader(JournalError):
+class NoHeader(RecordingError):
     """The file is empty, or its beginning was cut off."""
 
     def __init__(self, path: Path) -> None:
@@ -50,31 +52,31 @@ class NoHeader(JournalError):
         )
 
 
-class ForeignFile(JournalError):
+class ForeignFile(RecordingError):
     """The file is no recording at all."""
 
-    def __init__(self, path: Path, found: str) -> None:
-        super().__init__(f"{path}: not a recording of conformance ({found}). Give the folder of a run.")
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: not a recording of conformance ({why}). Give the folder of a run.")
 
 
-class NewerFormat(JournalError):
+class NewerFormat(RecordingError):
     """Written by a newer version of the harness."""
 
-    def __init__(self, path: Path, found: object, harness: object) -> None:
+    def __init__(self, path: Path, version: object, harness: object) -> None:
         super().__init__(
-            f"{path}: written in format {found} by delta-conformance {harness}, and this version reads format "
-            f"{events.FORMAT}. Read it with that version or a newer one."
+            f"{path}: written in format {version} by delta-conformance {harness}, and this version reads format "
+            f"{serialization.FORMAT}. Read it with that version or a newer one."
         )
 
 
-class DamagedLine(JournalError):
+class DamagedLine(RecordingError):
     """A line in the middle is no event: the file was edited, or two runs wrote into it."""
 
     def __init__(self, path: Path, number: int, why: str) -> None:
         super().__init__(f"{path}, line {number}: {why}. The file was changed after the run; run again.")
 
 
-class TornLastLine(JournalError):
+class TornLastLine(RecordingError):
     """The last line was cut off in mid-write: the run was killed, or the disk was full."""
 
     def __init__(self, path: Path, number: int) -> None:
@@ -83,7 +85,7 @@ class TornLastLine(JournalError):
         )
 
 
-class NoFooter(JournalError):
+class NoFooter(RecordingError):
     """The run did not end: it was killed, or is still going on."""
 
     def __init__(self, path: Path) -> None:
@@ -94,11 +96,11 @@ class NoFooter(JournalError):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The events of a run, and what is wrong with their file without making it useless."""
+    """The events of a run, and the faults of their file that leave it usable."""
 
     path: Path
     events: tuple[Event, ...]
-    problems: tuple[JournalError, ...] = ()
+    problems: tuple[RecordingError, ...] = ()
     passed_over: int = 0
 
     @property
@@ -110,7 +112,7 @@ class Recording:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its end and all of it is here."""
+        """Whether the run ended and the file has all its events."""
         return not self.problems
 
 
@@ -123,22 +125,22 @@ class EventLog:
         try:
             self._file: TextIO | None = path.open("x", encoding="ascii")
         except OSError as error:
-            raise _cannot(path, error) from error
+            raise _cannot_record(path, error) from error
 
     def __call__(self, event: Event) -> None:
         """Record the event, durably enough to survive the end of this process."""
         if self._file is None or events.is_transient(event):
             return
-        form = events.to_json(event) | {"at": round(time.monotonic() - self._opened, 3)}
+        form = serialization.to_json(event) | {"at": round(time.monotonic() - self._opened, 3)}
         try:
             self._file.write(json.dumps(form, separators=(",", ":")) + "\n")
             self._file.flush()
         except OSError as error:
             self.close()
-            raise _cannot(self.path, error) from error
+            raise _cannot_record(self.path, error) from error
 
     def close(self) -> None:
-        """No more events."""
+        """Close the file."""
         file, self._file = self._file, None
         if file is not None:
             try:
@@ -149,7 +151,7 @@ class EventLog:
 
 
 def read(place: Path) -> Recording:
-    """The recording at a path: the file itself or the folder of its run."""
+    """Read the recording at a path: the file itself or the folder of its run. Raises RecordingError."""
     path = place / NAME if place.is_dir() else place
     try:
         text = path.read_bytes().decode("utf-8")
@@ -159,7 +161,7 @@ def read(place: Path) -> Recording:
         raise ForeignFile(path, "it is not even text") from error
     except OSError as error:
         message = f"{path}: can't be read: {error.strerror}."
-        raise JournalError(message) from error
+        raise RecordingError(message) from error
     lines = text.split("\n")
     torn = lines.pop() != ""
     if torn:
@@ -170,21 +172,21 @@ def read(place: Path) -> Recording:
 def _read_lines(path: Path, lines: list[str], *, torn: bool) -> Recording:
     if not lines:
         raise NoHeader(path)
-    found: list[Event] = [_header(path, lines[0])]
-    problems: list[JournalError] = []
+    recorded: list[Event] = [_header(path, lines[0])]
+    problems: list[RecordingError] = []
     passed_over = 0
     for number, line in enumerate(lines[1:], start=2):
         try:
-            found.append(events.from_line(line))
+            recorded.append(serialization.from_line(line))
         except UnknownEvent:
             passed_over += 1
         except EventError as error:
             if not (torn and number == len(lines)):
                 raise DamagedLine(path, number, str(error)) from error
             problems.append(TornLastLine(path, number))
-    if not isinstance(found[-1], RunEnded):
+    if not isinstance(recorded[-1], RunEnded):
         problems.append(NoFooter(path))
-    return Recording(path, tuple(found), tuple(problems), passed_over)
+    return Recording(path, tuple(recorded), tuple(problems), passed_over)
 
 
 def _header(path: Path, line: str) -> Event:
@@ -197,19 +199,19 @@ def _header(path: Path, line: str) -> Event:
     kind = form.get("event") if isinstance(form, dict) else None
     if not isinstance(kind, str):
         raise ForeignFile(path, "its first line is no event")
-    if kind != events.name_of(RunStarted):
-        if kind in events.KINDS:
+    if kind != serialization.name_of(RunStarted):
+        if kind in serialization.TYPES:
             raise NoHeader(path)
         raise ForeignFile(path, f"it begins with {kind[:40]!r}")
-    if form.get("format") != events.FORMAT:
+    if form.get("format") != serialization.FORMAT:
         raise NewerFormat(path, form.get("format"), form.get("harness"))
     try:
-        return events.from_json(form)
+        return serialization.from_json(form)
     except EventError as error:
         raise DamagedLine(path, 1, str(error)) from error
 
 
-def _cannot(path: Path, error: OSError) -> CannotRecord:
+def _cannot_record(path: Path, error: OSError) -> CannotRecord:
     return CannotRecord(
         f"can't write {path}: {error.strerror}. What was found until here is kept in that folder. "
         "Free some space, or give another folder with --out.",

@@ -1,8 +1,8 @@
 """The verdict of a run and its exit code.
 
 0 all of the core holds; 1 a requirement is violated; 2 the harness or its configuration is at fault; 3 inconclusive;
-130 stopped by Ctrl-C. In doubt 2 before 1 before 3 before 0. A cell outside the core changes the exit by a violation
-only, and nothing that was not tested counts as passed.
+130 stopped by Ctrl-C. If several apply, 2 comes before 1, 1 before 3, and 3 before 0. A claim outside the core changes
+the exit code only by a violation. What was not tested never counts as passed.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ NAMES = {
     INTERRUPTED: "interrupted",
 }
 
-# A rule of class *reference* is what this one does: if it breaks the rule, then the rule is wrong.
+# This engine defines the rules of class *reference*: if it breaks one, the rule is wrong.
 REFERENCE = "delta-spark"
 REFERENCE_ENGINE = "delta-spark@4.4.0"
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """The exit code with the reasons for it, the first the weightiest."""
+    """The exit code with its reasons, the weightiest first."""
 
     exit: int
     reasons: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """The exit code in a word."""
+        """The name of the exit code."""
         return NAMES[self.exit]
 
 
-def judge(
+def decide_exit(
     claims: Sequence[Claim],
     findings: Sequence[FindingFound],
     *,
@@ -52,17 +52,17 @@ def judge(
     budget_spent: bool = False,
     interrupted: bool = False,
 ) -> ExitStatus:
-    """The outcome of a run, or of several together.
+    """Decide the exit code of a run, or of several together.
 
     Args:
-        claims: all cells.
-        findings: each fingerprint once; they say which rules of class *reference* failed for whom.
-        ready: the engines that ran, for what they declare to be compatible with.
+        claims: all claims.
+        findings: the findings, without duplicates; they show which rules of class *reference* are wrong.
+        ready: the engines that ran, with what they declare to be compatible with.
         unavailable: the engines that should have run.
-        faults: what the harness did wrong.
-        problems: what is missing of the recordings.
-        budget_spent: whether the plan was cut by the budget.
-        interrupted: whether someone stopped it.
+        faults: the faults of the harness.
+        problems: what the recordings lack.
+        budget_spent: whether the budget cut the plan short.
+        interrupted: whether a person stopped the run.
     """
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
@@ -72,11 +72,13 @@ def judge(
     reasons = tuple(reason for code in by_exit for reason in by_exit[code])
     if interrupted:
         return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons))
-    return ExitStatus(next((code for code, found in by_exit.items() if found), HOLDS), reasons)
+    return ExitStatus(
+        next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS), reasons
+    )
 
 
 def is_strict(compatible_with: Sequence[str]) -> bool:
-    """Whether a difference fails the run: for engines that promise to be like delta-spark."""
+    """Whether a difference fails the run: it does if the engine promises to behave like delta-spark."""
     return REFERENCE in compatible_with
 
 
@@ -90,12 +92,13 @@ def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
 
 
 def _violations(claims: Sequence[Claim], ready: Sequence[EngineReady]) -> Iterator[str]:
-    strict = {each.engine for each in ready if is_strict(each.compatible_with)}
+    strict = {engine.engine for engine in ready if is_strict(engine.compatible_with)}
     for claim in claims:
         if claim.verdict == "violated":
-            yield f"{claim.cell.engine} violates {claim.cell.requirement}"
-        elif claim.verdict == "differs" and claim.cell.engine in strict:
-            yield f"{claim.cell.engine} promises to be compatible with {REFERENCE}; {claim.cell.requirement} differs"
+            yield f"{claim.setting.engine} violates {claim.setting.requirement}"
+        elif claim.verdict == "differs" and claim.setting.engine in strict:
+            setting = claim.setting
+            yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"
 
 
 def _gaps(
@@ -108,7 +111,7 @@ def _gaps(
     core = [claim for claim in claims if claim.core]
     if not core:
         yield "nothing of the profile's core was asked of the engines and suites of this run"
-    for each in core:
-        if each.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
-            said = each.verdict.replace("-", " ")
-            yield f"{each.cell.requirement} for {each.cell.engine}: {said} ({each.shortfall})"
+    for claim in core:
+        if claim.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
+            verdict = claim.verdict.replace("-", " ")
+            yield f"{claim.setting.requirement} for {claim.setting.engine}: {verdict} ({claim.shortfall})"

@@ -1,4 +1,4 @@
-"""What faults did to each operation of each engine: in which state the table was, and which files were left over."""
+"""The fault summary: the state of the table after faults in each operation, and the orphaned files they left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CELLS = (
 
 
 @dataclass(slots=True)
-class FaultSummary:
+class FaultRow:
     """One kind of fault in one operation of one engine, over all histories."""
 
     engine: str
@@ -31,21 +31,21 @@ class FaultSummary:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """As text, in the order of `HEAD`."""
+        """The row as text, in the order of `HEAD`."""
         left = ", ".join(f"{role} {count:,}" for role, count in sorted(self.left_over.items())) or "nothing"
         return (
             self.engine, self.operation, self.fault, f"{self.points:,}", f"{self.before:,}", f"{self.after:,}", left,
         )  # fmt: skip
 
 
-def strikes(struck: Iterable[FaultOutcome]) -> list[FaultSummary]:
-    """The lines of the table, sorted."""
-    found: dict[tuple[str, str, str], FaultSummary] = {}
-    for each in struck:
-        key = (each.engine, each.operation, each.fault)
-        line = found.setdefault(key, FaultSummary(*key))
-        line.points += each.points
-        line.before += each.before
-        line.after += each.after
-        line.left_over.update(each.left_over)
-    return [found[key] for key in sorted(found)]
+def fault_rows(outcomes: Iterable[FaultOutcome]) -> list[FaultRow]:
+    """The rows of the table, sorted."""
+    rows: dict[tuple[str, str, str], FaultRow] = {}
+    for outcome in outcomes:
+        key = (outcome.engine, outcome.operation, outcome.fault)
+        row = rows.setdefault(key, FaultRow(*key))
+        row.points += outcome.points
+        row.before += outcome.before
+        row.after += outcome.after
+        row.left_over.update(outcome.left_over)
+    return [rows[key] for key in sorted(rows)]

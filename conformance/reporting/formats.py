@@ -1,4 +1,4 @@
-"""The reports that there are: under which name, in which file of a run's folder, and by whom each is written."""
+"""The formats of the report: the name, the file in the run's folder and the writer of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.reporting.results import Results
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One form of the results."""
+    """One format of the report."""
 
     file: str
     write: Callable[[Results, Path], None]
@@ -27,6 +27,6 @@ FORMATS = {
 
 
 def write_all(results: Results, folder: Path) -> None:
-    """Every report of a run, into its folder; the summary first, for it is what other programs wait for."""
+    """Write all reports into a run's folder, the summary first because other programs wait for it."""
     for name in ("summary", "html", "markdown", "junit"):
         FORMATS[name].write(results, folder / FORMATS[name].file)

@@ -1,7 +1,7 @@
-"""`junit.xml`: a test case a claim, for CI servers.
+"""`junit.xml`: a test case for each claim, for CI servers.
 
-A violation is a failure; so is a difference of an engine for which it fails the run. What says nothing, because the
-evidence is too little or the engine does not do it, is skipped with its reason: never passed.
+A violation is a failure. A difference is a failure if it fails the run. A claim with too little evidence, or about
+something that the engine does not support, is skipped with its reason. It never counts as passed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from conformance.reporting.text import harmless, one_line, replay_command
 
 
 def write(results: Results, path: Path) -> None:
-    """The report as a file."""
+    """Write the report to a file."""
     write_whole(path, text(results))
 
 
 def text(results: Results) -> str:
-    """The document: a suite an engine, a case a claim, and the harness' own faults as errors."""
+    """The document: a suite for each engine, a case for each claim, and faults of the harness as errors."""
     strict = frozenset(engine.label for engine in results.engines if is_strict(engine.compatible_with))
-    found = {(finding.event.fingerprint, finding.event.engine): finding for finding in results.findings}
+    findings = {(finding.event.fingerprint, finding.event.engine): finding for finding in results.findings}
     suites = [
-        _suite(engine.label, strict, found, results)
+        _suite(engine.label, strict, findings, results)
         for engine in results.engines
         if engine.status == "tested"
     ]
@@ -44,47 +44,47 @@ def text(results: Results) -> str:
 def _suite(
     name: str,
     strict: frozenset[str],
-    found: dict[tuple[str, str], FindingResult],
+    findings: dict[tuple[str, str], FindingResult],
     results: Results,
 ) -> ET.Element:
-    cases = [_case(claim, strict, found) for claim in results.claims if claim.cell.engine == name]
+    cases = [_case(claim, strict, findings) for claim in results.claims if claim.setting.engine == name]
     return _counted(name, cases, results)
 
 
-def _case(claim: Claim, strict: frozenset[str], found: dict[tuple[str, str], FindingResult]) -> ET.Element:
-    cell, weight = claim.cell, claim.weight
-    setting = [cell.role]
-    setting += [f"with {' and '.join(cell.with_engines)}"] if cell.with_engines else []
-    setting += list(cell.features)
-    setting += [f"{cell.processes} processes"] if cell.processes != "one" else []
-    setting += [cell.storage] if cell.storage != "local" else []
+def _case(claim: Claim, strict: frozenset[str], findings: dict[tuple[str, str], FindingResult]) -> ET.Element:
+    setting, evidence = claim.setting, claim.evidence
+    words = [setting.role]
+    words += [f"with {' and '.join(setting.with_engines)}"] if setting.with_engines else []
+    words += list(setting.features)
+    words += [f"{setting.processes} processes"] if setting.processes != "one" else []
+    words += [setting.storage] if setting.storage != "local" else []
     case = ET.Element(
         "testcase",
-        name=_clean(f"{cell.requirement} [{', '.join(setting)}]"),
-        classname=_clean(cell.engine),
+        name=_clean(f"{setting.requirement} [{', '.join(words)}]"),
+        classname=_clean(setting.engine),
         time="0",
     )
     explained = VERDICTS[claim.verdict]
-    if claim.verdict == "violated" or (claim.verdict == "differs" and cell.engine in strict):
-        findings = [found[key] for finding in claim.findings if (key := (finding, cell.engine)) in found]
+    if claim.verdict == "violated" or (claim.verdict == "differs" and setting.engine in strict):
+        kept = [findings[key] for name in claim.findings if (key := (name, setting.engine)) in findings]
         failure = ET.SubElement(
-            case, "failure", type=claim.verdict, message=_clean(_message(findings) or explained)
+            case, "failure", type=claim.verdict, message=_clean(_message(kept) or explained)
         )
         failure.text = _clean(
-            "\n".join(f"{finding.event.detail}\n{replay_command(finding.folder)}" for finding in findings)
+            "\n".join(f"{finding.event.detail}\n{replay_command(finding.folder)}" for finding in kept)
         )
     elif claim.verdict in {"not-enough-evidence", "unsupported", "not-guaranteed"}:
         ET.SubElement(case, "skipped", message=_clean(f"{claim.verdict}: {claim.why or claim.shortfall}"))
     out = ET.SubElement(case, "system-out")
     out.text = _clean(
-        f"{claim.verdict}: {weight.checks} checks in {weight.histories} histories"
+        f"{claim.verdict}: {evidence.checks} checks in {evidence.histories} histories"
         + ("".join(f"\nfinding {finding}" for finding in claim.findings))
     )
     return case
 
 
 def _harness(results: Results) -> ET.Element:
-    """What is wrong with the run itself, so that a server never shows green for a run that says nothing."""
+    """The faults of the run itself, so that a server never shows green for a run without a verdict."""
     cases = []
     for fault in results.faults:
         case = ET.Element(
@@ -117,5 +117,5 @@ def _message(findings: Sequence[FindingResult]) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text that XML can hold: it has no way to write most control characters, nor lone surrogates."""
+    """Escape what XML can't hold: most control characters and lone surrogates."""
     return harmless(text, keep="\n\t")

@@ -11,7 +11,7 @@ from pathlib import Path
 from conformance.reporting import fault_summary
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import VERDICTS
-from conformance.reporting.conflict_matrix import CELLS, HEAD, conflicts
+from conformance.reporting.conflict_matrix import CELLS, HEAD, conflict_rows
 from conformance.reporting.results import FindingResult, Results
 from conformance.reporting.terminal.final_summary import HEADLINES
 from conformance.reporting.text import one_line, plural, replay_command, seconds
@@ -26,7 +26,7 @@ REASONS = 6
 
 
 def write(results: Results, path: Path) -> None:
-    """The report as a file."""
+    """Write the report to a file."""
     write_whole(path, text(results))
 
 
@@ -57,7 +57,7 @@ def text(results: Results) -> str:
 
 
 def escape(said: str, width: int = 300) -> str:
-    """Text on one line, with nothing in it that Markdown or HTML could act on; `@` and `#` call nobody."""
+    """Text on one line with nothing that Markdown or HTML acts on; `@` and `#` make no links."""
     marked = re.sub(r"([\\`*_{}\[\]()#+!|~$-])", r"\\\1", one_line(said, width))
     return html.escape(marked, quote=False).replace("@", "@\u2060")
 
@@ -65,7 +65,7 @@ def escape(said: str, width: int = 300) -> str:
 def code(said: str, width: int = 300) -> str:
     """Text as it stands, between as many backticks as it needs, on one line and fit for a table."""
     flat = one_line(said, width).replace("|", "\\|")
-    longest = max((len(each) for each in re.findall("`+", flat)), default=0)
+    longest = max((len(run) for run in re.findall("`+", flat)), default=0)
     fence = "`" * (longest + 1)
     gap = " " if longest else ""
     return f"{fence}{gap}{flat}{gap}{fence}"
@@ -80,7 +80,7 @@ def _engines(results: Results) -> list[str]:
                 + " |" * len(VERDICTS)
             )
             continue
-        counts = Counter(claim.verdict for claim in results.claims if claim.cell.engine == engine.label)
+        counts = Counter(claim.verdict for claim in results.claims if claim.setting.engine == engine.label)
         cells = " | ".join(f"{counts[verdict]:,}" for verdict in VERDICTS)
         lines.append(f"| {escape(engine.label)} | {engine.operations:,} | {cells} |")
     return lines
@@ -95,8 +95,8 @@ def _findings(results: Results) -> list[str]:
     lines = []
     if fresh:
         lines += [f"### {plural(len(fresh), 'finding')}", ""]
-        for each in fresh:
-            lines += _finding(each)
+        for finding in fresh:
+            lines += _finding(finding)
     for title, which in (
         ("known deviation", known),
         ("difference in what an engine does not guarantee", unpromised),
@@ -104,20 +104,20 @@ def _findings(results: Results) -> list[str]:
         if which:
             lines += [f"<details><summary>{plural(len(which), title)}</summary>", ""]
             lines += [
-                f"- {code(each.event.fingerprint)} {escape(each.event.engine)}, {code(each.event.requirement)}"
-                for each in which
+                f"- {code(finding.event.fingerprint)} {escape(finding.event.engine)}, {code(finding.event.requirement)}"
+                for finding in which
             ]
             lines += ["", "</details>", ""]
     return lines
 
 
-def _finding(each: FindingResult) -> list[str]:
-    event = each.event
+def _finding(finding: FindingResult) -> list[str]:
+    event = finding.event
     amount = f"{plural(event.steps, 'step')}, fingerprint {code(event.fingerprint)}"
     return [
         f"- **{code(event.requirement)}** ({event.strength}) on {escape(event.engine)}, {amount}",
         f"  <br>{escape(event.detail)}",
-        f"  <br>{code(replay_command(each.folder))}",
+        f"  <br>{code(replay_command(finding.folder))}",
         "",
     ]
 
@@ -132,33 +132,31 @@ def _matrix(results: Results) -> list[str]:
         "|---|---|" + "---|" * len(engines),
     ]
     lines += [
-        f"| {code(line.id)} | {line.strength} | "
-        + " | ".join(_square(square) for square in line.squares)
-        + " |"
+        f"| {code(row.id)} | {row.strength} | " + " | ".join(_cell(cell) for cell in row.cells) + " |"
         for area in areas(results)
-        for line in area.lines
-        if line.asked
+        for row in area.rows
+        if row.checked
     ]
     signs = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
     return [*lines, "", f"{signs}; with checks and histories.", "", "</details>"]
 
 
 def _faults(results: Results) -> list[str]:
-    rows = [strike.cells for strike in fault_summary.strikes(results.struck)]
+    rows = [row.cells for row in fault_summary.fault_rows(results.struck)]
     return _folded(
         fault_summary.TITLE, fault_summary.HEAD, "|---|---|---|---:|---:|---:|---|", rows, fault_summary.CELLS
     )
 
 
 def _conflicts(results: Results) -> list[str]:
-    rows = [conflict.cells for conflict in conflicts(results.raced)]
+    rows = [row.cells for row in conflict_rows(results.raced)]
     return _folded("Writers at once", HEAD, "|---|---|---|---|---|---:|---:|---|", rows, CELLS)
 
 
 def _folded(
     title: str, head: Sequence[str], below: str, rows: Sequence[Sequence[str]], hint: str
 ) -> list[str]:
-    """A table with its explanation, folded away; nothing where it would be empty."""
+    """A folded table with its explanation; nothing if it has no rows."""
     if not rows:
         return []
     lines = ["| " + " | ".join(map(escape, row)) + " |" for row in rows]
@@ -166,8 +164,8 @@ def _folded(
     return ["", f"<details><summary>{title}</summary>", "", *top, *lines, "", hint, "", "</details>"]
 
 
-def _square(square: MatrixCell | None) -> str:
-    if square is None:
+def _cell(cell: MatrixCell | None) -> str:
+    if cell is None:
         return ""
-    weight = f" {square.weight.checks:,} in {square.weight.histories}" if square.weight.checks else ""
-    return f"{SIGNS[square.verdict]}{weight}{' **core**' if square.core else ''}"
+    evidence = f" {cell.evidence.checks:,} in {cell.evidence.histories}" if cell.evidence.checks else ""
+    return f"{SIGNS[cell.verdict]}{evidence}{' **core**' if cell.core else ''}"

@@ -1,4 +1,4 @@
-"""Recordings into results: of one run, or of several that are alike enough to be one."""
+"""Merge the recordings of one run, or of several comparable runs, into results."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from conformance.reporting.results import Results
 
 
 class UnlikeRuns(ValueError):
-    """The runs differ in what their claims mean. The message says in what."""
+    """The claims of the runs can't be compared. The message says what differs."""
 
 
 def merge(recordings: Sequence[Recording]) -> Results:
-    """The results of all recordings together. Seed, machine and engine versions may differ."""
+    """The results of all recordings together. Seeds, machines and engine versions may differ. Raises UnlikeRuns."""
     first = recordings[0]
-    ledger = ResultAggregator(first.path.parent)
+    aggregator = ResultAggregator(first.path.parent)
     for recording in recordings:
         _check_alike(first, recording)
-        ledger.at(recording.path.parent)
+        aggregator.enter_run(recording.path.parent)
         for event in recording.events:
-            ledger(event)
+            aggregator(event)
         for problem in recording.problems:
-            ledger.missing(str(problem))
-    return ledger.results()
+            aggregator.add_problem(str(problem))
+    return aggregator.results()
 
 
 def _check_alike(one: Recording, other: Recording) -> None:
     for name in ("harness", "profile", "storage"):
-        ours, theirs = _say(one.header, name), _say(other.header, name)
+        ours, theirs = _text(one.header, name), _text(other.header, name)
         if ours != theirs:
             message = (
                 f"runs that can't be merged: {name} is {ours} in {one.path} and {theirs} in {other.path}"
@@ -38,5 +38,5 @@ def _check_alike(one: Recording, other: Recording) -> None:
             raise UnlikeRuns(message)
 
 
-def _say(header: RunStarted, name: str) -> str:
+def _text(header: RunStarted, name: str) -> str:
     return str(getattr(header, name))

@@ -1,4 +1,4 @@
-"""What the reports show: the results of a run, or of several together, as frozen values."""
+"""The results of a run, or of several together, as the frozen values that all reports show."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from conformance.events import types
 from conformance.events.types import FindingFound
 from conformance.reporting.claims import Claim
 from conformance.reporting.exit_status import ExitStatus
+from delta_adapters.engine_id import EngineId
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +31,13 @@ class EngineResult:
 
     @property
     def label(self) -> str:
-        """The name with its version, where that is known."""
-        return f"{self.name}@{self.version}" if self.version else self.name
+        """The name, with the version if it is known."""
+        return str(EngineId(self.name, self.version))
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """One suite of the run; `complete` if all that was planned was done."""
+    """One suite of the run. It is `complete` if the run played all planned chunks."""
 
     name: str
     histories: int
@@ -49,7 +50,7 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True)
 class FindingResult:
-    """One finding with how often it was seen, and the folder of the run that kept it."""
+    """One finding, how often it occurred, and the folder of the run that kept it."""
 
     event: FindingFound
     times: int
@@ -57,13 +58,13 @@ class FindingResult:
 
     @property
     def folder(self) -> Path:
-        """Where its history and scripts are."""
+        """The folder of its history and its scripts."""
         return self.home / (self.event.folder or f"findings/{self.event.fingerprint}")
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that the reports show."""
+    """Everything that the reports show."""
 
     runs: tuple[types.RunStarted, ...]
     homes: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""Where a run writes: a new folder for each, and the link `latest` that points at the newest."""
+"""The folder of a run: a new one for each run, and the link `latest` to the newest."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LATEST = "latest"
 
 
 def new_run_folder(out: Path, now: datetime | None = None) -> Path:
-    """A folder inside `out` that was not there before, named after the time; `out` is made if it is missing.
+    """Make a new folder inside `out`, named after the time. Raises CannotWrite.
 
-    Two runs that begin in the same second on the same `out` get folders of their own.
+    Two runs that begin in the same second get different folders. `out` is made if it does not exist.
     """
     name = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
     try:
@@ -35,7 +35,7 @@ def new_run_folder(out: Path, now: datetime | None = None) -> Path:
 
 
 def point_latest(folder: Path) -> None:
-    """Let `latest`, beside the folder, point at it. Something else of that name, not a link, is left alone."""
+    """Point the link `latest`, beside the folder, at it. A file or folder of that name stays. Raises CannotWrite."""
     link = folder.parent / LATEST
     if link.exists() and not link.is_symlink():
         return

@@ -15,7 +15,7 @@ NAME = "summary.json"
 
 
 class SummaryError(ValueError):
-    """A file is no summary of a run that this version can read. The message says why."""
+    """The file is not a summary that this version can read. The message says why."""
 
 
 def summary(results: Results) -> dict[str, Any]:
@@ -45,12 +45,12 @@ def summary(results: Results) -> dict[str, Any]:
 
 
 def write(results: Results, path: Path) -> None:
-    """The summary as a file."""
+    """Write the summary to a file."""
     write_whole(path, json.dumps(summary(results), indent=1) + "\n")
 
 
 def fingerprints(path: Path) -> frozenset[str]:
-    """The findings of an earlier run, from its `summary.json`: a baseline."""
+    """The fingerprints in the `summary.json` of an earlier run, which is a baseline. Raises SummaryError."""
     try:
         form = json.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -67,56 +67,56 @@ def fingerprints(path: Path) -> frozenset[str]:
         message = f"the baseline {path} is no {NAME} of format {FORMAT}: give that of an earlier run"
         raise SummaryError(message)
     try:
-        return frozenset(str(each["fingerprint"]) for each in form["findings"])
+        return frozenset(str(finding["fingerprint"]) for finding in form["findings"])
     except (KeyError, TypeError) as error:
         message = f"the baseline {path} has findings without a fingerprint"
         raise SummaryError(message) from error
 
 
-def _engine(each: EngineResult) -> dict[str, Any]:
+def _engine(engine: EngineResult) -> dict[str, Any]:
     return {
-        "name": each.name, "version": each.version, "status": each.status, "why": each.why,
-        "operations": each.operations, "engine_seconds": each.engine_seconds, "lost": each.lost,
+        "name": engine.name, "version": engine.version, "status": engine.status, "why": engine.why,
+        "operations": engine.operations, "engine_seconds": engine.engine_seconds, "lost": engine.lost,
     }  # fmt: skip
 
 
-def _suite(each: SuiteResult) -> dict[str, Any]:
+def _suite(suite: SuiteResult) -> dict[str, Any]:
     return {
-        "name": each.name, "histories": each.histories, "steps": each.steps, "crash_points": each.crash_points,
-        "schedules": each.schedules, "seconds": each.seconds, "complete": each.complete,
+        "name": suite.name, "histories": suite.histories, "steps": suite.steps, "crash_points": suite.crash_points,
+        "schedules": suite.schedules, "seconds": suite.seconds, "complete": suite.complete,
     }  # fmt: skip
 
 
-def _claim(each: Claim) -> dict[str, Any]:
+def _claim(claim: Claim) -> dict[str, Any]:
     return {
-        "requirement": each.cell.requirement,
-        "class": each.strength,
-        "engine": each.cell.engine,
-        "role": each.cell.role,
-        "with": list(each.cell.with_engines),
-        "features": list(each.cell.features),
-        "storage": each.cell.storage,
-        "processes": each.cell.processes,
-        "verdict": each.verdict,
-        "core": each.core,
+        "requirement": claim.setting.requirement,
+        "class": claim.strength,
+        "engine": claim.setting.engine,
+        "role": claim.setting.role,
+        "with": list(claim.setting.with_engines),
+        "features": list(claim.setting.features),
+        "storage": claim.setting.storage,
+        "processes": claim.setting.processes,
+        "verdict": claim.verdict,
+        "core": claim.core,
         "evidence": {
-            "checks": each.weight.checks,
-            "histories": each.weight.histories,
-            "operations": each.weight.operations,
-            "crash_points": each.weight.crash_points,
-            "schedules": each.weight.schedules,
+            "checks": claim.evidence.checks,
+            "histories": claim.evidence.histories,
+            "operations": claim.evidence.operations,
+            "crash_points": claim.evidence.crash_points,
+            "schedules": claim.evidence.schedules,
         },
-        "floor": {"checks": each.floor.checks, "histories": each.floor.histories},
-        "findings": list(each.findings),
+        "floor": {"checks": claim.threshold.checks, "histories": claim.threshold.histories},
+        "findings": list(claim.findings),
     }
 
 
-def _finding(each: FindingResult) -> dict[str, Any]:
-    event = each.event
+def _finding(finding: FindingResult) -> dict[str, Any]:
+    event = finding.event
     return {
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
         "promised": event.promised,
-        "deviation": event.deviation, "steps": event.steps, "times": each.times, "detail": event.detail,
+        "deviation": event.deviation, "steps": event.steps, "times": finding.times, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
     }  # fmt: skip

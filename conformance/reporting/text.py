@@ -1,4 +1,4 @@
-"""Words for people: counts, lengths of time, and text of strangers made harmless."""
+"""Text for people: counts, durations, paths, and text of engines with its control characters escaped."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def harmless(text: str, keep: str = "\n") -> str:
-    """The text with every character that is not seen, or that moves others about, written as its escape.
+    """Escape every character that is invisible or moves others, except those in `keep`.
 
-    That is control characters, marks of direction, lone surrogates and unassigned code points, so that what an engine
-    says can neither drive a terminal nor break a document. Those in `keep` stay.
+    These are control characters, direction marks, lone surrogates and unassigned code points. So text of an engine can
+    neither drive a terminal nor break a document.
     """
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        each if each in keep or unicodedata.category(each) not in _HIDDEN else _escape(each) for each in text
+        character
+        if character in keep or unicodedata.category(character) not in _HIDDEN
+        else _escape(character)
+        for character in text
     )
 
 
 def one_line(text: str, width: int = 200) -> str:
-    """The first of a text, on one line, at most so wide."""
+    """The beginning of a text on one line, at most `width` characters."""
     flat = " ".join(harmless(text).split())
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 
@@ -46,7 +49,7 @@ def seconds(length: float) -> str:
 
 
 def here(path: Path) -> str:
-    """A path as one would type it from the current folder."""
+    """A path relative to the current folder, if it is inside."""
     try:
         shown = path.absolute().relative_to(Path.cwd())
     except (ValueError, OSError):
@@ -55,7 +58,7 @@ def here(path: Path) -> str:
 
 
 def replay_command(folder: Path) -> str:
-    """What to type to play a finding again."""
+    """The command that replays a finding."""
     return f"conformance replay {shlex.quote(here(folder))}"
 
 

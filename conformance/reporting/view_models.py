@@ -1,4 +1,4 @@
-"""The results as a reader meets them: requirements by area, a cell an engine, the findings with their histories."""
+"""The results as the reports show them: requirements by area, with a cell for each engine, and findings with steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AREAS = {
     "metadata": "Schema and properties",
 }
 
-# What a cell shows when its claims differ: the first of these that one of them has.
+# If the claims of a cell differ, the cell shows the first of these verdicts that one of them has.
 _WEIGHTIEST: tuple[Verdict, ...] = (
     "violated", "differs", "known-deviation", "holds", "not-enough-evidence", "not-guaranteed", "unsupported",
 )  # fmt: skip
@@ -38,18 +38,18 @@ class MatrixCell:
     """One requirement for one engine: the claims of all roles, partners and features together."""
 
     verdict: Verdict
-    weight: EvidenceTotals
+    evidence: EvidenceTotals
     claims: tuple[Claim, ...]
 
     @property
     def core(self) -> bool:
-        """Whether the run's exit rests on it."""
+        """Whether one of its claims decides the run's exit code."""
         return any(claim.core for claim in self.claims)
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """One requirement for all engines, in their order; None where it was never asked."""
+    """One requirement for all engines, in their order; a cell is None if the requirement was never checked there."""
 
     id: str
     sentence: str
@@ -57,26 +57,26 @@ class MatrixRow:
     strength: str
     role: str
     unobservable: str | None
-    squares: tuple[MatrixCell | None, ...]
+    cells: tuple[MatrixCell | None, ...]
 
     @property
-    def asked(self) -> bool:
-        """Whether any engine was held to it."""
-        return any(self.squares)
+    def checked(self) -> bool:
+        """Whether the run checked the requirement on any engine."""
+        return any(self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class RequirementArea:
-    """The requirements that begin alike."""
+    """The requirements whose names share the first part."""
 
     name: str
     title: str
-    lines: tuple[MatrixRow, ...]
+    rows: tuple[MatrixRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step of a finding's history in words; `slot` is bound to `engine` in a shared history."""
+    """A step of a finding's history as text. In a shared history `engine` performs the steps of `slot`."""
 
     number: int
     text: str
@@ -87,7 +87,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding with all that its folder and the known deviations say of it."""
+    """A finding with the content of its folder and its known deviation."""
 
     result: FindingResult
     sentence: str
@@ -99,44 +99,44 @@ class FindingView:
 
 
 def tested_engines(results: Results) -> tuple[str, ...]:
-    """The columns of the matrix."""
+    """The engines that ran, which are the columns of the matrix."""
     return tuple(engine.label for engine in results.engines if engine.status == "tested")
 
 
 def areas(results: Results) -> tuple[RequirementArea, ...]:
-    """Every requirement of the catalogue, and those that only the recording knows, by area."""
+    """Every requirement of the catalogue, and those that only the recording has, by area."""
     engines = tested_engines(results)
     claims: dict[tuple[str, str], list[Claim]] = {}
     for claim in results.claims:
-        claims.setdefault((claim.cell.requirement, claim.cell.engine), []).append(claim)
+        claims.setdefault((claim.setting.requirement, claim.setting.engine), []).append(claim)
     ids = dict.fromkeys(
-        [rule.id for rule in CATALOGUE] + [claim.cell.requirement for claim in results.claims]
+        [rule.id for rule in CATALOGUE] + [claim.setting.requirement for claim in results.claims]
     )
     by_area: dict[str, list[MatrixRow]] = {}
     for requirement in ids:
-        squares = tuple(square(claims.get((requirement, engine), ())) for engine in engines)
-        by_area.setdefault(requirement.partition(".")[0], []).append(_line(requirement, squares))
-    return tuple(RequirementArea(name, AREAS.get(name, ""), tuple(lines)) for name, lines in by_area.items())
+        cells = tuple(matrix_cell(claims.get((requirement, engine), ())) for engine in engines)
+        by_area.setdefault(requirement.partition(".")[0], []).append(_row(requirement, cells))
+    return tuple(RequirementArea(name, AREAS.get(name, ""), tuple(rows)) for name, rows in by_area.items())
 
 
-def square(claims: Iterable[Claim]) -> MatrixCell | None:
-    """The claims of one requirement and engine as one."""
+def matrix_cell(claims: Iterable[Claim]) -> MatrixCell | None:
+    """One cell for all claims of a requirement and an engine; None if there are none."""
     parts = tuple(claims)
     if not parts:
         return None
     verdicts = {part.verdict for part in parts}
-    verdict = next(each for each in _WEIGHTIEST if each in verdicts)
-    return MatrixCell(verdict, total(part.weight for part in parts), parts)
+    verdict = next(verdict for verdict in _WEIGHTIEST if verdict in verdicts)
+    return MatrixCell(verdict, total(part.evidence for part in parts), parts)
 
 
 def finding_views(results: Results) -> tuple[FindingView, ...]:
-    """The findings, those that nobody knew of first."""
-    ordered = sorted(results.findings, key=lambda each: not each.event.fresh)
-    return tuple(finding_view(each) for each in ordered)
+    """The findings, new ones first."""
+    ordered = sorted(results.findings, key=lambda finding: not finding.event.fresh)
+    return tuple(finding_view(finding) for finding in ordered)
 
 
 def finding_view(result: FindingResult) -> FindingView:
-    """A finding with its history, as far as its folder can be read."""
+    """A finding with its history, if its folder can be read."""
     event = result.event
     known_rule = BY_ID.get(event.requirement)
     deviation = named(event.deviation) if event.deviation is not None else None
@@ -158,11 +158,9 @@ def _steps(finding: Finding) -> Iterator[StepView]:
         )
 
 
-def _line(requirement: str, squares: tuple[MatrixCell | None, ...]) -> MatrixRow:
+def _row(requirement: str, cells: tuple[MatrixCell | None, ...]) -> MatrixRow:
     rule = BY_ID.get(requirement)
     if rule is None:
-        strength = next((claim.strength for each in squares if each for claim in each.claims), "unlisted")
-        return MatrixRow(requirement, "Not in this version's catalogue.", "", strength, "", None, squares)
-    return MatrixRow(
-        rule.id, rule.sentence, rule.section, rule.strength, rule.role, rule.unobservable, squares
-    )
+        strength = next((claim.strength for cell in cells if cell for claim in cell.claims), "unlisted")
+        return MatrixRow(requirement, "Not in this version's catalogue.", "", strength, "", None, cells)
+    return MatrixRow(rule.id, rule.sentence, rule.section, rule.strength, rule.role, rule.unobservable, cells)

@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance.engine_pool import clear
 from conformance.events.types import ChunkEnded, ChunkStarted
 from conformance.generation.races import TABLES
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.scenario_groups import stories
 from conformance.suites.crashes.suite import CrashScenarios, GeneratedCrashes

@@ -1,11 +1,10 @@
-"""A worker process: plays the chunks that it is handed, with hosts of its own, and sends events as lines of
-JSON.
+"""A worker process: it plays the chunks that the coordinator sends, on hosts of its own, and sends events.
 
-    campaign -> worker   one line of settings, then one line a job: {"chunk": ...}; the end of the stream means no more
-    worker -> campaign   {"idle": true} when it wants a job, and events (`conformance.events.to_line`)
+    coordinator -> worker   a line of settings, then a line for each chunk: {"chunk": ...}, then the end of the stream
+    worker -> coordinator   {"idle": true} when it wants a chunk, and events (`events.serialization.to_line`)
 
-Its stdout belongs to this protocol alone: descriptor 1 is turned to stderr before anything is imported that
-might print. SIGTERM, or the end of the campaign's process, ends it with all its hosts.
+Its stdout belongs to this protocol alone, so `main` redirects descriptor 1 to stderr before any import that might
+print. SIGTERM, or the end of the coordinator's process, ends the worker with all its hosts.
 """
 
 from __future__ import annotations
@@ -17,26 +16,26 @@ import signal
 import sys
 import time
 import traceback
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
-from conformance.events.types import Event, HarnessFault, to_line
+from conformance.events.serialization import to_line
+from conformance.events.types import Event, HarnessFault
 
 PR_SET_PDEATHSIG = 1
 STOPPED = 130
-BEHIND = 10  # how much nicer a worker is that the run does not wait for
+BEHIND = 10  # the niceness that a worker adds if the run does not wait for it
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a worker must know of its run.
+    """What a worker needs to know about its run.
 
-    `gives_way` says that another one, with a JVM, is what the run waits for. `deadline` is in the time of the monotonic
-    clock, which processes share.
+    If `gives_way` is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time
+    of the monotonic clock, which processes share.
     """
 
     engines: tuple[str, ...]
@@ -48,34 +47,34 @@ class Settings:
     deadline: float | None = None
 
     def to_line(self) -> str:
-        """The first line that a worker gets."""
+        """The first line that the coordinator sends."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_line(cls, line: str) -> Settings:
-        """The inverse of `to_line`."""
+        """Read the settings from their line."""
         form: dict[str, Any] = json.loads(line)
         form |= {key: tuple(part) for key, part in form.items() if isinstance(part, list)}
         return cls(**form)
 
 
 class CoordinatorLink:
-    """The campaign as its worker sees it."""
+    """The worker's connection to the coordinator."""
 
     def __init__(self, jobs: TextIO, out: TextIO) -> None:
         self._jobs = jobs
         self._out = out
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """Send an event."""
         self._send(to_line(event))
 
     def settings(self) -> Settings:
-        """The first line."""
+        """Read the settings, which are the first line."""
         return Settings.from_line(self._jobs.readline())
 
     def next_job(self) -> dict[str, Any] | None:
-        """Ask for a job; None if there are no more."""
+        """Ask for a chunk; None if there are no more."""
         self._send(json.dumps({"idle": True}))
         line = self._jobs.readline()
         job: dict[str, Any] | None = json.loads(line) if line.strip() else None
@@ -87,70 +86,64 @@ class CoordinatorLink:
 
 
 def main() -> int:
-    """Play until there are no more jobs."""
+    """Play chunks until there are no more; return the exit code of the process."""
     out = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, _stop)
     _end_with_parent()
-    campaign = CoordinatorLink(sys.stdin, out)
+    coordinator = CoordinatorLink(sys.stdin, out)
     try:
-        _work(campaign)
+        _play_chunks(coordinator)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:
-        return STOPPED  # the campaign is gone, and nobody is left to tell
-    except Exception as error:  # noqa: BLE001 - whatever it is, the campaign must hear of it
-        campaign.tell(
+        return STOPPED  # the coordinator is gone, so no process reads the events
+    except Exception as error:  # noqa: BLE001 - the coordinator must learn of any error
+        coordinator.emit(
             HarnessFault(f"a worker failed: {type(error).__name__}: {error}", traceback.format_exc())
         )
         return 1
     return 0
 
 
-def _work(campaign: CoordinatorLink) -> None:
+def _play_chunks(coordinator: CoordinatorLink) -> None:
     sys.meta_path.insert(0, _NoPandas())
     # The heavy imports come after the streams are safe.
-    from conformance.engine_pool import EnginePool  # noqa: PLC0415
-    from conformance.fault_injection.instrumented_engines import InstrumentedEngines  # noqa: PLC0415
     from conformance.findings.recorder import FindingRecorder  # noqa: PLC0415
-    from conformance.planning.plan import Chunk  # noqa: PLC0415
+    from conformance.histories import Chunk  # noqa: PLC0415
     from conformance.runner.chunk import play_chunk  # noqa: PLC0415
-    from conformance.suites.context import SuiteContext  # noqa: PLC0415
+    from conformance.runner.context import open_suite_context  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
 
-    settings = campaign.settings()
+    settings = coordinator.settings()
     work = Path(settings.work)
     if settings.gives_way:
         os.nice(BEHIND)
-        session_gives_way()  # its own: whoever starts a worker starts a session
-    specs = [parse_engine(engine) for engine in settings.engines]
-    with EnginePool(specs, work / "hosts", campaign.tell) as hosts:
-        hosts.begin(heavy=False)
-        if settings.heavy:
-            hosts.begin(heavy=True)
-        finding_recorder = FindingRecorder(Path(settings.folder), frozenset(settings.known))
-        with closing(
-            InstrumentedEngines({str(spec): spec for spec in specs}, work, campaign.tell)
-        ) as instrumented_engines:
-            context = SuiteContext(
-                hosts, finding_recorder, campaign.tell, _Clock(settings.deadline), instrumented_engines
-            )
-            while (job := campaign.next_job()) is not None:
-                play_chunk(context, Chunk.from_json(job["chunk"]), work)
+        session_gives_way()  # the worker's own session, because the coordinator starts each worker in one
+    with open_suite_context(
+        [parse_engine(engine) for engine in settings.engines],
+        FindingRecorder(Path(settings.folder), frozenset(settings.known)),
+        coordinator.emit,
+        work,
+        is_over=_Clock(settings.deadline),
+        start_heavy=settings.heavy,
+    ) as context:
+        while (job := coordinator.next_job()) is not None:
+            play_chunk(context, Chunk.from_json(job["chunk"]), work)
 
 
 class _NoPandas(MetaPathFinder):
-    """pyarrow imports pandas where it is installed; nothing of the harness needs it, and it costs half a second."""
+    """Keeps pyarrow from importing pandas, which costs half a second and which the harness does not need."""
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002 - the import system's
-        """Refuse."""
+        """Refuse to import pandas."""
         if fullname == "pandas":
             raise ModuleNotFoundError("pandas is not used in a worker", name=fullname)
 
 
 class _Clock:
-    """Whether time is up; once it is, it stays up."""
+    """Says whether the deadline is over. Once it is, it stays so."""
 
     def __init__(self, deadline: float | None) -> None:
         self._deadline = deadline
@@ -160,13 +153,15 @@ class _Clock:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: what follows is tidying up
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal would disturb the end of the hosts
     raise KeyboardInterrupt
 
 
 def _end_with_parent() -> None:
-    """Have the kernel send SIGTERM when the campaign's process ends, however it ends; where there is no such call, the
-    closed pipes end the worker at its next word."""
+    """Have the kernel send SIGTERM when the coordinator's process ends.
+
+    A system without that call closes the pipes, which ends the worker when it sends its next line.
+    """
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() == 1:

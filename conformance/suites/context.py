@@ -11,7 +11,7 @@ from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import Emit
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 
 
 @dataclass(slots=True)

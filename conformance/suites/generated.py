@@ -10,8 +10,7 @@ from conformance.execution.history_recorder import HistoryRecorder, features_of
 from conformance.execution.table_session import StepResult, TableSession, play
 from conformance.findings import FindingError
 from conformance.generation import TableShape, state_machine
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext, engine_session_of
 
 SHARED = "shared"

@@ -1,1 +1,1 @@
-"""What to do with a finding: play it again."""
+"""Triage: what to do with a finding. `replay` plays its history again."""

@@ -1,4 +1,4 @@
-"""Plays the history of a finding again, on the engines that it was found on, and says whether it still fails."""
+"""Replay the history of a finding on the engines of its run, and decide whether it still fails."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import STEPS_HELD
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.shim_build import TurnstileProblem
-from conformance.findings.fingerprint import engine_name, key_of
+from conformance.findings.fingerprint import key_of
 from conformance.findings.known_deviations import known_deviation
 from conformance.findings.storage import Finding, FindingError, NotAFinding, load_finding
 from conformance.generation import SLOTS
 from conformance.histories import History
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.races.session import RaceTableSession
+from delta_adapters.engine_id import EngineId
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import HostError
@@ -35,18 +36,18 @@ OVERLAP = "overlap="
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """How a replay went: the exit code, and what to tell a person."""
+    """The result of a replay: the exit code, and a text for people."""
 
     exit: int
     text: str
 
 
 class CannotRun(Exception):
-    """An engine of the history can't be had here."""
+    """An engine of the history can't run here."""
 
 
 def replay(path: Path) -> ReplayResult:
-    """Play a finding's history again. Raises NotAFinding for a path that is none."""
+    """Play a finding's history again. Raises NotAFinding if the path is not the folder of a finding."""
     try:
         finding = load_finding(path)
     except NotAFinding:
@@ -56,7 +57,7 @@ def replay(path: Path) -> ReplayResult:
     name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
     try:
         specs = [_spec(engine, finding) for engine in _engines(finding)]
-        return _told(name, finding, *_play(finding, specs))
+        return _result(name, finding, *_play(finding, specs))
     except (CannotRun, EnvironmentProblem) as error:
         return ReplayResult(COULD_NOT_RUN, f"{name} could not run: {error}")
 
@@ -66,12 +67,12 @@ def _engines(finding: Finding) -> tuple[str, ...]:
     bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
     if finding.suite == RACES:
         return tuple(bound[: _writers(finding.history)])  # twins are two
-    seated = [version for version in finding.versions if "@" in version]
+    seated = [engine for engine in finding.versions if EngineId.parse(engine).version]
     return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
 
 
 def _writers(history: History) -> int:
-    """How many take part in its races."""
+    """How many writers take part in its races."""
     races = (step.operation for step in history.steps if isinstance(step.operation, Interleave))
     return 1 + max((owner for race in races for owner in race.owners), default=1)
 
@@ -81,14 +82,14 @@ def _spec(engine: str, finding: Finding) -> EngineSpec:
         spec = parse_engine(finding.versions.get(engine, engine))
     except UnknownEngine as error:
         raise CannotRun(str(error)) from error
-    found = prepare(spec)
-    if not found:
-        raise CannotRun(f"{spec}: {found.why}. {found.cure}")
+    availability = prepare(spec)
+    if not availability:
+        raise CannotRun(f"{spec}: {availability.why}. {availability.cure}")
     return spec
 
 
 def _play(finding: Finding, specs: Sequence[EngineSpec]) -> tuple[list[StepResult], int]:
-    """What was judged until the finding's engine broke a rule, and how many steps were played."""
+    """The results of the steps until the finding's engine violated a requirement, and the number of steps."""
     with tempfile.TemporaryDirectory(prefix="conformance-replay-") as work:
         hosts: list[HostClient] = []
         with ExitStack() as stack:
@@ -102,14 +103,16 @@ def _play(finding: Finding, specs: Sequence[EngineSpec]) -> tuple[list[StepResul
             for number, spec in enumerate(specs):
                 environment = instrumented_processes[number].environment() if instrumented_processes else None
                 hosts.append(HostClient.start(spec, Path(work) / f"host-{number}", environment=environment))
-            engine_sessions = [_seat(host, spec) for host, spec in zip(hosts, specs, strict=True)]
+            engine_sessions = [_engine_session(host, spec) for host, spec in zip(hosts, specs, strict=True)]
             return _until_it_fails(
                 finding,
-                _desk(finding, Path(work) / "table", engine_sessions, instrumented_processes, turnstile),
+                _table_session(
+                    finding, Path(work) / "table", engine_sessions, instrumented_processes, turnstile
+                ),
             )
 
 
-def _desk(
+def _table_session(
     finding: Finding,
     folder: Path,
     engine_sessions: list[EngineSession],
@@ -133,7 +136,7 @@ def _desk(
 def _turnstile(
     finding: Finding, specs: Sequence[EngineSpec], work: Path, stack: ExitStack
 ) -> Turnstile | None:
-    """For a history in which storage fails or writers race; none for any other."""
+    """The turnstile of a history with faults or races; None for any other history."""
     if finding.suite not in {CRASHES, RACES}:
         return None
     try:
@@ -143,7 +146,7 @@ def _turnstile(
         raise CannotRun(str(problem)) from problem
 
 
-def _seat(host: HostClient, spec: EngineSpec) -> EngineSession:
+def _engine_session(host: HostClient, spec: EngineSpec) -> EngineSession:
     try:
         identity = str(host.identity)
     except HostError as error:
@@ -157,35 +160,38 @@ def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list
     played = 0
     for step in finding.history.steps:
         if not table_session.plays or any(
-            each == finding.fingerprint for _, each in _broken(finding, result)
+            fingerprint == finding.fingerprint for _, fingerprint in _violations(finding, result)
         ):
             break
-        result += [each for _, each in play([table_session], step)]
+        result += [step_result for _, step_result in play([table_session], step)]
         played += 1
     return result, played
 
 
-def _broken(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
-    """The breaches by the finding's engine, whatever its version, each with its fingerprint; but for what else is known
-    of it."""
-    own = known_deviation(finding.key, _version(finding.engine), finding.history)
-    for each in result:
-        for violation in each.violations:
-            if engine_name(each.seen.engine) != finding.key.engine:
+def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
+    """The violations by the finding's engine, in any version, with their fingerprints.
+
+    Violations that belong to another known deviation are left out.
+    """
+    own = known_deviation(finding.key, EngineId.parse(finding.engine).version, finding.history)
+    for step_result in result:
+        for violation in step_result.violations:
+            if EngineId.parse(step_result.seen.engine).name != finding.key.engine:
                 continue
-            key = key_of(each.seen, violation)
-            deviation = known_deviation(key, _version(each.seen.engine), finding.history)
+            key = key_of(step_result.seen, violation)
+            deviation = known_deviation(key, EngineId.parse(step_result.seen.engine).version, finding.history)
             if key.fingerprint == finding.fingerprint or deviation in {None, own}:
-                yield each, key.fingerprint
+                yield step_result, key.fingerprint
 
 
-def _version(engine: str) -> str | None:
-    return engine.partition("@")[2] or None
-
-
-def _told(name: str, finding: Finding, result: list[StepResult], played: int) -> ReplayResult:
-    broken = list(_broken(finding, result))
-    failures = [why for each in result if each.seen.race is not None for why in each.seen.race.failures]
+def _result(name: str, finding: Finding, result: list[StepResult], played: int) -> ReplayResult:
+    broken = list(_violations(finding, result))
+    failures = [
+        why
+        for step_result in result
+        if step_result.seen.race is not None
+        for why in step_result.seen.race.failures
+    ]
     if not broken and failures:
         return ReplayResult(
             COULD_NOT_RUN, f"{name} could not run: its schedule could not be followed: {failures[0]}"
@@ -196,8 +202,8 @@ def _told(name: str, finding: Finding, result: list[StepResult], played: int) ->
                 COULD_NOT_RUN, f"{name} could not run to its end: the engine left after {played} steps"
             )
         return ReplayResult(FIXED, f"{name} is fixed: its {played} steps hold")
-    same = [each for each, fingerprint in broken if fingerprint == finding.fingerprint]
-    first = (same or [each for each, _ in broken])[0]
+    same = [step_result for step_result, fingerprint in broken if fingerprint == finding.fingerprint]
+    first = (same or [step_result for step_result, _ in broken])[0]
     details = "; ".join(f"{violation.requirement}: {violation.detail}" for violation in first.violations)
     how = "still fails" if same else "fails in another way"
     return ReplayResult(FAILS, f"{name} {how} at step {first.seen.step}: {details}")

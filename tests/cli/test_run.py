@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conformance.events.types import name_of
+from conformance.events.serialization import name_of
 from conformance.reporting.event_log import read
 from tests.cli.conversation import run_command
 

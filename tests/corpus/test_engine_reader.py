@@ -259,36 +259,38 @@ def test_what_no_adapter_can_be_asked_is_out_of_scope_and_says_why(acceptance, e
 
 
 def compared(**parts):
-    return expected_states.compare_told(parts, expected_states.wanted(STATE))
+    return expected_states.compare_reported(parts, expected_states.facts_of_spec(STATE))
 
 
 def test_what_an_engine_leaves_out_is_named_and_is_no_failure():
     comparison = compared(id="0", minWriterVersion=7, numFiles=None)
-    assert comparison.wrong == ()
-    assert set(comparison.told) == {"id", "minWriterVersion"}
-    assert set(comparison.untold) == {
+    assert comparison.differences == ()
+    assert set(comparison.reported) == {"id", "minWriterVersion"}
+    assert set(comparison.unreported) == {
         "minReaderVersion", "writerFeatures", "createdTime", "schemaString", "configuration",
     }  # fmt: skip
 
 
 def test_features_in_one_list_must_be_those_of_both():
-    assert not compared(tableFeatures=["appendOnly", "changeDataFeed"]).wrong
-    assert compared(tableFeatures=["appendOnly"]).wrong
-    assert compared(tableFeatures=["appendOnly", "changeDataFeed", "invariants"]).wrong
+    assert not compared(tableFeatures=["appendOnly", "changeDataFeed"]).differences
+    assert compared(tableFeatures=["appendOnly"]).differences
+    assert compared(tableFeatures=["appendOnly", "changeDataFeed", "invariants"]).differences
 
 
 def test_a_protocol_without_lists_may_be_given_by_what_its_version_implies():
-    asked = expected_states.wanted({"protocol": PROTOCOL})
-    assert not expected_states.compare_told({"tableFeatures": ["appendOnly", "invariants"]}, asked).wrong
-    assert not expected_states.compare_told({"tableFeatures": []}, asked).wrong
-    assert expected_states.compare_told({"tableFeatures": ["changeDataFeed"]}, asked).wrong
+    asked = expected_states.facts_of_spec({"protocol": PROTOCOL})
+    assert not expected_states.compare_reported(
+        {"tableFeatures": ["appendOnly", "invariants"]}, asked
+    ).differences
+    assert not expected_states.compare_reported({"tableFeatures": []}, asked).differences
+    assert expected_states.compare_reported({"tableFeatures": ["changeDataFeed"]}, asked).differences
 
 
 def test_columns_are_compared_without_what_is_noted_beside_them():
     noted = json.loads(json.dumps(SCHEMA))
     noted["fields"][0]["metadata"] = {"delta.columnMapping.id": 1}
-    asked = expected_states.wanted({"metadata": {**METADATA, "schemaString": json.dumps(noted)}})
-    assert not expected_states.compare_told({"columns": json.dumps(SCHEMA)}, asked).wrong
-    assert expected_states.compare_told({"schemaString": json.dumps(SCHEMA)}, asked).wrong
+    asked = expected_states.facts_of_spec({"metadata": {**METADATA, "schemaString": json.dumps(noted)}})
+    assert not expected_states.compare_reported({"columns": json.dumps(SCHEMA)}, asked).differences
+    assert expected_states.compare_reported({"schemaString": json.dumps(SCHEMA)}, asked).differences
     noted["fields"][0]["type"] = "integer"
-    assert expected_states.compare_told({"columns": json.dumps(noted)}, asked).wrong
+    assert expected_states.compare_reported({"columns": json.dumps(noted)}, asked).differences

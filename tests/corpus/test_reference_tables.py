@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from conformance.corpus.cases import find
-from conformance.corpus.exclusions import named
+from conformance.corpus.exclusions import load_exclusions
 from conformance.corpus.oracle import Oracle
 from conformance.corpus.runner import ask
 from tests.corpora import corpus
@@ -53,7 +53,7 @@ def test_golden_tables_are_right_or_refused_for_a_reason_that_shows(name, count)
 @pytest.mark.slow
 def test_what_is_named_is_there_and_wrong():
     oracle = Oracle()
-    reasons = named().reasons
+    reasons = load_exclusions().reasons
     asked = {(each.corpus, each.case, each.spec): each for each in find([corpus("acceptance")])}
     for key, why in reasons.items():
         assert oracle.judge(asked[key]).result == "failed", f"{key} is right by now: {why}"

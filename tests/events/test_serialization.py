@@ -7,18 +7,17 @@ import typing
 
 import pytest
 
-from conformance.events import types
+from conformance.events import serialization, types
+from conformance.events.bus import Bus
+from conformance.events.serialization import EventError, UnknownEvent
 from conformance.events.types import (
-    Bus,
     Event,
-    EventError,
     EvidenceThreshold,
     FindingFound,
     Note,
     PlannedSuite,
     Progress,
     RunStarted,
-    UnknownEvent,
 )
 from tests.reporting.samples import ONE_OF_EACH
 
@@ -27,29 +26,29 @@ def test_there_is_a_sample_of_every_kind_of_event():
     assert {type(each) for each in ONE_OF_EACH} == set(typing.get_args(Event))
 
 
-@pytest.mark.parametrize("event", ONE_OF_EACH, ids=types.name_of)
+@pytest.mark.parametrize("event", ONE_OF_EACH, ids=serialization.name_of)
 def test_an_event_comes_back_from_its_line_as_it_was(event):
-    line = types.to_line(event)
+    line = serialization.to_line(event)
     assert "\n" not in line
     assert line.isascii()
-    assert types.from_line(line) == event
+    assert serialization.from_line(line) == event
 
 
 def test_fields_that_hold_their_default_are_left_out():
-    assert types.to_json(Note("x")) == {"event": "Note", "message": "x"}
+    assert serialization.to_json(Note("x")) == {"event": "Note", "message": "x"}
     finding = next(each for each in ONE_OF_EACH if isinstance(each, FindingFound))
-    assert "where" not in types.to_json(finding)
+    assert "where" not in serialization.to_json(finding)
 
 
 def test_a_field_that_a_newer_version_added_is_passed_over():
-    assert types.from_json({"event": "Note", "message": "x", "colour": "red"}) == Note("x")
+    assert serialization.from_json({"event": "Note", "message": "x", "colour": "red"}) == Note("x")
 
 
 def test_an_unknown_kind_is_told_from_a_malformed_event():
     with pytest.raises(UnknownEvent, match="'Sunset'"):
-        types.from_json({"event": "Sunset"})
+        serialization.from_json({"event": "Sunset"})
     with pytest.raises(EventError, match="Note without 'message'"):
-        types.from_json({"event": "Note"})
+        serialization.from_json({"event": "Note"})
 
 
 @pytest.mark.parametrize(
@@ -72,16 +71,16 @@ def test_an_unknown_kind_is_told_from_a_malformed_event():
 )
 def test_a_value_of_the_wrong_type_is_named(form, said):
     with pytest.raises(EventError, match=said):
-        types.from_json(form)
+        serialization.from_json(form)
 
 
 def test_a_line_that_is_no_json_is_an_event_error():
     with pytest.raises(EventError, match="not a line of JSON"):
-        types.from_line('{"event":')
+        serialization.from_line('{"event":')
 
 
 def test_whole_seconds_written_by_another_hand_are_read_as_seconds():
-    assert types.from_line('{"event": "BudgetSpent", "seconds": 4}') == types.BudgetSpent(4.0)
+    assert serialization.from_line('{"event": "BudgetSpent", "seconds": 4}') == types.BudgetSpent(4.0)
 
 
 def test_a_bus_tells_every_listener_in_order():
@@ -103,7 +102,7 @@ def test_a_listener_that_fails_stops_whoever_emits():
 
 def test_an_interruption_waits_until_every_listener_has_heard():
     heard: list[str] = []
-    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: heard.append(types.name_of(event)))
+    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: heard.append(serialization.name_of(event)))
     with pytest.raises(KeyboardInterrupt, match="SIGINT"):
         bus.emit(Note("x"))
     assert heard == ["Note"]
@@ -120,7 +119,7 @@ def test_only_progress_is_transient():
 
 def test_the_parts_of_a_header_are_typed_again_after_reading():
     header = next(each for each in ONE_OF_EACH if isinstance(each, RunStarted))
-    again = types.from_json(json.loads(types.to_line(header)))
+    again = serialization.from_json(json.loads(serialization.to_line(header)))
     assert isinstance(again, RunStarted)
     assert all(isinstance(each, EvidenceThreshold) for each in again.core)
     assert all(isinstance(each, PlannedSuite) for each in again.plan)

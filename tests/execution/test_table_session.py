@@ -12,8 +12,7 @@ from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import TableSession, play
 from conformance.findings.recorder import FindingRecorder
 from conformance.findings.text import history_lines
-from conformance.histories import History, Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, History, Step
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Answer
 from delta_adapters.reference import Reference

@@ -12,7 +12,7 @@ from conformance.events.types import Event, Evidence, FindingFound, HarnessFault
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine

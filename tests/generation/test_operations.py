@@ -12,7 +12,7 @@ from conformance.generation import PROFILES, RandomChoices, draw_command, draw_s
 from conformance.generation.feature_bundles import FEATURES
 from conformance.generation.operations import MAKERS
 from conformance.generation.races import TABLES
-from conformance.planning.plan import load_profile, profile_names
+from conformance.planning.profile import load_profile, profile_names
 from conformance.suites.crashes.scenario_groups import stories
 from conformance.suites.races.suite import EVERY_ORDER
 from delta_adapters.capabilities import ANY, options_of

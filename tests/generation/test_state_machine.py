@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.generation import state_machine
-from conformance.histories import History, Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, History, Step
 from delta_models.operations import Create, Reopen
 
 CHUNK = Chunk("shared", "ci", 0, 20_261, 4, 25)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from conformance.generation import TableShape
 from conformance.generation.state_machine import draw
-from conformance.histories import Step
-from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.histories import Chunk, Step
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from delta_adapters.reference import Reference
 from tests.mutants import contents, introspection, logs, outcomes, reads
 from tests.mutants.stage import Played, Table

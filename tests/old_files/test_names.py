@@ -7,7 +7,7 @@ import typing
 import pytest
 
 from conformance import error_names
-from conformance.events import types
+from conformance.events import serialization, types
 from conformance.histories import History
 from delta_adapters.deviations import all_deviations
 from delta_models import expressions, operations, outcomes, wire_names
@@ -19,7 +19,7 @@ from delta_models.sql import SqlError
 from tests.old_files.fingerprints import fingerprints, observation
 from tests.reporting.samples import ONE_OF_EACH
 
-TABLES = (wire_names.NAMES, types.NAMES, error_names.NAMES)
+TABLES = (wire_names.NAMES, serialization.NAMES, error_names.NAMES)
 OTHER_TAGS = {"Type", "Field", "Rows"}  # the codec writes these itself
 
 
@@ -42,7 +42,7 @@ def test_every_class_of_the_vocabulary_has_a_name():
 
 
 def test_every_event_has_a_name():
-    assert set(typing.get_args(types.Event)) == set(types.NAMES)
+    assert set(typing.get_args(types.Event)) == set(serialization.NAMES)
 
 
 def test_every_error_of_the_models_has_a_name():
@@ -81,10 +81,10 @@ def test_a_renamed_class_is_written_and_read_as_before(rename_classes):
 
 
 def test_a_renamed_event_is_written_and_read_as_before(rename_classes):
-    forms = [types.to_json(event) for event in ONE_OF_EACH]
+    forms = [serialization.to_json(event) for event in ONE_OF_EACH]
     rename_classes()
-    assert [types.to_json(event) for event in ONE_OF_EACH] == forms
-    assert [types.from_json(form) for form in forms] == list(ONE_OF_EACH)
+    assert [serialization.to_json(event) for event in ONE_OF_EACH] == forms
+    assert [serialization.from_json(form) for form in forms] == list(ONE_OF_EACH)
 
 
 def test_fingerprints_do_not_depend_on_the_names_of_classes(rename_classes, tmp_path):

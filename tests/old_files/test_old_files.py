@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.events import types
+from conformance.events import serialization
 from conformance.findings.storage import load_finding
 from conformance.histories import History
 from conformance.reporting import event_log, summary_json
@@ -33,13 +33,16 @@ def test_a_recording_is_read_and_would_be_written_the_same(path):
     assert recording.complete
     assert recording.passed_over == 0
     assert [
-        types.to_json(event) | {"at": line["at"]} for event, line in zip(recording.events, lines, strict=True)
+        serialization.to_json(event) | {"at": line["at"]}
+        for event, line in zip(recording.events, lines, strict=True)
     ] == lines
 
 
 def test_the_recordings_have_every_event_that_is_recorded():
     kinds = {json.loads(line)["event"] for path in RECORDINGS for line in path.read_text().splitlines()}
-    assert kinds == {name for name, kind in types.KINDS.items() if not getattr(kind, "transient", False)}
+    assert kinds == {
+        name for name, kind in serialization.TYPES.items() if not getattr(kind, "transient", False)
+    }
 
 
 @pytest.mark.parametrize("folder", FINDINGS, ids=lambda folder: folder.name)
@@ -81,7 +84,7 @@ def digest(form):
 
 
 @pytest.mark.parametrize(
-    ("then", "now"), ((VOCABULARY["vocabulary"], CLASSES), (VOCABULARY["events"], types.KINDS))
+    ("then", "now"), ((VOCABULARY["vocabulary"], CLASSES), (VOCABULARY["events"], serialization.TYPES))
 )
 def test_no_name_and_no_field_went(then, now):
     assert then.keys() <= now.keys()

@@ -8,12 +8,11 @@ import sys
 import pytest
 
 from conformance.events.types import EvidenceThreshold
-from conformance.planning.plan import (
-    Chunk,
+from conformance.histories import Chunk
+from conformance.planning.plan import chunk_seed, make_plan
+from conformance.planning.profile import (
     PlanError,
-    chunk_seed,
     load_profile,
-    make_plan,
     parse_profile,
     profile_names,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,49 @@ SMALL = (
 )  # fmt: skip
 
 
+SUITES = {"crashes", "examples", "lockstep", "races", "shared"}
+
+
+def collected(tmp_path, *words: str) -> set[str]:
+    """The suites that pytest collects tests of."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        *SMALL,
+        "--conformance-engine=reference",
+        *words,
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(re.findall(r"::test_\w+\[(\w+)-\d+\]", done.stdout))
+
+
+@pytest.mark.parametrize("package", ("conformance.suites", "conformance.pytest_suites"))
+def test_the_suites_are_collected_under_the_name_of_either_package(tmp_path, package):
+    words = ("--pyargs", package, "--conformance-profile=ci")
+    assert collected(tmp_path, *words) == SUITES
+
+
+@pytest.mark.parametrize(
+    "name",
+    (
+        "conformance.suites.test_lockstep",
+        "conformance.suites.test_lockstep::test_every_step_is_what_the_model_says",
+        "conformance.pytest_suites.test_lockstep",
+    ),
+)
+def test_one_suite_is_collected_by_the_name_of_its_module(tmp_path, name):
+    assert collected(tmp_path, "--pyargs", name) == {"lockstep"}
+
+
+def test_an_expression_of_other_options_stays_as_it_is(tmp_path):
+    assert collected(
+        tmp_path, "--pyargs", "-k", "not conformance.suites", "conformance.suites.test_shared"
+    ) == {"shared"}
+
+
 def run_pytest(tmp_path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "--pyargs", "conformance.suites", *SMALL, *words]
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250, check=False)
@@ -27,7 +71,7 @@ def test_an_honest_engine_passes_and_the_verdict_says_that_little_was_tested(tmp
     assert done.returncode == 0, done.stdout + done.stderr
     assert "inconclusive" in done.stdout
     summary = json.loads((tmp_path / "conformance-results" / "latest" / "summary.json").read_text())
-    assert {each["name"] for each in summary["suites"]} == {"examples", "lockstep", "shared"}
+    assert {suite["name"] for suite in summary["suites"]} == {"examples", "lockstep", "shared"}
 
 
 @pytest.mark.slow

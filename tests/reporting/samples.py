@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.events import types
+from conformance.events import serialization
 from conformance.events.types import (  # fmt: skip
     BudgetSpent,
     ChunkEnded,
@@ -41,7 +41,7 @@ from delta_models.schema import LONG, STRING, struct
 from delta_models.values import Rows
 
 HEADER = RunStarted(
-    format=types.FORMAT,
+    format=serialization.FORMAT,
     harness="0.1.0",
     command=("conformance", "run", "--seed", "1"),
     seed=1,

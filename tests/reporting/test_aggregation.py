@@ -32,7 +32,7 @@ def claim(requirement: str, *events_of_run: Event, engine: str = RS) -> Claim:
     found = [
         each
         for each in results_of(*events_of_run).claims
-        if (each.cell.requirement, each.cell.engine) == (requirement, engine)
+        if (each.setting.requirement, each.setting.engine) == (requirement, engine)
     ]
     assert len(found) == 1, found
     return found[0]
@@ -46,7 +46,7 @@ def violation(requirement: str, **changes: object) -> FindingFound:
 def test_what_was_checked_often_enough_holds_with_its_weight():
     found = claim("contents.rows", *small_run())
     assert found.verdict == "holds"
-    assert (found.weight.checks, found.weight.histories, found.weight.operations) == (300, 12, 732)
+    assert (found.evidence.checks, found.evidence.histories, found.evidence.operations) == (300, 12, 732)
 
 
 def test_below_its_floor_a_cell_is_never_green():
@@ -99,9 +99,9 @@ def test_what_nobody_promises_is_no_violation_though_the_run_ended_before_that_w
 def test_a_finding_stands_in_the_cell_of_its_own_setting_only():
     shared = violation("contents.rows", with_engines=("delta-spark@4.4.0",))
     verdicts = {
-        each.cell.with_engines: each.verdict
+        each.setting.with_engines: each.verdict
         for each in results_of(*small_run(shared)).claims
-        if each.cell.requirement == "contents.rows"
+        if each.setting.requirement == "contents.rows"
     }
     assert verdicts == {(): "holds", ("delta-spark@4.4.0",): "violated"}
 
@@ -116,7 +116,7 @@ def test_a_declaration_without_any_test_is_a_claim_of_its_own():
     found = claim(
         "contents.clone", *small_run(DeclaredClaim(RS, "contents.clone", "unsupported", "no such call"))
     )
-    assert (found.verdict, found.weight.checks) == ("unsupported", 0)
+    assert (found.verdict, found.evidence.checks) == ("unsupported", 0)
 
 
 def test_an_engine_that_does_wrongly_what_it_calls_unsupported_has_a_finding():
@@ -127,12 +127,12 @@ def test_an_engine_that_does_wrongly_what_it_calls_unsupported_has_a_finding():
 def test_the_same_history_told_twice_counts_once():
     again = Evidence("lockstep", 0, 3, RS, "writer", {"contents.rows": 25}, operations=61)
     found = claim("contents.rows", *small_run(again))
-    assert (found.weight.checks, found.weight.histories) == (300, 12)
+    assert (found.evidence.checks, found.evidence.histories) == (300, 12)
 
 
 def test_a_pair_of_the_core_that_was_never_asked_is_a_claim_without_evidence():
     found = claim("contents.absent", *small_run(core=(EvidenceThreshold("contents.absent", "delta-rs"),)))
-    assert (found.verdict, found.core, found.weight.checks) == ("not-enough-evidence", True, 0)
+    assert (found.verdict, found.core, found.evidence.checks) == ("not-enough-evidence", True, 0)
 
 
 def test_the_core_may_ask_for_more_than_the_usual_floor_and_for_less():
@@ -156,16 +156,16 @@ def test_a_floor_for_a_suite_is_reached_by_evidence_of_that_suite_only():
 def test_the_core_rests_on_the_settings_that_reach_the_floor():
     rare = Evidence("lockstep", 0, 1, RS, "writer", {"contents.rows": 3}, features=("deletionVectors",))
     marked = {
-        each.cell.features: (each.verdict, each.core)
+        each.setting.features: (each.verdict, each.core)
         for each in results_of(*small_run(rare)).claims
-        if each.cell.requirement == "contents.rows"
+        if each.setting.requirement == "contents.rows"
     }
     assert marked == {(): ("holds", True), ("deletionVectors",): ("not-enough-evidence", False)}
 
 
 def test_the_core_counts_for_every_version_of_an_engine_that_ran():
     results = results_of(*small_run(EngineReady("delta-rs@1.5.0")))
-    assert {each.cell.engine for each in results.claims if each.core} == {RS, "delta-rs@1.5.0"}
+    assert {each.setting.engine for each in results.claims if each.core} == {RS, "delta-rs@1.5.0"}
     assert results.outcome.exit == 3
 
 
@@ -205,7 +205,7 @@ def test_shards_with_other_seeds_add_up_and_the_same_run_twice_does_not(tmp_path
     once = merge([read(one)]).claims
     same = merge([read(one), read(one)]).claims
     both = merge([read(one), read(two)]).claims
-    weights = [next(each.weight.checks for each in found if each.cell.requirement == "contents.rows")
+    weights = [next(each.evidence.checks for each in found if each.setting.requirement == "contents.rows")
                for found in (once, same, both)]  # fmt: skip
     assert weights == [300, 300, 600]
 
@@ -224,7 +224,8 @@ def test_shards_of_one_seed_add_up_by_chunk_and_complete_each_other(tmp_path):
     second = [_of_chunk(each, 1) for each in small_run()]
     results = merge([read(record(tmp_path / "a", *first)), read(record(tmp_path / "b", *second))])
     assert (
-        next(each.weight.checks for each in results.claims if each.cell.requirement == "contents.rows") == 600
+        next(each.evidence.checks for each in results.claims if each.setting.requirement == "contents.rows")
+        == 600
     )
     assert [suite.complete for suite in results.suites] == [True]
 
@@ -245,4 +246,4 @@ def test_a_merged_finding_keeps_the_folder_of_the_run_that_has_it(tmp_path):
 
 
 def test_a_ledger_that_heard_nothing_has_no_run():
-    assert not ResultAggregator(Path("run")).heard
+    assert not ResultAggregator(Path("run")).has_begun

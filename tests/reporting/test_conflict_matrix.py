@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.events.types import Note, RaceOutcome, to_line
-from conformance.reporting.conflict_matrix import conflicts
+from conformance.events.serialization import to_line
+from conformance.events.types import Note, RaceOutcome
+from conformance.reporting.conflict_matrix import conflict_rows
 from conformance.reporting.html.page import page
 from conformance.reporting.markdown import text
 from tests.reporting.samples import results_of, small_run
@@ -21,7 +22,7 @@ OTHER = RaceOutcome(
 
 
 def test_the_same_pair_of_several_chunks_is_one_line():
-    lines = conflicts((ONE, OTHER, MORE))
+    lines = conflict_rows((ONE, OTHER, MORE))
     assert [line.cells for line in lines] == [
         (
             "delta-rs@1.6.6, twice",
@@ -48,7 +49,7 @@ def test_the_same_pair_of_several_chunks_is_one_line():
 
 def test_each_level_of_isolation_has_its_lines():
     weaker = replace(ONE, isolation="WriteSerializable", documented="cannot conflict")
-    lines = [conflict.cells for conflict in conflicts((ONE, weaker))]
+    lines = [conflict.cells for conflict in conflict_rows((ONE, weaker))]
     assert [line[3:5] for line in lines] == [
         ("Serializable", "can conflict"),
         ("WriteSerializable", "cannot conflict, unconfirmed"),
@@ -58,7 +59,8 @@ def test_each_level_of_isolation_has_its_lines():
 def test_who_publishes_in_turn_has_a_line_of_its_own():
     in_turn = replace(ONE, engines=("delta-spark@4.4.0", "delta-rs@1.6.6"), processes="several-in-turn")
     lines = [
-        conflict.cells for conflict in conflicts((in_turn, replace(in_turn, processes="several", both=75)))
+        conflict.cells
+        for conflict in conflict_rows((in_turn, replace(in_turn, processes="several", both=75)))
     ]
     assert [(line[0], line[6]) for line in lines] == [
         ("delta-spark@4.4.0 and delta-rs@1.6.6", "75"),
@@ -79,7 +81,7 @@ def test_recordings_of_several_runs_make_one_table(tmp_path: Path):
 
 
 def test_orders_that_could_not_be_followed_are_told_apart():
-    (line,) = conflicts((ONE, replace(ONE, schedules=3, unfollowed=2)))
+    (line,) = conflict_rows((ONE, replace(ONE, schedules=3, unfollowed=2)))
     assert line.cells[5] == "73, 2 not followed"
 
 

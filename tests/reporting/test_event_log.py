@@ -14,11 +14,11 @@ from conformance.reporting.event_log import (
     DamagedLine,
     EventLog,
     ForeignFile,
-    JournalError,
     NewerFormat,
     NoFooter,
     NoHeader,
     NoRecording,
+    RecordingError,
     TornLastLine,
     read,
 )
@@ -97,7 +97,7 @@ def test_each_way_to_be_wrong_has_its_own_exception(tmp_path, content, error, sa
         (tmp_path / "events.jsonl").write_bytes(content)
     with pytest.raises(error, match=said) as caught:
         read(tmp_path)
-    assert isinstance(caught.value, JournalError)
+    assert isinstance(caught.value, RecordingError)
     assert str(tmp_path) in str(caught.value)
 
 

@@ -137,5 +137,5 @@ def test_an_incomplete_recording_is_inconclusive_at_best(tmp_path):
     ledger = ResultAggregator(tmp_path)
     for each in small_run():
         ledger(each)
-    ledger.missing("its footer is missing")
+    ledger.add_problem("its footer is missing")
     assert ledger.results().outcome == ExitStatus(3, ("its footer is missing",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.events.types import FaultOutcome
-from conformance.reporting.fault_summary import TITLE, strikes
+from conformance.reporting.fault_summary import TITLE, fault_rows
 from conformance.reporting.html.page import page
 from conformance.reporting.markdown import text
 from tests.reporting.samples import results_of, small_run
@@ -16,7 +16,7 @@ OTHER = FaultOutcome("delta-rs@1.6.6", "Append", "LoseReplyAt", 2, 0, 2)
 
 
 def test_the_same_fault_in_several_histories_is_one_line():
-    assert [strike.cells for strike in strikes((OTHER, ONE, MORE))] == [
+    assert [strike.cells for strike in fault_rows((OTHER, ONE, MORE))] == [
         ("delta-rs@1.6.6", "Append", "DeadTableAt", "22", "13", "9", "data 13, staging 4"),
         ("delta-rs@1.6.6", "Append", "LoseReplyAt", "2", "0", "2", "nothing"),
     ]

@@ -123,10 +123,10 @@ def test_the_policy_allows_exactly_the_script_and_the_style_of_the_page(big):
 def test_the_matrix_has_a_row_for_each_rule_and_a_cell_for_each_engine(big):
     reader = read(big[1])
     rows = [attributes for tag, attributes in reader.elements if tag == "tr" and "data-id" in attributes]
-    requirements = {claim.cell.requirement for claim in big[0].claims}
+    requirements = {claim.setting.requirement for claim in big[0].claims}
     assert requirements <= {row["data-id"] for row in rows}
     squares = [attributes for tag, attributes in reader.elements if "data-cell" in attributes]
-    pairs = {(claim.cell.requirement, claim.cell.engine) for claim in big[0].claims}
+    pairs = {(claim.setting.requirement, claim.setting.engine) for claim in big[0].claims}
     assert len(squares) == len(pairs)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from conformance.events.serialization import from_line
 from conformance.events.types import (
     BudgetSpent,
     EngineLost,
@@ -20,7 +21,6 @@ from conformance.events.types import (
     Note,
     PlannedSuite,
     Progress,
-    from_line,
 )
 from conformance.reporting.terminal.final_summary import closing_lines
 from conformance.reporting.terminal.json_lines import JsonLines

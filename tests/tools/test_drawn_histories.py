@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from delta_models.codec import decode
 from delta_models.operations import Operation
 from tools.drawn_histories import chunks_of, digest, histories_of, main

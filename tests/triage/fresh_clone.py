@@ -21,8 +21,7 @@ from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import play
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.histories import History
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, History
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.races.writer_groups import WriterGroup

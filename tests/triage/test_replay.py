@@ -12,7 +12,7 @@ from conformance.cli import main
 from conformance.engine_pool import EnginePool
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.generated import GeneratedHistories
 from delta_adapters.registry import parse_engine

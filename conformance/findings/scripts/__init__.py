@@ -15,6 +15,7 @@ from conformance.findings.scripts.log_assertions import symptom
 from conformance.findings.storage import Finding
 from conformance.findings.text import operation_text
 from delta_adapters.dialects import Inexpressible
+from delta_adapters.engine_id import EngineId
 from delta_models import operations as ops
 from delta_models.outcomes import Committed, NoChange, Rejected
 from delta_models.requirements import BY_ID
@@ -26,14 +27,14 @@ LONGEST_TITLE = 200
 
 
 def scripts_for(finding: Finding) -> dict[str, str]:
-    """The scripts of a finding by file name: one for each engine that has words for all of its steps."""
-    found = {}
+    """The scripts of a finding by file name: one for each engine that can express all its steps."""
+    scripts = {}
     for printer in PRINTERS:
         try:
-            found[f"script_{printer.NAME.replace('-', '_')}.py"] = script(finding, printer)
+            scripts[f"script_{printer.NAME.replace('-', '_')}.py"] = script(finding, printer)
         except (NotPrintable, Inexpressible, NotModelled):
             continue
-    return found
+    return scripts
 
 
 def script(finding: Finding, printer: ModuleType) -> str:
@@ -55,18 +56,18 @@ def script(finding: Finding, printer: ModuleType) -> str:
 def _step(
     number: int, operation: ops.Operation, model_history: ModelHistory, printer: ModuleType, *, is_last: bool
 ) -> tuple[str, Expectation | None]:
-    told = operation_text(operation)
-    told = told if len(told) <= LONGEST_TITLE else f"{told[: LONGEST_TITLE - 1]}…"
+    title = operation_text(operation)
+    title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
     if isinstance(operation, ops.Reopen):
         return (
             f"# {number}. Reopen\npath = reopened()\nversions[{number}] = max(log_versions(), default=None)",
             None,
         )
     if isinstance(operation, (*ops.QUERIES, ops.SwitchActor)):
-        return f"# {number}. {told}\nversions[{number}] = max(log_versions(), default=None)", None
+        return f"# {number}. {title}\nversions[{number}] = max(log_versions(), default=None)", None
     expectation = model_history.expect(operation)
     body = indent("\n".join(printer.statements(operation, model_history.table.schema)), "    ")
-    text = f"def step_{number}():\n{body}\n\n\noutcome = step({number}, {told!r}, step_{number})"
+    text = f"def step_{number}():\n{body}\n\n\noutcome = step({number}, {title!r}, step_{number})"
     if not is_last and (may := _may(expectation)) != {"refused", "succeeds"}:
         wanted = "refused" if may == {"refused"} else "done"
         test = 'outcome != "refused"' if may == {"refused"} else 'outcome == "refused"'
@@ -123,7 +124,7 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
             ]
         )
     kept = [branch for branch in expectation.branches if branch.breaks != finding.key.requirement]
-    allowed = sorted({name for each in kept for name in _names(each)})
+    allowed = sorted({name for branch in kept for name in _names(branch)})
     return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
 
 
@@ -154,7 +155,7 @@ def _guarded(reading: list[str]) -> list[str]:
 def _title(finding: Finding, printer: ModuleType) -> str:
     requirement = BY_ID.get(finding.key.requirement)
     sentence = requirement.sentence if requirement else finding.key.requirement
-    version = finding.engine.partition("@")[2] if finding.key.engine == printer.NAME else ""
+    version = EngineId.parse(finding.engine).version if finding.key.engine == printer.NAME else None
     packages = printer.PACKAGES.format(version=f"=={version}" if version else "")
     detail = finding.detail.replace("\\", "\\\\").replace('"""', "'''")
     lines = [

@@ -54,7 +54,7 @@ def arrow_type(data_type: DataType) -> str:
 
 
 def _array(data_type: DataType, column: Sequence[Value]) -> str:
-    values = ", ".join(_value(data_type, each) for each in column)
+    values = ", ".join(_value(data_type, value) for value in column)
     if isinstance(data_type, Primitive) and data_type.name in BY_NUMBER:
         return f"pa.array([{values}], {BY_NUMBER[data_type.name]}).cast({arrow_type(data_type)})"
     return f"pa.array([{values}], {arrow_type(data_type)})"

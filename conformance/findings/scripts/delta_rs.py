@@ -56,8 +56,8 @@ def statements(operation: ops.Operation, schema: Struct) -> list[str]:
             return ["DeltaTable(path).optimize.compact()"]
         case ops.Vacuum(retention_hours=hours, dry_run=dry_run, lite=lite):
             retention = "None" if hours is None else str(int(hours))
-            told = f"dry_run={dry_run}, enforce_retention_duration={hours is None}, full={not lite}"
-            return [f"DeltaTable(path).vacuum({retention}, {told})"]
+            options = f"dry_run={dry_run}, enforce_retention_duration={hours is None}, full={not lite}"
+            return [f"DeltaTable(path).vacuum({retention}, {options})"]
     message = f"no call of deltalake is known for {name_of(operation)}"
     raise NotPrintable(message)
 

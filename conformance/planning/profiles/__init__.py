@@ -1,1 +1,1 @@
-"""Profiles as data: how much of each suite a run does, and the core that judges it; read by `conformance.plan`."""
+"""Profiles as data: how much of each suite a run plays, and its core. `conformance.planning.profile` reads them."""

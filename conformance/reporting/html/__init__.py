@@ -1,4 +1,4 @@
-"""`report.html`: one file, without network, that a person likes to look at."""
+"""`report.html`: the report for people, one file that needs no network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.reporting.results import Results
 
 
 def write(results: Results, path: Path) -> None:
-    """The report as a file; its links are relative to where it stands."""
+    """Write the report to a file. Its links are relative to the file."""
     write_whole(path, page(results, path.absolute().parent))
 
 

@@ -1,4 +1,4 @@
-"""The findings: what was broken, the history in words, the cause, and how to see it again."""
+"""The findings of the page: the requirement, the history, the cause, and the command that replays it."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _step(step: StepView, *, shared: bool) -> Markup:
 
 
 def _command(text: str) -> Markup:
-    """A command in words; the kind stands out, and a long one is folded."""
+    """A step of the history as text: its operation stands out, and a long text is folded."""
     kind, _, rest = text.partition(" ")
     if len(rest) <= LONG:
         return join([element("strong", kind), " ", element("bdi", rest)])
@@ -157,6 +157,6 @@ def _files(view: FindingView, base: Path) -> Markup | None:
     folder = os.path.relpath(view.result.folder.absolute(), base)
     first = [file for file in view.files if file.endswith(".py")]
     rest = [file for file in view.files if not file.endswith(".py")]
-    links = [element("li", element("a", each, href=quote(f"{folder}/{each}"))) for each in (*first, *rest)]
+    links = [element("li", element("a", file, href=quote(f"{folder}/{file}"))) for file in (*first, *rest)]
     note = "A script shows it with nothing but the engine." if first else None
     return join([element("ul", links, class_="files"), element("p", note, class_="dim") if note else None])

@@ -1,4 +1,4 @@
-"""HTML that can't be broken by what stands in it: text is escaped unless it is markup that was made here."""
+"""HTML elements whose text can't break the page: all text is escaped, unless this module made it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VOID = {"meta", "br", "input", "link", "col"}
 
 
 class Markup(str):
-    """Text that is HTML already. Only `element` and `join` make it, and `trusted` for files of our own."""
+    """Text that is HTML already. Only `element` and `join` make it, and `trusted` for files of this package."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ def element(name: str, /, *children: Child, **attributes: str | bool | int | Non
 
 
 def join(children: Child) -> Markup:
-    """Children one after the other, escaped where they need it."""
+    """Children one after the other; text that is no markup is escaped."""
     if children is None:
         return Markup()
     if isinstance(children, Markup):
@@ -48,10 +48,10 @@ def join(children: Child) -> Markup:
 
 
 def escape(text: str) -> str:
-    """Text with nothing in it that HTML, or the eye, could take for something else."""
+    """Escape text, so that neither HTML nor a reader takes it for something else."""
     return html.escape(harmless(text), quote=True)
 
 
 def trusted(text: str) -> Markup:
-    """Text of a file of ours, as it stands."""
+    """Text of a file of this package, unescaped."""
     return Markup(text)

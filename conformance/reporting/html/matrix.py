@@ -1,4 +1,4 @@
-"""The matrix: a row a requirement, a column an engine, in each cell the verdict with its weight."""
+"""The matrix of the page: a row for each requirement, a column for each engine, a verdict with its evidence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from conformance.reporting.html.markup import Markup, element, join
 from conformance.reporting.results import Results
 from conformance.reporting.text import plural
 from conformance.reporting.view_models import MatrixCell, MatrixRow, RequirementArea, areas, tested_engines
+from delta_adapters.engine_id import EngineId
 
 SYMBOLS: dict[Verdict, str] = {
     "holds": "✓",
@@ -33,14 +34,14 @@ WORDS: dict[Verdict, str] = {
 }
 
 
-# From so many engines on the table is wider than a narrow, or than any, window.
+# With more engines the table is wider than a narrow window, or than any window.
 SEVERAL, MANY = 2, 5
 
 
 def matrix(results: Results) -> Markup:
-    """The table with everything that a script needs to open a cell."""
+    """The table, and the data that the script of the page needs to open a cell."""
     engines = tested_engines(results)
-    found = areas(results)
+    shown_areas = areas(results)
     table = element(
         "table",
         element("caption", "Requirements and engines. A cell opens its claims.", class_="unseen"),
@@ -52,23 +53,23 @@ def matrix(results: Results) -> Markup:
                 [element("th", *_engine_name(engine), scope="col") for engine in engines],
             ),
         ),
-        [_area(each, len(engines)) for each in found],
+        [_area(area, len(engines)) for area in shown_areas],
         id="matrix",
         class_="many" if len(engines) > MANY else "several" if len(engines) > SEVERAL else None,
     )
-    data = {"engines": engines, "cells": _details(found)}
+    data = {"engines": engines, "cells": _details(shown_areas)}
     return join([element("div", table, class_="scroll", tabindex="0"), data_block("cells", data)])
 
 
 def verdict_badge(verdict: Verdict) -> Markup:
-    """A verdict as symbol and words."""
+    """A verdict as a symbol and words."""
     return element(
         "span", element("i", SYMBOLS[verdict], aria_hidden="true"), WORDS[verdict], class_=f"badge {verdict}"
     )
 
 
 def data_block(name: str, data: Any) -> Markup:
-    """Data for the script. JSON may hold no `<` here, so that no text can end the block."""
+    """Data for the script of the page. It holds no `<`, so that no text can end the block."""
     text = (
         json.dumps(data, ensure_ascii=True, separators=(",", ":"))
         .replace("<", "\\u003c")
@@ -78,13 +79,13 @@ def data_block(name: str, data: Any) -> Markup:
 
 
 def _engine_name(label: str) -> Iterator[Markup | str]:
-    name, _, version = label.partition("@")
-    yield name
-    yield element("small", version)
+    engine = EngineId.parse(label)
+    yield engine.name
+    yield element("small", engine.version or "")
 
 
 def _area(area: RequirementArea, columns: int) -> Markup:
-    asked = sum(line.asked for line in area.lines)
+    checked = sum(row.checked for row in area.rows)
     head = element(
         "tr",
         element(
@@ -93,89 +94,95 @@ def _area(area: RequirementArea, columns: int) -> Markup:
                 "button",
                 element("span", area.name, class_="name"),
                 element("span", area.title, class_="title"),
-                element("span", f"{asked} of {len(area.lines)} asked", class_="count"),
+                element("span", f"{checked} of {len(area.rows)} asked", class_="count"),
                 type="button", aria_expanded="true",
             ),
             colspan=columns + 1, scope="rowgroup",
         ),
         class_="area",
     )  # fmt: skip
-    return element("tbody", head, [_line(line) for line in area.lines], data_area=area.name)
+    return element("tbody", head, [_row(row) for row in area.rows], data_area=area.name)
 
 
-def _line(line: MatrixRow) -> Markup:
-    verdicts = " ".join(sorted({square.verdict for square in line.squares if square})) or "unasked"
+def _row(row: MatrixRow) -> Markup:
+    verdicts = " ".join(sorted({cell.verdict for cell in row.cells if cell})) or "unasked"
     return element(
         "tr",
         element(
             "th",
-            element("code", line.id),
-            element("span", line.strength, class_=f"class {line.strength}"),
-            element("p", line.sentence),
+            element("code", row.id),
+            element("span", row.strength, class_=f"class {row.strength}"),
+            element("p", row.sentence),
             scope="row", class_="rule",
         ),
-        [element("td", _square(line, number, square)) for number, square in enumerate(line.squares)],
+        [element("td", _cell_button(row, number, cell)) for number, cell in enumerate(row.cells)],
         class_="line",
-        data_id=line.id,
+        data_id=row.id,
         data_verdicts=verdicts,
-        data_class=line.strength,
-        data_core=any(square.core for square in line.squares if square),
-        data_words=f"{line.id} {line.sentence} {line.section}".lower(),
+        data_class=row.strength,
+        data_core=any(cell.core for cell in row.cells if cell),
+        data_words=f"{row.id} {row.sentence} {row.section}".lower(),
     )  # fmt: skip
 
 
-def _square(line: MatrixRow, number: int, square: MatrixCell | None) -> Markup:
-    if square is None:
-        why = "not observable" if line.unobservable else "not asked"
-        return element("span", why, class_="unasked", title=line.unobservable)
-    weight, amount = square.weight, _amount(square)
-    said = f"{plural(weight.checks, 'check')} in {plural(weight.histories, 'history', 'histories')}"
+def _cell_button(row: MatrixRow, number: int, cell: MatrixCell | None) -> Markup:
+    if cell is None:
+        why = "not observable" if row.unobservable else "not asked"
+        return element("span", why, class_="unasked", title=row.unobservable)
+    evidence, amount = cell.evidence, _amount(cell)
+    said = f"{plural(evidence.checks, 'check')} in {plural(evidence.histories, 'history', 'histories')}"
     return element(
         "button",
-        element("i", SYMBOLS[square.verdict], aria_hidden="true"),
-        element("b", WORDS[square.verdict]),
-        element("span", amount, class_="weight", title=said) if weight.checks else None,
-        element("span", "core", class_="core") if square.core else None,
+        element("i", SYMBOLS[cell.verdict], aria_hidden="true"),
+        element("b", WORDS[cell.verdict]),
+        element("span", amount, class_="weight", title=said) if evidence.checks else None,
+        element("span", "core", class_="core") if cell.core else None,
         type="button",
-        class_=f"square {square.verdict}",
+        class_=f"square {cell.verdict}",
         aria_expanded="false",
-        aria_label=f"{line.id}: {WORDS[square.verdict]}, {said}" + (", core" if square.core else ""),
-        data_cell=f"{line.id} {number}",
+        aria_label=f"{row.id}: {WORDS[cell.verdict]}, {said}" + (", core" if cell.core else ""),
+        data_cell=f"{row.id} {number}",
     )
 
 
-def _amount(square: MatrixCell) -> str:
-    """The weight in a few characters; where it is too little, what of it."""
-    if square.verdict != "not-enough-evidence":
-        return f"{square.weight.checks:,} in {square.weight.histories:,}"
-    nearest = max(square.claims, key=lambda each: each.weight.checks)
-    weight, floor = nearest.counted, nearest.floor
-    if weight.checks < floor.checks:
-        return f"{weight.checks:,} of {floor.checks:,} in {weight.histories:,}"
-    return f"{weight.checks:,} in {weight.histories:,} of {floor.histories:,}"
+def _amount(cell: MatrixCell) -> str:
+    """The evidence in a few characters; if it is too little, with what is missing."""
+    if cell.verdict != "not-enough-evidence":
+        return f"{cell.evidence.checks:,} in {cell.evidence.histories:,}"
+    nearest = max(cell.claims, key=lambda claim: claim.evidence.checks)
+    evidence, threshold = nearest.counted, nearest.threshold
+    if evidence.checks < threshold.checks:
+        return f"{evidence.checks:,} of {threshold.checks:,} in {evidence.histories:,}"
+    return f"{evidence.checks:,} in {evidence.histories:,} of {threshold.histories:,}"
 
 
-def _details(found: tuple[RequirementArea, ...]) -> dict[str, list[dict[str, Any]]]:
+def _details(shown_areas: tuple[RequirementArea, ...]) -> dict[str, list[dict[str, Any]]]:
     return {
-        f"{line.id} {number}": [_claim(claim) for claim in square.claims]
-        for area in found
-        for line in area.lines
-        for number, square in enumerate(line.squares)
-        if square is not None
+        f"{row.id} {number}": [_claim(claim) for claim in cell.claims]
+        for area in shown_areas
+        for row in area.rows
+        for number, cell in enumerate(row.cells)
+        if cell is not None
     }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
-    cell, weight = claim.cell, claim.weight
+    setting, evidence = claim.setting, claim.evidence
     form: dict[str, Any] = {
         "v": claim.verdict,
-        "role": cell.role,
-        "with": list(cell.with_engines),
-        "features": list(cell.features),
-        "processes": cell.processes,
-        "storage": cell.storage,
-        "w": [weight.checks, weight.histories, weight.operations, weight.crash_points, weight.schedules],
-        "floor": [claim.floor.checks, claim.floor.histories],
+        "role": setting.role,
+        "with": list(setting.with_engines),
+        "features": list(setting.features),
+        "processes": setting.processes,
+        "storage": setting.storage,
+        "w": [
+            evidence.checks,
+            evidence.histories,
+            evidence.operations,
+            evidence.crash_points,
+            evidence.schedules,
+        ],
+        "floor": [claim.threshold.checks, claim.threshold.histories],
     }
     if claim.core:
         form["core"] = True

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from conformance.reporting.claims import VERDICTS, Verdict
-from conformance.reporting.html.conflicts import conflict_matrix, what_faults_left
+from conformance.reporting.html.conflicts import conflict_section, fault_section
 from conformance.reporting.html.findings import copyable, findings
 from conformance.reporting.html.markup import Markup, element, trusted
 from conformance.reporting.html.matrix import SYMBOLS, WORDS, matrix, verdict_badge
@@ -67,8 +67,8 @@ def page(results: Results, base: Path) -> str:
                 element("p", CELLS, class_="hint"),
                 matrix(results),
             ),
-            what_faults_left(results),
-            conflict_matrix(results),
+            fault_section(results),
+            conflict_section(results),
             _notes(results),
             _section("legend", "How to read this", _legend()),
         ),
@@ -154,7 +154,7 @@ def _tiles(results: Results) -> Markup:
     steps = sum(suite.steps for suite in results.suites)
     histories = sum(suite.histories for suite in results.suites)
     fresh = sum(finding.event.fresh for finding in results.findings)
-    checks = sum(claim.weight.checks for claim in results.claims)
+    checks = sum(claim.evidence.checks for claim in results.claims)
     tiles = [
         (f"{steps:,}", "steps", "commands, each counted once"),
         (f"{histories:,}", "histories", "drawn or written"),
@@ -181,7 +181,7 @@ def _engines(results: Results) -> Markup:
 
 
 def _engine(engine: EngineResult, results: Results) -> Markup:
-    counts = Counter(claim.verdict for claim in results.claims if claim.cell.engine == engine.label)
+    counts = Counter(claim.verdict for claim in results.claims if claim.setting.engine == engine.label)
     head = element("h3", engine.name, element("small", engine.version or ""))
     if engine.status != "tested":
         return element(

@@ -1,4 +1,4 @@
-"""A plain table of the page, in a section of its own."""
+"""A plain table in a section of the page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from conformance.reporting.html.markup import Markup, element
 def plain_table(
     anchor: str, title: str, hint: str, head: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> Markup | None:
-    """The section; none where it would be empty."""
+    """The section; None if the table has no rows."""
     if not rows:
         return None
-    top = element("tr", [element("th", each, scope="col") for each in head])
+    top = element("tr", [element("th", column, scope="col") for column in head])
     body = [element("tr", [element("td", cell) for cell in row]) for row in rows]
     table = element("table", element("thead", top), element("tbody", body), class_="plain")
     return element(

@@ -1,4 +1,4 @@
-"""The last lines of a run: its verdict, why, the counts, the report, and how to replay each finding."""
+"""The last lines of a run: the verdict with its reasons, the counts, the findings and the path of the report."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def closing_lines(results: Results, report: Path | None) -> list[str]:
 
 
 def counts(results: Results) -> str:
-    """How many claims have which verdict."""
-    found = Counter(claim.verdict for claim in results.claims)
-    return ", ".join(f"{found[verdict]:,} {verdict}" for verdict in VERDICTS if found[verdict])
+    """How many claims have each verdict."""
+    verdicts = Counter(claim.verdict for claim in results.claims)
+    return ", ".join(f"{verdicts[verdict]:,} {verdict}" for verdict in VERDICTS if verdicts[verdict])
 
 
 def _finding_lines(results: Results) -> list[str]:
@@ -63,24 +63,24 @@ def _finding_lines(results: Results) -> list[str]:
     lines = []
     if fresh:
         lines += ["", f"{plural(len(fresh), 'finding')}:"]
-        for each in fresh:
-            lines += _finding(each)
+        for finding in fresh:
+            lines += _finding(finding)
     if known:
         lines += [
             "",
             f"{plural(len(known), 'known deviation')} seen; `conformance explain FINGERPRINT` tells each:",
         ]
-        lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in known]
+        lines += [f"  {finding.fingerprint} {finding.engine} {finding.requirement}" for finding in known]
     if unpromised:
         lines += ["", f"{plural(len(unpromised), 'difference')} in what an engine does not guarantee:"]
-        lines += [f"  {each.fingerprint} {each.engine} {each.requirement}" for each in unpromised]
+        lines += [f"  {finding.fingerprint} {finding.engine} {finding.requirement}" for finding in unpromised]
     return lines
 
 
-def _finding(each: FindingResult) -> list[str]:
-    event = each.event
+def _finding(finding: FindingResult) -> list[str]:
+    event = finding.event
     return [
         f"  {event.fingerprint} {event.engine} {event.requirement} ({event.strength}), {plural(event.steps, 'step')}",
         f"    {one_line(event.detail)}",
-        f"    {replay_command(each.folder)}",
+        f"    {replay_command(finding.folder)}",
     ]

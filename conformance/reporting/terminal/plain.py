@@ -1,4 +1,4 @@
-"""Progress in plain lines, for logs and pipes: what happens when it happens, how far it is every so often."""
+"""Progress as plain lines, for logs and pipes: a line for each event, and how far the run is at intervals."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ class PlainTerminal:
         self._out = out
         self._interval = interval
         self._clock = clock
-        self._said = clock()
+        self._last_line = clock()
         self._progress = Progress(clock)
-        self._told: set[tuple[str, str, str]] = set()
+        self._shown: set[tuple[str, str, str]] = set()
 
     def __call__(self, event: Event) -> None:
-        """Say what the event means, if it is worth a line."""
+        """Write the lines of the event, if it has any."""
         self._progress(event)
-        for line in event_lines(event, self._told):
+        for line in event_lines(event, self._shown):
             self._say(line)
         if (
             isinstance(event, types.Progress | types.HistoryEnded)
-            and self._clock() - self._said >= self._interval
+            and self._clock() - self._last_line >= self._interval
         ):
             self._say(progress_line(self._progress))
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, since nothing is open."""
 
     def _say(self, line: str) -> None:
-        self._said = self._clock()
+        self._last_line = self._clock()
         self._out.write(f"{line}\n")
         self._out.flush()
 
 
 def progress_line(progress: Progress) -> str:
-    """How far a run is, in a line."""
+    """How far the run is, as a line."""
     of_plan = f" of {progress.planned:,}" if progress.steps <= progress.planned else ""
     parts = [
         f"{progress.steps:,}{of_plan} steps",
@@ -58,8 +58,8 @@ def progress_line(progress: Progress) -> str:
     return f"[{seconds(progress.elapsed)}] {', '.join(parts)}"
 
 
-def event_lines(event: Event, told: set[tuple[str, str, str]]) -> list[str]:
-    """The lines that an event is worth. A finding is told once as what it is; `told` remembers which."""
+def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
+    """The lines of an event. A finding of one kind is shown once; `shown` remembers which were."""
     match event:
         case types.RunStarted():
             return [f"conformance {event.harness}, profile {event.profile}, seed {event.seed}"]
@@ -68,8 +68,8 @@ def event_lines(event: Event, told: set[tuple[str, str, str]]) -> list[str]:
         case types.EngineUnavailable():
             lines = [f"{event.engine} can't run here: {one_line(event.why)}"]
             return [*lines, f"  to mend it: {harmless(event.cure)}"] if event.cure else lines
-        case FindingFound() if (event.fingerprint, event.engine, event.kind) not in told:
-            told.add((event.fingerprint, event.engine, event.kind))
+        case FindingFound() if (event.fingerprint, event.engine, event.kind) not in shown:
+            shown.add((event.fingerprint, event.engine, event.kind))
             return [finding_line(event)]
         case types.EngineLost():
             after = f" in {event.operation}" if event.operation else ""
@@ -89,5 +89,5 @@ def event_lines(event: Event, told: set[tuple[str, str, str]]) -> list[str]:
 
 
 def finding_line(event: FindingFound) -> str:
-    """A finding in a line."""
+    """A finding as a line."""
     return f"finding {event.fingerprint} ({event.kind}): {event.engine} {event.requirement}: {one_line(event.detail)}"

@@ -1,4 +1,4 @@
-"""Progress on a terminal: lines for what happens, and below them a panel that shows how far the run is."""
+"""Progress on a terminal: a line for each event, and below them a panel that shows how far the run is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from conformance.events.types import Event, FindingFound, name_of
+from conformance.events.serialization import name_of
+from conformance.events.types import Event, FindingFound
 from conformance.reporting.terminal.plain import event_lines
 from conformance.reporting.terminal.progress import Progress
 from conformance.reporting.text import plural, seconds
@@ -22,14 +23,14 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class PrettyTerminal:
-    """A listener that draws. Until `close` the cursor is rich's; `close` may be called twice."""
+    """A listener that draws. Until `close`, rich controls the cursor; `close` may be called twice."""
 
     def __init__(
         self, out: TextIO, *, clock: Callable[[], float] = time.monotonic, console: Console | None = None
     ) -> None:
         self._console = console or Console(file=out, highlight=False)
         self._progress = Progress(clock)
-        self._told: set[tuple[str, str, str]] = set()
+        self._shown: set[tuple[str, str, str]] = set()
         self._live = Live(
             get_renderable=self.picture, console=self._console, refresh_per_second=4, transient=True,
             redirect_stdout=False, redirect_stderr=False,
@@ -39,7 +40,7 @@ class PrettyTerminal:
     def __call__(self, event: Event) -> None:
         """Show the event."""
         self._progress(event)
-        for line in event_lines(event, self._told):
+        for line in event_lines(event, self._shown):
             self._console.print(_styled(event, line), soft_wrap=True)
 
     def close(self) -> None:
@@ -48,7 +49,7 @@ class PrettyTerminal:
             self._live.stop()
 
     def picture(self) -> RenderableType:
-        """The panel as it is at this moment."""
+        """The panel at this moment."""
         progress = self._progress
         frame = SPINNER[int(progress.elapsed * 8) % len(SPINNER)]
         grid = Table.grid(padding=(0, 2))

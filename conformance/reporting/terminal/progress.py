@@ -1,4 +1,4 @@
-"""How far a run is: what the terminal shows, kept up by the events."""
+"""The progress of a run, counted from its events, for the terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from conformance.events.types import Event, FindingFound
 
 
 class Progress:
-    """Counts of a run that is going on. `clock` gives seconds, and is a parameter for tests."""
+    """The counts of a running run. `clock` gives seconds; tests replace it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()
         self._first_step: float | None = None
         self._done: Counter[bool] = Counter()  # steps by whether they wait for a JVM
-        self._not_asked: Counter[bool] = Counter()  # steps of histories that ended early
+        self._not_played: Counter[bool] = Counter()  # steps of histories that ended early
         self.header: types.RunStarted | None = None
         self.engines: dict[str, str] = {}
         self.operations: Counter[str] = Counter()
@@ -32,7 +32,7 @@ class Progress:
     @property
     def planned(self) -> int:
         """The steps of the plan."""
-        return sum(each.steps for each in self.header.plan) if self.header else 0
+        return sum(suite.steps for suite in self.header.plan) if self.header else 0
 
     @property
     def elapsed(self) -> float:
@@ -51,9 +51,9 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end; None while nobody can tell.
+        """Seconds until the end; None while there is no estimate.
 
-        Steps with and without engines on a JVM go side by side, each kind at its own pace: the slower one decides.
+        Steps with and without engines on a JVM go on side by side, each at its own pace. The slower one decides.
         """
         ends = []
         budget = self.header.budget if self.header else None
@@ -61,9 +61,9 @@ class Progress:
             ends.append(max(budget - self.elapsed, 0.0))
         if self._first_step is not None and self.steps <= self.planned:
             spent = self._clock() - self._first_step
-            dear = sum(each.dear for each in self.header.plan) if self.header else 0
-            planned = {True: dear, False: self.planned - dear}
-            planned = {kind: steps - self._not_asked[kind] for kind, steps in planned.items()}
+            on_jvm = sum(suite.dear for suite in self.header.plan) if self.header else 0
+            planned = {True: on_jvm, False: self.planned - on_jvm}
+            planned = {kind: steps - self._not_played[kind] for kind, steps in planned.items()}
             paces = [spent * max(planned[kind] - done, 0) / done for kind, done in self._done.items() if done]
             ends += [max(paces)] if paces else []
         return min(ends, default=None)
@@ -101,17 +101,17 @@ class Progress:
         self.operations.update(event.engines)
 
     def _end_history(self, event: types.HistoryEnded) -> None:
-        """The account at a history's end is exact; the steps announced one by one only lead up to it."""
+        """Take the exact count of a history's steps, in place of the steps that were announced one by one."""
         if self._first_step is None:
             self._first_step = self._clock()
         announced = self._steps_by_history.pop((event.suite, event.chunk, event.history), 0)
         self.steps += event.steps - announced
         self._done[event.dear] += event.steps - announced
-        self._not_asked[event.dear] += max(self._length(event.suite) - event.steps, 0)
+        self._not_played[event.dear] += max(self._length(event.suite) - event.steps, 0)
         self.suite = event.suite
         self.histories += 1
 
     def _length(self, suite: str) -> int:
         """The steps of one history of a suite."""
-        plans = [each for each in self.header.plan if each.suite == suite] if self.header else []
+        plans = [planned for planned in self.header.plan if planned.suite == suite] if self.header else []
         return max((plan.steps // plan.histories for plan in plans if plan.histories), default=0)

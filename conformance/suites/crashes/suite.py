@@ -14,8 +14,7 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngine
 from conformance.fault_injection.instrumented_process import NotInstrumented
 from conformance.findings import FindingError
 from conformance.generation import TableShape
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.crashes.scenario_groups import KILLED, stories
 from conformance.suites.crashes.scenarios import CrashScenario, faults_of

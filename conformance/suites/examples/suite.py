@@ -18,13 +18,13 @@ from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import StepResult, TableSession, play
 from conformance.findings import FindingError
-from conformance.histories import Step
+from conformance.histories import Chunk, Step
 from conformance.observations.observation import Observation
-from conformance.planning.plan import Chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.examples import EXAMPLES, Example, Orphan
 from conformance.suites.examples import ExampleStep as Written
 from delta_adapters.arrow_rows import to_arrow
+from delta_adapters.engine_id import EngineId
 from delta_models.log import LogError, Snapshot, paths
 from delta_models.operations import Read
 from delta_models.requirements import Violation
@@ -140,7 +140,7 @@ class ExampleTableSession(TableSession):
 
     def compare_checkpoint(self) -> Iterator[StepResult]:
         """Hold the checkpoint that the engine has made by itself to the state of its version."""
-        engine = self.engine_sessions[0].engine.partition("@")[0]
+        engine = EngineId.parse(self.engine_sessions[0].engine).name
         version = self._example.checkpoints.get(engine)
         if self.plays and version is not None:
             yield self._judged_as_written(list(self._checkpoint_differences(version)))

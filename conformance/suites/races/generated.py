@@ -8,9 +8,8 @@ from conformance.events.types import RaceOutcome
 from conformance.execution.table_session import TableSession, play
 from conformance.findings import FindingError
 from conformance.generation import TableShape
-from conformance.histories import Step
+from conformance.histories import Chunk, Step
 from conformance.observations.observation import RaceObservation
-from conformance.planning.plan import Chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.generated import GeneratedHistories
 from conformance.suites.races.session import RaceTableSession

@@ -22,6 +22,7 @@ from conformance.suites.context import SuiteContext
 from conformance.suites.races.background import BackgroundTask
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.writer_groups import WriterGroup
+from delta_adapters.engine_id import EngineId
 from delta_models.concurrency import ANOMALIES
 from delta_models.operations import Append, Create, Interleave, Operation
 from delta_models.requirements import Violation
@@ -109,7 +110,7 @@ class FindingShrinker:
         if step_result.seen.race is None or not step_result.seen.wrote:
             return None
         history = History("races", "", 0, 0, tuple(history_recorder.steps))
-        version = step_result.seen.engine.partition("@")[2] or None
+        version = EngineId.parse(step_result.seen.engine).version
         return next(
             (
                 violation

@@ -18,8 +18,7 @@ from conformance.execution.table_session import StepResult, play
 from conformance.fault_injection.interleaving import schedules
 from conformance.findings import FindingError
 from conformance.generation.choices import RandomChoices
-from conformance.histories import Step
-from conformance.planning.plan import HISTORIES, Chunk
+from conformance.histories import HISTORIES, Chunk, Step
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.background import BackgroundTask
 from conformance.suites.races.generated import tell_failures

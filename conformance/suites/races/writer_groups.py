@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.events.types import DeclaredClaim
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.races.session import IN_TURN, SEVERAL, RaceTableSession, promises
 from delta_models.concurrency import SERIALIZABLE

@@ -27,7 +27,7 @@ from conformance.events.types import (
 )
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
@@ -75,7 +75,9 @@ def cells(told: list[Event], folder: Path) -> set[str]:
     ledger = ResultAggregator(folder)
     for each in (replace(HEADER, engines=("stranger",), suites=("crashes",), core=core), *told):
         ledger(each)
-    claims = [claim for claim in ledger.results(1.0).claims if claim.cell.requirement == core[0].requirement]
+    claims = [
+        claim for claim in ledger.results(1.0).claims if claim.setting.requirement == core[0].requirement
+    ]
     assert all(claim.core for claim in claims)
     return {claim.verdict for claim in claims}
 

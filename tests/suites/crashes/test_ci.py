@@ -11,7 +11,9 @@ from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, FindingFound, HarnessFault, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.histories import Chunk
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -17,16 +18,15 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     Note,
-    from_json,
-    to_line,
 )
 from conformance.fault_injection import shim_build
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation import TableShape
 from conformance.generation.state_machine import draw
-from conformance.histories import Step
-from conformance.planning.plan import Chunk, load_profile, make_plan
+from conformance.histories import Chunk, Step
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.suite import CrashScenarios

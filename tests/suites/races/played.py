@@ -8,7 +8,8 @@ from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, FindingFound, HarnessFault, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import load_profile, make_plan
+from conformance.planning.plan import make_plan
+from conformance.planning.profile import load_profile
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine

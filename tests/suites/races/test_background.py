@@ -15,8 +15,7 @@ from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.races.background import BackgroundTask
 from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario

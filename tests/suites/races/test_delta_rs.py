@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -16,16 +17,13 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     RaceOutcome,
-    from_json,
-    to_line,
 )
 from conformance.execution.table_session import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import key_of
 from conformance.findings.known_deviations import known_deviation
 from conformance.findings.recorder import FindingRecorder
-from conformance.histories import History, Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, History, Step
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext, engine_session_of
 from conformance.suites.races.session import RaceTableSession

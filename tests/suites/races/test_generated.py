@@ -9,6 +9,7 @@ import pytest
 
 import delta_adapters
 from conformance.engine_pool import EnginePool
+from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
     Event,
     Evidence,
@@ -16,8 +17,6 @@ from conformance.events.types import (
     HarnessFault,
     HistoryEnded,
     RaceOutcome,
-    from_json,
-    to_line,
 )
 from conformance.execution.history_recorder import HistoryRecorder, features_of
 from conformance.execution.table_session import play
@@ -25,8 +24,7 @@ from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.races import TABLES, WEAKER
-from conformance.histories import Step
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk, Step
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.shrinking import shrink

@@ -11,7 +11,7 @@ from conformance.events.types import DeclaredClaim, Event, FindingFound, Harness
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
-from conformance.planning.plan import Chunk
+from conformance.histories import Chunk
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
@@ -63,9 +63,9 @@ def test_a_declared_lack_of_a_guarantee_stands_above_what_is_found(told: list[Ev
     for each in (HEADER, *told):
         ledger(each)
     claims = {
-        claim.cell.requirement: claim.verdict
+        claim.setting.requirement: claim.verdict
         for claim in ledger.results(1.0).claims
-        if claim.cell.processes == "several"
+        if claim.setting.processes == "several"
     }
     assert claims["log.remove-names-live-file"] == "not-guaranteed"
     assert claims["race.no-write-skew"] == "not-guaranteed"
@@ -88,7 +88,7 @@ def test_what_is_not_promised_at_once_is_held_to_where_the_writers_take_turns(
     for each in (HEADER, *told):
         ledger(each)
     results = ledger.results(1.0)
-    assert {claim.cell.processes for claim in results.claims if claim.verdict == "violated"} == {IN_TURN}
+    assert {claim.setting.processes for claim in results.claims if claim.verdict == "violated"} == {IN_TURN}
     assert results.outcome.exit == 1
     assert {each.processes for each in told if isinstance(each, RaceOutcome)} == {SEVERAL, IN_TURN}
 

@@ -1,0 +1,49 @@
+"""What a suite plays with: the engines of one process, and where its events and findings go.
+
+A worker process and a run inside pytest both build it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from conformance.engine_pool import EnginePool
+from conformance.events.types import Event
+from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.findings.recorder import FindingRecorder
+from conformance.suites.context import SuiteContext
+from delta_adapters.registry import EngineSpec
+
+Emit = Callable[[Event], None]
+
+
+@contextmanager
+def open_suite_context(
+    specs: Sequence[EngineSpec],
+    finding_recorder: FindingRecorder,
+    emit: Emit,
+    work: Path,
+    *,
+    is_over: Callable[[], bool],
+    start_heavy: bool,
+) -> Iterator[SuiteContext]:
+    """Start the engines and yield the context of the suites; stop the engines when the block ends.
+
+    Args:
+        specs: the engines.
+        finding_recorder: writes the findings.
+        emit: takes the events.
+        work: a folder for the files of the engines.
+        is_over: whether the suites shall stop.
+        start_heavy: whether to start engines on a JVM at once. If not, they start when a history needs them.
+    """
+    with EnginePool(specs, work / "hosts", emit) as engine_pool:
+        engine_pool.begin(heavy=False)
+        if start_heavy:
+            engine_pool.begin(heavy=True)
+        with closing(
+            InstrumentedEngines({str(spec): spec for spec in specs}, work, emit)
+        ) as instrumented_engines:
+            yield SuiteContext(engine_pool, finding_recorder, emit, is_over, instrumented_engines)
