@@ -91,7 +91,7 @@ class DeltaMergeBuilder:
 
     def execute(self) -> DataFrame:
         """Do it; one row with the numbers of rows affected, updated, deleted, inserted."""
-        told = merge(
+        metrics = merge(
             self._spark,
             self._log,
             self._source,
@@ -101,7 +101,7 @@ class DeltaMergeBuilder:
             grows=self._grows,
         )
         updated, deleted, inserted = (
-            told.get(f"numTargetRows{what}", 0) for what in ("Updated", "Deleted", "Inserted")
+            metrics.get(f"numTargetRows{change}", 0) for change in ("Updated", "Deleted", "Inserted")
         )
         names = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
         return _one_row(
@@ -299,7 +299,9 @@ def _refuse_generated(column: str, always: object, by_default: object) -> None:
         )
     if not isinstance(by_default, IdentityGenerator | None):
         raise TypeError(f"generatedByDefaultAs must be an IdentityGenerator, not {type(by_default).__name__}")
-    if any(isinstance(each, IdentityGenerator) and each.step == 0 for each in (always, by_default)):
+    if any(
+        isinstance(generator, IdentityGenerator) and generator.step == 0 for generator in (always, by_default)
+    ):
         raise ValueError(f"column {column} would count in steps of 0")
     feature = "generatedColumns" if isinstance(always, str) else "identityColumns"
     raise UnsupportedTableFeature(
@@ -309,8 +311,8 @@ def _refuse_generated(column: str, always: object, by_default: object) -> None:
 
 def _names(cols: Sequence[str | Sequence[str]], name: str) -> list[str]:
     flat: list[Any] = list(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else list(cols)
-    for each in flat:
-        _is_text(each, name)
+    for column in flat:
+        _is_text(column, name)
     return flat
 
 

@@ -61,14 +61,14 @@ def register(spark: SparkSession, name: str, path: str, *, managed: bool) -> Non
     kind = tables.CatalogTableType.MANAGED() if managed else tables.CatalogTableType.EXTERNAL()
     provider = spark._jvm.scala.Some("delta")
     columns = spark._jsparkSession.parseDataType('{"type": "struct", "fields": []}')
-    given = [_identifier(spark, name), kind, _copied(empty, {1: place}), columns, provider]
+    arguments = [_identifier(spark, name), kind, _copied(empty, {1: place}), columns, provider]
     companion = getattr(tables, "CatalogTable$").__getattr__("MODULE$")
-    _catalog(spark).createTable(_applied(companion, given), False, False)
+    _catalog(spark).createTable(_applied(companion, arguments), False, False)
 
 
-def _applied(companion: Any, given: list[Any]) -> Any:
+def _applied(companion: Any, first_arguments: list[Any]) -> Any:
     """A Scala object made with defaults for what is not given."""
-    arguments = list(given)
+    arguments = list(first_arguments)
     while True:
         default = getattr(companion, f"apply$default${len(arguments) + 1}")
         try:

@@ -26,8 +26,8 @@ def declared(field: StructField) -> DataType | None:
         return field.dataType
     text = (field.metadata or {}).get(DECLARED)
     if text is not None:
-        found = _parsed(str(text).strip(), field.dataType)
-        return None if found is None or found[1] else found[0]
+        parsed = _parsed(str(text).strip(), field.dataType)
+        return None if parsed is None or parsed[1] else parsed[0]
     return field.dataType if _has_lengths(field.dataType) else None
 
 
@@ -52,8 +52,8 @@ def too_long(reference: str, data_type: DataType, depth: int = 0) -> str | None:
             if inside
         ]
     elif isinstance(data_type, StructType):
-        found = (too_long(*_part(reference, field), depth) for field in data_type.fields)
-        parts = [f"coalesce({inside}, false)" for inside in found if inside]
+        conditions = (too_long(*_part(reference, field), depth) for field in data_type.fields)
+        parts = [f"coalesce({inside}, false)" for inside in conditions if inside]
     else:
         return None
     return f"({' or '.join(parts)})" if parts else None
@@ -61,7 +61,7 @@ def too_long(reference: str, data_type: DataType, depth: int = 0) -> str | None:
 
 def fitted(frame: DataFrame, schema: StructType) -> DataFrame:
     """The frame with texts of CHAR filled up to their length, and those of VARCHAR cut to it."""
-    types = {field.name: found for field in schema.fields if (found := declared(field)) is not None}
+    types = {field.name: data_type for field in schema.fields if (data_type := declared(field)) is not None}
     if not types:
         return frame
     return frame.selectExpr(
@@ -86,14 +86,14 @@ def _fitted(reference: str, data_type: DataType, depth: int) -> str:
         return f"transform({reference}, {element} -> {_fitted(element, data_type.elementType, depth + 1)})"
     if isinstance(data_type, MapType):
         key, value = f"k{depth}", f"v{depth}"
-        found = reference
+        expression = reference
         if _has_lengths(data_type.keyType):
             new = _fitted(key, data_type.keyType, depth + 1)
-            found = f"transform_keys({found}, ({key}, {value}) -> {new})"
+            expression = f"transform_keys({expression}, ({key}, {value}) -> {new})"
         if _has_lengths(data_type.valueType):
             new = _fitted(value, data_type.valueType, depth + 1)
-            found = f"transform_values({found}, ({key}, {value}) -> {new})"
-        return found
+            expression = f"transform_values({expression}, ({key}, {value}) -> {new})"
+        return expression
     assert isinstance(data_type, StructType)  # noqa: S101 - nothing else has types inside
     parts = ", ".join(
         f"{sql_text.literal(field.name)}, {_fitted(*_part(reference, field), depth)}"
@@ -118,9 +118,9 @@ def _has_lengths(data_type: DataType) -> bool:
 
 def _parsed(text: str, like: DataType) -> tuple[DataType, str] | None:
     """The type at the beginning of a text, which is that of a column but for lengths, and what stands after it."""
-    if found := _LENGTH.match(text):
-        kind: Callable[[int], DataType] = CharType if found[1].lower() == "char" else VarcharType
-        return kind(int(found[2])), text[found.end() :]
+    if match := _LENGTH.match(text):
+        kind: Callable[[int], DataType] = CharType if match[1].lower() == "char" else VarcharType
+        return kind(int(match[2])), text[match.end() :]
     if isinstance(like, ArrayType):
         inside = _parsed(text[6:], like.elementType) if text.lower().startswith("array<") else None
         return None if inside is None else _closed(ArrayType(inside[0], like.containsNull), inside[1])
@@ -143,16 +143,16 @@ def _parsed_struct(text: str, like: StructType) -> tuple[DataType, str] | None:
     fields = []
     for field in like.fields:
         spelled = next(
-            (each for each in (field.name, sql_text.name(field.name)) if rest[1:].startswith(f"{each}:")),
+            (name for name in (field.name, sql_text.name(field.name)) if rest[1:].startswith(f"{name}:")),
             None,
         )
-        found = None if spelled is None else _parsed(rest[len(spelled) + 2 :], field.dataType)
-        if found is None:
+        parsed = None if spelled is None else _parsed(rest[len(spelled) + 2 :], field.dataType)
+        if parsed is None:
             return None
-        fields.append(StructField(field.name, found[0], field.nullable))
-        rest = found[1]
+        fields.append(StructField(field.name, parsed[0], field.nullable))
+        rest = parsed[1]
     return _closed(StructType(fields), rest)
 
 
-def _closed(found: DataType, rest: str) -> tuple[DataType, str] | None:
-    return (found, rest[1:]) if rest.startswith(">") else None
+def _closed(data_type: DataType, rest: str) -> tuple[DataType, str] | None:
+    return (data_type, rest[1:]) if rest.startswith(">") else None

@@ -65,8 +65,8 @@ def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
 
 def violation(error: BaseException) -> ConstraintViolated | None:
     """The refusal that made a job fail, if one did."""
-    found = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
-    return None if found is None else ConstraintViolated(found.group(1))
+    match = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
+    return None if match is None else ConstraintViolated(match.group(1))
 
 
 def _raised(check: Check) -> str:
@@ -106,11 +106,11 @@ def _null_inside(reference: str, data_type: DataType, depth: int) -> str | None:
     """A condition that is true if a value holds a null that its type forbids, None if its type forbids none."""
     if isinstance(data_type, ArrayType):
         element = f"e{depth}"
-        found = _either(
+        condition = _either(
             None if data_type.containsNull else f"{element} is null",
             _null_inside(element, data_type.elementType, depth + 1),
         )
-        return None if found is None else f"exists({reference}, {element} -> {found})"
+        return None if condition is None else f"exists({reference}, {element} -> {condition})"
     if isinstance(data_type, MapType):
         value = f"v{depth}"
         values = _either(

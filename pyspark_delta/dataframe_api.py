@@ -27,7 +27,7 @@ from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import Action, Add, Metadata, Txn, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
-from pyspark_delta.missing_files import absence_told
+from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
 from pyspark_delta.properties import checked as checked_properties
@@ -72,7 +72,7 @@ def write(
     `overwrite_schema` replaces the table's schema. A write with `txn_app_id` and a `txn_version` that the table has
     seen already is skipped. `files` and `max_records_per_file` say how the rows are cut into files.
     """
-    job = _Job(
+    job = _WriteJob(
         df,
         DeltaLog.for_path(path, df.sparkSession),
         _mode(mode),
@@ -112,7 +112,7 @@ def new_metadata(
 
 
 @dataclass(slots=True)
-class _Job:
+class _WriteJob:
     """One write on its way to a commit."""
 
     df: DataFrame
@@ -143,12 +143,12 @@ class _Job:
             return None
         snapshot = txn.snapshot
         if self.app is not None:
-            seen = snapshot.txn_version(self.app.app_id)
+            known_version = snapshot.txn_version(self.app.app_id)
             txn.read_txn(self.app.app_id)
-            if seen is not None and seen >= self.app.version:
+            if known_version is not None and known_version >= self.app.version:
                 return None
         snapshot.check_writable()
-        with absence_told(snapshot):
+        with missing_files_named(snapshot):
             if self.mode == "append":
                 return self._append(txn, snapshot)
             if self.replace_where is not None:
@@ -219,7 +219,7 @@ class _Job:
         metadata = self._evolved(txn, snapshot)
         frame = conform(self.df, schemas.from_json(metadata.schema_string))
         predicate = predicate_of(condition, snapshot.schema, spark)
-        told = Check(
+        check = Check(
             f"({condition})",
             f"the data has a row that replace_where ({condition}) does not pick:",
             _shown(frame, condition),
@@ -233,19 +233,19 @@ class _Job:
             and pruner.only_partitions(predicate)
             and not predicates.has_unknown(predicate)
         ):
-            options = replace(self.options, checks=(told,))
+            options = replace(self.options, checks=(check,))
             return self._commit(txn, metadata, self._write(frame, metadata, options), candidates.adds())
         # Only files that have a row to be replaced are written anew, with the rows that stay.
         rows = scan(spark, snapshot, candidates, with_position=True)
-        found = (
+        ordinals = (
             rows.where(F.expr(condition)).select(FILE).distinct().toArrow()[FILE].to_pylist()
             if len(candidates)
             else []
         )
-        touched = candidates.take(sorted(found))
+        touched = candidates.take(sorted(ordinals))
         txn.read_files(touched.adds())
         fresh = checked(
-            frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), told]
+            frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), check]
         )
         if len(touched):
             staying = scan(spark, snapshot, touched).where(~F.coalesce(F.expr(condition), F.lit(False)))
@@ -261,15 +261,15 @@ class _Job:
     def _evolved(self, txn: Transaction, snapshot: Snapshot) -> Metadata:
         """The table's metadata, with the frame's columns added if that is wanted."""
         metadata = snapshot.metadata
-        asked = (
+        setting = (
             _spelled(snapshot.schema, self.partition_by) if self.partition_by else snapshot.partition_columns
         )
-        if asked != snapshot.partition_columns:
+        if setting != snapshot.partition_columns:
             raise SchemaMismatch(
                 "the partitioning does not fit that of the table:",
                 "Leave partition_by out, or overwrite the table with overwrite_schema=True.",
                 differences=[
-                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(asked)}"
+                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(setting)}"
                 ],
             )
         if self.properties:
@@ -373,8 +373,8 @@ def _transaction_id(app_id: str | None, version: int | None) -> Txn | None:
 
 def _spelled(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
     """Names of columns as the schema writes them; unknown ones stay, for the check of names to tell of."""
-    found = [schemas.find(schema, name) for name in names]
-    return tuple(name if field is None else field.name for name, field in zip(names, found, strict=True))
+    fields = [schemas.find(schema, name) for name in names]
+    return tuple(name if field is None else field.name for name, field in zip(names, fields, strict=True))
 
 
 def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) -> Predicate:

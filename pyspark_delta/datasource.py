@@ -101,15 +101,15 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         snapshot = self._snapshot()
         snapshot.check_writable()
         configuration = dict(snapshot.properties)
-        found = differences(snapshot.schema, schema)
+        mismatches = differences(snapshot.schema, schema)
         for field in schema.fields:
             known = schemas.find(snapshot.schema, field.name)
             if known is not None and not same_type(known.dataType, field.dataType):
-                found.append(
+                mismatches.append(
                     f"{field.name} is {field.dataType.simpleString()}, which this source does not cast"
                 )
-        if found:
-            raise SchemaMismatch("the data does not fit the schema of the table:", differences=found)
+        if mismatches:
+            raise SchemaMismatch("the data does not fit the schema of the table:", differences=mismatches)
         if checks_of(snapshot.schema, configuration):
             raise InvalidArgument(
                 "the table has constraints, which this source can't check", "Write with pyspark_delta.write."
@@ -156,22 +156,22 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
         wanted = to_arrow_schema(as_nullable(without_internals(self.schema)))
         stored = {schemas.physical_name(field): field for field in self.schema.fields}
         keys = {name for name, field in stored.items() if field.name in self.partition_columns}
-        gone = np.array([], dtype=np.int64)
+        deleted = np.array([], dtype=np.int64)
         if add.deletion_vector is not None:
             bitmap = deletion_vectors.read(add.deletion_vector, self.path, open_store(self.path))
-            gone = np.array(bitmap.to_array(), dtype=np.int64)
+            deleted = np.array(bitmap.to_array(), dtype=np.int64)
         first = 0
         place = absolute_path(add.path, self.path)
         with storage_of(place).open(place) as opened:
             file = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
             names = [name for name in file.schema_arrow.names if name in stored and name not in keys]
             for batch in file.iter_batches(_ROWS, columns=names):
-                here = gone[(gone >= first) & (gone < first + len(batch))] - first
+                deleted_here = deleted[(deleted >= first) & (deleted < first + len(batch))] - first
                 first += len(batch)
                 kept = batch
-                if len(here):
+                if len(deleted_here):
                     mask = np.ones(len(batch), dtype=bool)
-                    mask[here] = False
+                    mask[deleted_here] = False
                     kept = batch.filter(pa.array(mask))
                 yield self._complete(kept, add, wanted, keys)
 
@@ -198,7 +198,7 @@ class _NewFile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Written(WriterCommitMessage):  # type: ignore[misc]
+class _TaskFiles(WriterCommitMessage):  # type: ignore[misc]
     adds: tuple[Add, ...]
 
 
@@ -212,7 +212,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
     overwrite: bool
     storages: Registered
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> _Written:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> _TaskFiles:
         """The rows of a task, a file for each partition that it has rows of."""
         register_again(self.storages)
         open_files: dict[tuple[str | None, ...], _NewFile] = {}
@@ -237,12 +237,12 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
                 file.writer.close()
                 file.stream.close()
         indexed = statistics.indexed_columns(self.schema, self.partition_columns, self.configuration)
-        return _Written(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
+        return _TaskFiles(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks one version."""
         register_again(self.storages)
-        adds = [add for message in messages if isinstance(message, _Written) for add in message.adds]
+        adds = [add for message in messages if isinstance(message, _TaskFiles) for add in message.adds]
         transaction = DeltaLog.for_path(self.path).begin()
         actions: list[Action] = []
         if self.overwrite:
@@ -259,7 +259,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         """Take the files of the tasks that ended well away again."""
         register_again(self.storages)
         for message in messages:
-            for add in message.adds if isinstance(message, _Written) else ():
+            for add in message.adds if isinstance(message, _TaskFiles) else ():
                 with suppress(FileNotFoundError):
                     storage_of(self.path).remove(absolute_path(add.path, self.path))
 
@@ -284,9 +284,9 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
 
 
 def _public(snapshot: Snapshot) -> StructType:
-    found = as_nullable(without_internals(snapshot.schema))
-    assert isinstance(found, StructType)  # noqa: S101 - a struct stays one
-    return found
+    schema = as_nullable(without_internals(snapshot.schema))
+    assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
+    return schema
 
 
 def _split(

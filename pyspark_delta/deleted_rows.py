@@ -50,30 +50,32 @@ def without(
     has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy())) <= MOST_BITS
     if has_few and file_index.is_available(spark):
         constants = {FILE: ordinals} if with_position else None
-        less = _less(spark, snapshot, files, marked)
+        less = _deleted_rows_of(spark, snapshot, files, marked)
         return layout.frame(spark, marked, constants, with_row=with_position, less=less)
-    frame = _by_join(spark, marked, ordinals, layout, _deleted(snapshot, marked))
+    frame = _by_join(spark, marked, ordinals, layout, _read_vectors(snapshot, marked))
     return frame if with_position else frame.drop(FILE, ROW)
 
 
 _known: weakref.WeakKeyDictionary[Files, tuple[Any, DeletedRows]] = weakref.WeakKeyDictionary()
 
 
-def _less(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
+def _deleted_rows_of(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
     """The deleted rows of the marked ones of the files; made once for those of a snapshot, where they take little."""
     jvm, known = _known.get(files, (None, None))
     if known is not None and jvm is spark._jvm:  # noqa: SLF001 - the classic session's own way to the JVM
         return known
     counts = marked.num_records.to_numpy()
     firsts = np.cumsum(counts) - counts
-    rows = _deleted(snapshot, marked)
-    places = [gone[gone < count] + first for first, count, gone in zip(firsts, counts, rows, strict=True)]
+    rows = _read_vectors(snapshot, marked)
+    places = [
+        indexes[indexes < count] + first for first, count, indexes in zip(firsts, counts, rows, strict=True)
+    ]
     deleted = BitMap(np.concatenate(places).astype(np.uint32))
     total = int(counts.sum())
-    less = DeletedRows(firsts.tolist(), counts.tolist(), file_index.bits(spark, deleted, total))
+    deleted_rows = DeletedRows(firsts.tolist(), counts.tolist(), file_index.bits(spark, deleted, total))
     if total <= _KEPT_BITS:
-        _known[files] = (spark._jvm, less)  # noqa: SLF001
-    return less
+        _known[files] = (spark._jvm, deleted_rows)  # noqa: SLF001
+    return deleted_rows
 
 
 def _by_join(
@@ -83,14 +85,14 @@ def _by_join(
     layout: Layout,
     rows: Rows,
 ) -> DataFrame:
-    packed = [gone | (int(ordinal) << ROW_BITS) for ordinal, gone in zip(ordinals, rows, strict=True)]
+    packed = [indexes | (int(ordinal) << ROW_BITS) for ordinal, indexes in zip(ordinals, rows, strict=True)]
     deleted = spark.createDataFrame(pa.table({_DELETED: np.concatenate(packed)}))
     frame = layout.frame(spark, files, {FILE: ordinals}, with_row=True)
     key = F.expr(f"shiftleft({FILE}, {ROW_BITS}) | {ROW}")
     return frame.join(F.broadcast(deleted), key == deleted[_DELETED], "left_anti")
 
 
-def _deleted(snapshot: Snapshot, files: Files) -> Rows:
+def _read_vectors(snapshot: Snapshot, files: Files) -> Rows:
     """The indices of the deleted rows of each file."""
 
     def rows(add: Any) -> np.ndarray[Any, Any]:

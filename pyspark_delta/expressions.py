@@ -119,7 +119,7 @@ def _simplified(
         frame = frame.alias(alias)
     frame = frame.filter(condition if isinstance(condition, str) else condition._jc)  # noqa: SLF001
     plan = frame.queryExecution().optimizedPlan()
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     while (name := plan.getClass().getSimpleName()) != "LogicalRDD":
         if name == "LocalRelation":  # nothing can come through
             return Constant(False)
@@ -128,9 +128,9 @@ def _simplified(
         expression = plan.condition()
         translation = _Translation(expression.apply)
         predicate = translation.predicate(_tree(expression.toJSON()))
-        found.append(predicate if predicate is not None else Unknown())
+        predicates.append(predicate if predicate is not None else Unknown())
         plan = plan.child()
-    return all_of(found)
+    return all_of(predicates)
 
 
 def _tree(text: str) -> _Node:
@@ -159,15 +159,15 @@ class _Translation:
     def predicate(self, node: _Node) -> Predicate | None:
         """None for what is not plain, where only what is plain is asked for."""
         make = _MAKERS.get(node.kind)
-        found = make(self, node) if make is not None else None
-        if found is None and self._schema is None:
+        predicate = make(self, node) if make is not None else None
+        if predicate is None and self._schema is None:
             return Unknown(tuple(_named(node)))
-        return found
+        return predicate
 
     def several(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
         parts = [self.predicate(child) for child in node.children]
-        whole = tuple(part for part in parts if part is not None)
-        return kind(whole) if len(whole) == len(parts) else None
+        known = tuple(part for part in parts if part is not None)
+        return kind(known) if len(known) == len(parts) else None
 
     def negation(self, node: _Node) -> Predicate | None:
         part = self.predicate(node.children[0])
@@ -197,8 +197,8 @@ class _Translation:
         values = [
             self._fitted(column, operand) if isinstance(operand, _Value) else None for operand in operands
         ]
-        whole = tuple(value.value for value in values if value is not None)
-        return In(column.path, whole) if len(whole) == len(values) else None
+        known = tuple(value.value for value in values if value is not None)
+        return In(column.path, known) if len(known) == len(values) else None
 
     def one_of_set(self, node: _Node) -> Predicate | None:
         """Of a long In only the JVM has the values: they are asked for as text, null apart."""
@@ -212,10 +212,10 @@ class _Translation:
             return None
         if has_null:
             texts.remove("null")
-        found = [self._internal_of_set(text, column.data_type) for text in texts]
-        if any(value is None for value in found):
+        internals = [self._internal_of_set(text, column.data_type) for text in texts]
+        if any(value is None for value in internals):
             return None
-        return In(column.path, (*found, *([None] if has_null else [])))
+        return In(column.path, (*internals, *([None] if has_null else [])))
 
     def null_test(self, node: _Node) -> Predicate | None:
         operand = self._operand(node.children[0])
@@ -263,11 +263,11 @@ class _Translation:
         inside: DataType = schema
         path: list[str] = []
         for name in names:
-            found = schemas.find(inside, name) if isinstance(inside, StructType) else None
-            if found is None:
+            step = schemas.find(inside, name) if isinstance(inside, StructType) else None
+            if step is None:
                 return None
-            path.append(found.name)
-            inside = found.dataType
+            path.append(step.name)
+            inside = step.dataType
         return _Column(tuple(path), inside)
 
     def _literal(self, node: _Node) -> _Value | None:
@@ -303,7 +303,11 @@ class _Translation:
             small = isinstance(literal, _EXACT) and abs(int(value.value)) <= 2**53
             return _Value(float(value.value), kind) if small else None
         same = (BooleanType, DateType, TimestampType, TimestampNTZType)
-        return value if any(isinstance(kind, each) and isinstance(literal, each) for each in same) else None
+        return (
+            value
+            if any(isinstance(kind, value_type) and isinstance(literal, value_type) for value_type in same)
+            else None
+        )
 
     def _internal_of_set(self, text: str, data_type: DataType) -> Internal | None:
         if isinstance(data_type, DateType | TimestampType | TimestampNTZType):

@@ -19,14 +19,14 @@ from pyspark_delta.log.file_set import Files
 from pyspark_delta.partition_values import parse_column
 from pyspark_delta.storage import storage_of
 
-__all__ = ["listed"]
+__all__ = ["scan_by_path"]
 
 _PATH = "__path"
 # Spark tells a file's path as a URI: encoded, with one slash after `file:` or three, and `+` as itself.
 _OWN_PATH = "regexp_replace(url_decode(replace(_metadata.file_path, '+', '%2B')), '^file:/+', '/')"
 
 
-def listed(
+def scan_by_path(
     spark: SparkSession,
     files: Files,
     *,
@@ -61,6 +61,6 @@ def listed(
         **{name: pa.array(numbers, pa.int64()) for name, numbers in constants.items()},
     }
     known = spark.createDataFrame(pa.table(facts)).withColumn("__known", F.lit(True))
-    found = rows.join(F.broadcast(known), _PATH, "left")
+    joined = rows.join(F.broadcast(known), _PATH, "left")
     unknown = f"raise_error(concat('Spark read a file that was not asked for: ', {_PATH}))"
-    return found.where(f"if(__known, true, {unknown})").selectExpr(*columns)
+    return joined.where(f"if(__known, true, {unknown})").selectExpr(*columns)

@@ -217,16 +217,16 @@ def check_writable(
 
 def needed_features(metadata: Metadata) -> set[str]:
     """The features that schema and properties of a table make use of."""
-    found = {
+    needed = {
         feature
         for name, (value, feature) in _SWITCHES.items()
         if metadata.configuration.get(name, "").strip().lower() == value
     }
     if any(name.startswith(_CONSTRAINT) for name in metadata.configuration):
-        found.add("checkConstraints")
+        needed.add("checkConstraints")
     if schemas.column_mapping_mode(metadata.configuration) != "none":
-        found.add("columnMapping")
-    return found | _features_of_schema(metadata.schema_string)
+        needed.add("columnMapping")
+    return needed | _features_of_schema(metadata.schema_string)
 
 
 def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protocol:
@@ -235,12 +235,12 @@ def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protoco
     Versions given as properties (`delta.minReaderVersion`, `delta.minWriterVersion`, `delta.feature.NAME`) are asked
     for on top; features that this engine can't write are refused by name.
     """
-    asked = {
+    requested = {
         name.removeprefix(_FEATURE_PROPERTY)
         for name, value in metadata.configuration.items()
         if name.startswith(_FEATURE_PROPERTY) and value.strip().lower() in {"supported", "enabled"}
     }
-    needed = needed_features(metadata) | asked
+    needed = needed_features(metadata) | requested
     unknown = needed - WRITABLE
     if unknown:
         raise UnsupportedTableFeature(
@@ -327,12 +327,12 @@ def _features_of_schema(schema_string: str) -> frozenset[str]:
     table = schemas.from_json(schema_string)
     marks = {mark for _, field in schemas.walk(table) for mark in field.metadata or {}}
     kinds = set(_type_names(table))
-    found = {_FIELD_MARKS[mark] for mark in marks & _FIELD_MARKS.keys()}
+    features = {_FIELD_MARKS[mark] for mark in marks & _FIELD_MARKS.keys()}
     if TimestampNTZType.typeName() in kinds:
-        found.add("timestampNtz")
+        features.add("timestampNtz")
     if "variant" in kinds:
-        found.add("variantType")
-    return frozenset(found)
+        features.add("variantType")
+    return frozenset(features)
 
 
 def _type_names(data_type: DataType) -> Iterable[str]:

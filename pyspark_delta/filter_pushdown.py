@@ -50,29 +50,29 @@ def predicate_of_filters(text: str, schema: StructType) -> Predicate:
     return _predicate(orjson.loads(text), schema)
 
 
-def _predicate(told: list[Any], schema: StructType) -> Predicate:
-    what, *rest = told
-    if what == "and":
+def _predicate(filter_json: list[Any], schema: StructType) -> Predicate:
+    operator, *rest = filter_json
+    if operator == "and":
         return And(tuple(_predicate(part, schema) for part in rest))
-    if what == "or":
+    if operator == "or":
         return Or(tuple(_predicate(part, schema) for part in rest))
-    if what == "not":
+    if operator == "not":
         return Not(_predicate(rest[0], schema))
     column: Path = tuple(rest[0])
-    if what == "null":
+    if operator == "null":
         return IsNull(column)
-    if what == "not null":
+    if operator == "not null":
         return Not(IsNull(column))
     data_type = _type_of(column, schema)
     try:
         values = tuple(_value(text, data_type) for text in rest[1:])
     except (ValueError, ArithmeticError):
         return Unknown((column,))
-    if what == "in":
+    if operator == "in":
         return In(column, values)
-    if what == "starts":
+    if operator == "starts":
         return StartsWith(column, values[0]) if isinstance(values[0], str) else Unknown((column,))
-    return Comparison(what, column, values[0])
+    return Comparison(operator, column, values[0])
 
 
 def _type_of(column: Path, schema: StructType) -> DataType | None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pyspark_delta.exceptions import UnsupportedTableFeature
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, hive_path
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 
 __all__ = ["AFTER_EVERY_COMMIT", "write_manifests"]
 
@@ -40,7 +40,7 @@ def write_manifests(snapshot: Snapshot) -> None:
     if not snapshot.partition_columns:
         manifests.setdefault("", [])
     written = set()
-    with refusals_named(f"manifests of {snapshot.path} can't be written"):
+    with storage_failures(f"manifests of {snapshot.path} can't be written"):
         for folder, paths in manifests.items():
             name = "/".join(part for part in (_FOLDER, folder, "manifest") if part)
             snapshot.store.put(name, "".join(f"{path}\n" for path in paths).encode())

@@ -168,9 +168,9 @@ def arrow_type(data_type: DataType) -> pa.DataType:
         (BinaryType, pa.binary()),
         (StringType, pa.string()),
     )
-    for kind, found in simple:
+    for kind, arrow in simple:
         if isinstance(data_type, kind):
-            return found
+            return arrow
     raise InvalidArgument(f"a column of type {data_type.simpleString()} can't have partition values")
 
 
@@ -212,7 +212,7 @@ _ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")
 
 
 def _folder(text: str) -> str:
-    return _ESCAPED.sub(lambda found: f"%{ord(found.group()):02X}", text)
+    return _ESCAPED.sub(lambda match: f"%{ord(match.group()):02X}", text)
 
 
 def _internal(text: str, data_type: DataType, zone: str) -> Internal:
@@ -225,10 +225,10 @@ def _internal(text: str, data_type: DataType, zone: str) -> Internal:
     if isinstance(data_type, DecimalType):
         return Decimal(text)
     if isinstance(data_type, DateType):
-        found = _TIME.fullmatch(text.strip())
-        if found is None:
+        match = _TIME.fullmatch(text.strip())
+        if match is None:
             raise ValueError(text)
-        return _days(found["date"])
+        return _days(match["date"])
     if isinstance(data_type, TimestampType):
         return _micros(text, zone)
     if isinstance(data_type, TimestampNTZType):
@@ -248,28 +248,28 @@ def _boolean(text: str) -> bool:
 
 
 def _days(text: str) -> int:
-    found = _DATE.fullmatch(text)
-    if found is None:
+    match = _DATE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    year, month, day = int(found["y"]), int(found["m"]), int(found["d"])
+    year, month, day = int(match["y"]), int(match["m"]), int(match["d"])
     # The Gregorian calendar repeats after 400 years of 146,097 days: any year is one that Python knows, moved.
     shift = (year - 2000) // 400
     return dt.date(year - 400 * shift, month, day).toordinal() + 146_097 * shift - _EPOCH_DAY
 
 
 def _micros(text: str, zone: str | None) -> int:
-    found = _TIME.fullmatch(text.strip())
-    if found is None:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
         raise ValueError(text)
-    fraction = int((found["f"] or "0").ljust(6, "0")[:6])
-    hour, minute, second = int(found["h"] or 0), int(found["m"] or 0), int(found["s"] or 0)
+    fraction = int((match["f"] or "0").ljust(6, "0")[:6])
+    hour, minute, second = int(match["h"] or 0), int(match["m"] or 0), int(match["s"] or 0)
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError(text)
-    days = _days(found["date"])
+    days = _days(match["date"])
     local = days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
     if zone is None:
         return local
-    offset = found["zone"]
+    offset = match["zone"]
     if offset in {"Z", "UTC"} or (offset is None and zone.upper() in {"UTC", "Z", "ETC/UTC"}):
         return local
     if offset is not None:

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 from pyspark_delta import file_index, sql_text
-from pyspark_delta.fallback_scan import listed
+from pyspark_delta.fallback_scan import scan_by_path
 from pyspark_delta.filter_pushdown import predicate_of_filters
 from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
@@ -100,7 +100,7 @@ class Layout:
         numbers = {name: np.asarray(values).tolist() for name, values in constants.items()}
         zone = zone_for(spark, (field.dataType for field in self.partition.fields))
         if not file_index.is_available(spark):
-            frame = listed(
+            frame = scan_by_path(
                 spark,
                 files,
                 stored=self.stored,
@@ -146,13 +146,13 @@ class Layout:
         groups: list[int] = []
         known: dict[tuple[str | None, ...], int] = {}
         parsed: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
-        for key, own in zip(keys, numbers, strict=True):
+        for key, file_number in zip(keys, numbers, strict=True):
             if key not in parsed:
                 parsed[key] = tuple(
                     _internal_text(text, field.dataType, zone)
                     for text, field in zip(key, self.partition.fields, strict=True)
                 )
-            row = (*parsed[key], *map(str, own))
+            row = (*parsed[key], *map(str, file_number))
             group = known.get(row)
             if group is None:
                 group = known[row] = len(values)
@@ -180,8 +180,8 @@ class Layout:
 
     def _renamed(self) -> bool:
         return self.stored.names != self.schema.names or any(
-            mine.dataType != theirs.dataType
-            for mine, theirs in zip(self.stored.fields, self.schema.fields, strict=True)
+            stored_field.dataType != table_field.dataType
+            for stored_field, table_field in zip(self.stored.fields, self.schema.fields, strict=True)
         )
 
     def _projection(self) -> list[str]:

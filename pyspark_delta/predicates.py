@@ -111,8 +111,8 @@ Predicate: TypeAlias = Comparison | In | IsNull | StartsWith | Not | And | Or | 
 
 def all_of(parts: Iterable[Predicate]) -> Predicate:
     """The conjunction."""
-    found = tuple(parts)
-    return found[0] if len(found) == 1 else And(found) if found else Constant(True)
+    kept = tuple(parts)
+    return kept[0] if len(kept) == 1 else And(kept) if kept else Constant(True)
 
 
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
@@ -151,12 +151,12 @@ def negated(outcomes: int) -> int:
 
 def both(left: int, right: int) -> int:
     """The outcomes of AND."""
-    found = FALSE if (left | right) & FALSE else 0
+    outcomes = FALSE if (left | right) & FALSE else 0
     if left & TRUE and right & TRUE:
-        found |= TRUE
+        outcomes |= TRUE
     if (left & NULL and right & (TRUE | NULL)) or (right & NULL and left & (TRUE | NULL)):
-        found |= NULL
-    return found
+        outcomes |= NULL
+    return outcomes
 
 
 def either(left: int, right: int) -> int:

@@ -90,24 +90,24 @@ _SPELLINGS = {
 }
 
 
-def checked(given: Mapping[str, str]) -> dict[str, str]:
+def checked(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties as the log spells them; refuses a value that has no meaning, and a name that comes twice."""
-    found: dict[str, str] = {}
-    for name, value in given.items():
+    spelled_properties: dict[str, str] = {}
+    for name, value in properties.items():
         spelling = spelled(name)
-        if _is_nobodys(spelling):
+        if _is_unknown_reserved(spelling):
             raise InvalidArgument(
                 f"there is no property {name}, or it asks for something that this engine can't do",
                 "Check the spelling; names that begin with `delta.` belong to the format, others are free.",
             )
-        if spelling in found:
+        if spelling in spelled_properties:
             raise InvalidArgument(f"the property {spelling} is given twice", "Give it once, in one spelling.")
         if not isinstance(value, str):
             raise TypeError(f"the property {name} must be a text, not {type(value).__name__}")
-        found[spelling] = value
-    for name in found:
-        _check(name, found)
-    return found
+        spelled_properties[spelling] = value
+    for name in spelled_properties:
+        _check(name, spelled_properties)
+    return spelled_properties
 
 
 def spelled(name: str) -> str:
@@ -115,7 +115,7 @@ def spelled(name: str) -> str:
     return _SPELLINGS.get(name.lower(), name)
 
 
-def _is_nobodys(spelling: str) -> bool:
+def _is_unknown_reserved(spelling: str) -> bool:
     folded = spelling.lower()
     return folded.startswith(_RESERVED) and folded not in _SPELLINGS and not folded.startswith(_FAMILIES)
 

@@ -31,7 +31,7 @@ def scan(
     """
     files = snapshot.files() if files is None else files
     missing_files.require_files(snapshot, files)
-    missing_files.told_later(snapshot)
+    missing_files.name_missing_files_later(snapshot)
     layout = Layout.of(snapshot)
     if files.has_deletion_vectors():
         frame = _without_deleted(spark, snapshot, files, layout, with_position=with_position)

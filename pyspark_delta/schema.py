@@ -76,15 +76,15 @@ def physical_schema(schema: StructType) -> StructType:
 
 def physical_path(schema: StructType, path: Iterable[str]) -> tuple[str, ...] | None:
     """The names in files of a column given by its names in the table; None if there is none."""
-    found: list[str] = []
+    names: list[str] = []
     inside: DataType = schema
     for name in path:
         field = find(inside, name) if isinstance(inside, StructType) else None
         if field is None:
             return None
-        found.append(physical_name(field))
+        names.append(physical_name(field))
         inside = field.dataType
-    return tuple(found)
+    return tuple(names)
 
 
 def find(schema: StructType, name: str) -> StructField | None:
@@ -157,14 +157,14 @@ def _check_struct(data_type: DataType, prefix: tuple[str, ...], mapped: bool, pr
         _check_struct(data_type.keyType, (*prefix, "key"), mapped, problems)
         _check_struct(data_type.valueType, (*prefix, "value"), mapped, problems)
     elif isinstance(data_type, StructType):
-        seen: set[str] = set()
+        taken: set[str] = set()
         for field in data_type.fields:
             path = (*prefix, field.name)
-            if field.name.lower() in seen:
+            if field.name.lower() in taken:
                 problems.append(
                     f"column {path_text(path)} appears twice (names differ in more than their case)"
                 )
-            seen.add(field.name.lower())
+            taken.add(field.name.lower())
             if not field.name:
                 problems.append("a column has no name")
             elif not mapped and any(character in _FORBIDDEN for character in field.name):

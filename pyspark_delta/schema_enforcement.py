@@ -54,9 +54,9 @@ def conform(frame: DataFrame, schema: StructType, mode: Mode = "strict") -> Data
     have = frame.schema
     if mode == "merge":
         schema = merged(schema, have)
-    found = differences(schema, have)
-    if found:
-        raise SchemaMismatch("the data does not fit the schema of the table:", differences=found)
+    mismatches = differences(schema, have)
+    if mismatches:
+        raise SchemaMismatch("the data does not fit the schema of the table:", differences=mismatches)
     if _same_shape(have, schema):
         return frame
     safe = _Casts(ansi=frame.sparkSession.conf.get("spark.sql.ansi.enabled") == "true")
@@ -101,15 +101,15 @@ def as_nullable(data_type: DataType) -> DataType:
     return data_type
 
 
-def same_type(one: DataType, other: DataType) -> bool:
+def same_type(left: DataType, right: DataType) -> bool:
     """Equal but for nullability and metadata."""
-    if isinstance(one, StructType) and isinstance(other, StructType):
-        return _same_shape(one, other)
-    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        return same_type(one.elementType, other.elementType)
-    if isinstance(one, MapType) and isinstance(other, MapType):
-        return same_type(one.keyType, other.keyType) and same_type(one.valueType, other.valueType)
-    return bool(one == other)
+    if isinstance(left, StructType) and isinstance(right, StructType):
+        return _same_shape(left, right)
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return same_type(left.elementType, right.elementType)
+    if isinstance(left, MapType) and isinstance(right, MapType):
+        return same_type(left.keyType, right.keyType) and same_type(left.valueType, right.valueType)
+    return bool(left == right)
 
 
 def assignable(have: DataType, want: DataType) -> bool:
@@ -132,10 +132,10 @@ def restructured(reference: str, have: DataType, want: DataType) -> str:
     return _renamed(reference, have, want, 0)
 
 
-def _same_shape(one: StructType, other: StructType) -> bool:
-    return len(one.fields) == len(other.fields) and all(
-        mine.name == theirs.name and same_type(mine.dataType, theirs.dataType)
-        for mine, theirs in zip(one.fields, other.fields, strict=True)
+def _same_shape(left: StructType, right: StructType) -> bool:
+    return len(left.fields) == len(right.fields) and all(
+        left_field.name == right_field.name and same_type(left_field.dataType, right_field.dataType)
+        for left_field, right_field in zip(left.fields, right.fields, strict=True)
     )
 
 
@@ -232,8 +232,8 @@ class _Casts:
             return self._struct(reference, have, want, place, depth)
         if isinstance(want, ArrayType) and isinstance(have, ArrayType):
             element = f"x{depth}"
-            made = self.assign(element, have.elementType, want.elementType, place, depth + 1)
-            return f"transform({reference}, {element} -> {made})"
+            assigned = self.assign(element, have.elementType, want.elementType, place, depth + 1)
+            return f"transform({reference}, {element} -> {assigned})"
         if isinstance(want, MapType) and isinstance(have, MapType):
             return self._map(reference, have, want, place, depth)
         return self._atom(reference, have, want, place)
@@ -259,14 +259,14 @@ class _Casts:
 
     def _map(self, reference: str, have: MapType, want: MapType, place: str, depth: int) -> str:
         key, value = f"k{depth}", f"v{depth}"
-        made = reference
+        assigned = reference
         if not same_type(have.valueType, want.valueType):
             inner = self.assign(value, have.valueType, want.valueType, place, depth + 1)
-            made = f"transform_values({made}, ({key}, {value}) -> {inner})"
+            assigned = f"transform_values({assigned}, ({key}, {value}) -> {inner})"
         if not same_type(have.keyType, want.keyType):
             inner = self.assign(key, have.keyType, want.keyType, place, depth + 1)
-            made = f"transform_keys({made}, ({key}, {value}) -> {inner})"
-        return made
+            assigned = f"transform_keys({assigned}, ({key}, {value}) -> {inner})"
+        return assigned
 
     def _atom(self, reference: str, have: DataType, want: DataType, place: str) -> str:
         target = sql_text.type_text(want)
@@ -275,8 +275,8 @@ class _Casts:
             return cast
         tried = f"try_cast({reference} as {target})"
         message = sql_text.literal(f"a value of {place} does not fit into {target}: ")
-        wrong = f"raise_error(concat({message}, cast({reference} as string)))"
-        return f"if({reference} is not null and {tried} is null, cast({wrong} as {target}), {cast})"
+        failure = f"raise_error(concat({message}, cast({reference} as string)))"
+        return f"if({reference} is not null and {tried} is null, cast({failure} as {target}), {cast})"
 
 
 def _can_overflow(have: DataType, want: DataType) -> bool:
@@ -323,8 +323,8 @@ def _renamed(reference: str, have: DataType, want: DataType, depth: int) -> str:
         key, value = f"k{depth}", f"v{depth}"
         values = _renamed(value, have.valueType, want.valueType, depth + 1)
         keys = _renamed(key, have.keyType, want.keyType, depth + 1)
-        made = (
+        renamed = (
             reference if values == value else f"transform_values({reference}, ({key}, {value}) -> {values})"
         )
-        return made if keys == key else f"transform_keys({made}, ({key}, {value}) -> {keys})"
+        return renamed if keys == key else f"transform_keys({renamed}, ({key}, {value}) -> {keys})"
     return f"cast({reference} as {sql_text.type_text(want)})"

@@ -97,7 +97,7 @@ def _at_work(tracker: Any, tag: str) -> bool:
         if str(facts.get().status()) == "RUNNING":
             return True
         for stage in facts.get().stageIds():
-            told = tracker.getStageInfo(stage)
-            if told.nonEmpty() and told.get().numActiveTasks():
+            info = tracker.getStageInfo(stage)
+            if info.nonEmpty() and info.get().numActiveTasks():
                 return True
     return False

@@ -66,24 +66,24 @@ def indexed_columns(
     """The columns that get statistics: those that the table's properties choose, else the first 32."""
     partitioned = set(partition_columns)
     data = StructType([field for field in schema.fields if field.name not in partitioned])
-    found = [(path, field.dataType) for path, field in leaves(data)]
+    columns = [(path, field.dataType) for path, field in leaves(data)]
     names = configuration.get(NAMES_PROPERTY)
     if names is not None:
         chosen = [tuple(part.lower() for part in path) for path in _names(names)]
         return [
             (path, kind)
-            for path, kind in found
+            for path, kind in columns
             if any(tuple(part.lower() for part in path[: len(prefix)]) == prefix for prefix in chosen)
         ]
     count = _count(configuration.get(COUNT_PROPERTY))
-    return found if count < 0 else found[:count]
+    return columns if count < 0 else columns[:count]
 
 
 def of_files(
     paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
 ) -> list[FileStatistics]:
     """Statistics of files, in their order."""
-    return parallel.over(spark, paths, partial(of_file, columns=columns))
+    return parallel.map_items(spark, paths, partial(of_file, columns=columns))
 
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
@@ -126,8 +126,8 @@ def of_footer(
         if high is not None:
             _put(highs, path, high)
     trees = {"minValues": lows, "maxValues": highs, "nullCount": nulls}
-    told = {"numRecords": footer.num_rows, **{name: tree for name, tree in trees.items() if tree}}
-    return FileStatistics(footer.num_rows, orjson.dumps(told).decode())
+    body = {"numRecords": footer.num_rows, **{name: tree for name, tree in trees.items() if tree}}
+    return FileStatistics(footer.num_rows, orjson.dumps(body).decode())
 
 
 def truncated_min(text: str) -> str:
@@ -150,7 +150,7 @@ def truncated_max(text: str) -> str | None:
 
 def _names(text: str) -> list[tuple[str, ...]]:
     """The columns of a list of names, which may be quoted and nested."""
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     parts: list[str] = []
     current: list[str] = []
     quoted = False
@@ -171,13 +171,13 @@ def _names(text: str) -> list[tuple[str, ...]]:
             parts.append("".join(current).strip())
             current = []
         elif character == ",":
-            found.append((*parts, "".join(current).strip()))
+            paths.append((*parts, "".join(current).strip()))
             parts, current = [], []
         else:
             current.append(character)
         position += 1
     last = (*parts, "".join(current).strip())
-    return [path for path in (*found, last) if any(path)]
+    return [path for path in (*paths, last) if any(path)]
 
 
 def _count(text: str | None) -> int:
@@ -196,16 +196,16 @@ def _count(text: str | None) -> int:
 
 def _places(footer: Any) -> dict[str, int]:
     """Where the leaf columns are, by their names; names that say more than one place are left out."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     twice: set[str] = set()
     for index in range(footer.num_columns):
         path = footer.schema.column(index).path
-        if path in found:
+        if path in places:
             twice.add(path)
-        found[path] = index
+        places[path] = index
     for path in twice:
-        del found[path]
-    return found
+        del places[path]
+    return places
 
 
 def _null_count(chunks: Sequence[tuple[int, Any]]) -> int | None:
@@ -220,16 +220,16 @@ def _null_count(chunks: Sequence[tuple[int, Any]]) -> int | None:
 
 def _raw_bounds(chunks: Sequence[tuple[int, Any]]) -> list[tuple[Any, Any]] | None:
     """The bounds of the row groups that have any value; None if one of them keeps its bounds to itself."""
-    found: list[tuple[Any, Any]] = []
+    bounds: list[tuple[Any, Any]] = []
     for rows, chunk in chunks:
         statistics = chunk.statistics if chunk.is_stats_set else None
         if statistics is None:
             return None
         if statistics.has_min_max:
-            found.append((statistics.min_raw, statistics.max_raw))
+            bounds.append((statistics.min_raw, statistics.max_raw))
         elif not statistics.has_null_count or statistics.null_count < rows:
             return None
-    return found or None
+    return bounds or None
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

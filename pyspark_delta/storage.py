@@ -25,10 +25,10 @@ __all__ = [
     "Storage",
     "copy",
     "exists",
-    "refusals_named",
     "register_again",
     "register_storage",
     "registered",
+    "storage_failures",
     "storage_of",
 ]
 
@@ -181,7 +181,7 @@ def register_storage(scheme: str, storage: Storage, log_store: Callable[[str], L
 
 
 @contextmanager
-def refusals_named(what: str) -> Iterator[None]:
+def storage_failures(failure: str) -> Iterator[None]:
     """Let what the system says of the storage be a StorageFailure, which tells what could not be done."""
     try:
         yield
@@ -189,7 +189,7 @@ def refusals_named(what: str) -> Iterator[None]:
         raise
     except OSError as problem:
         cause = "the disk is full" if is_out_of_space(problem) else f"the storage refuses it ({problem})"
-        raise StorageFailure(f"{what}: {cause}") from problem
+        raise StorageFailure(f"{failure}: {cause}") from problem
 
 
 def registered() -> Registered:
@@ -211,13 +211,13 @@ _REGISTERED: Registered = {}
 
 
 def _entries(folder: str) -> Iterator[Entry]:
-    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
-        for each in found:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for item in entries:
             with suppress(FileNotFoundError):  # gone since
-                stat = each.stat(follow_symlinks=False)
-                is_folder = each.is_dir(follow_symlinks=False)
+                stat = item.stat(follow_symlinks=False)
+                is_folder = item.is_dir(follow_symlinks=False)
                 yield Entry(
-                    each.name, is_folder, 0 if is_folder else stat.st_size, _ms(stat), each.is_symlink()
+                    item.name, is_folder, 0 if is_folder else stat.st_size, _ms(stat), item.is_symlink()
                 )
 
 

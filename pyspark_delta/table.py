@@ -38,9 +38,9 @@ from pyspark_delta.commands import (
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.store import table_path
-from pyspark_delta.missing_files import absence_told
+from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.scan import scan
-from pyspark_delta.storage import refusals_named
+from pyspark_delta.storage import storage_failures
 
 __all__ = [
     "DeltaMergeBuilder",
@@ -126,7 +126,7 @@ class DeltaTable:
         known = snapshot.files().total_rows()
         if known is not None:
             return int(known)
-        with absence_told(snapshot):
+        with missing_files_named(snapshot):
             return int(scan(self._spark, snapshot).count())
 
     def history(self, limit: int | None = None) -> DataFrame:
@@ -177,7 +177,7 @@ class DeltaTable:
 
     def checkpoint(self) -> None:
         """Write a checkpoint of the newest version."""
-        with refusals_named(f"a checkpoint of {self._log.path} can't be written"):
+        with storage_failures(f"a checkpoint of {self._log.path} can't be written"):
             self._log.checkpoint()
 
     def purge(self, partitionFilter: str | None = None) -> DataFrame:

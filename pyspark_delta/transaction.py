@@ -186,11 +186,11 @@ class Transaction:
 
     def _complete(self, actions: list[Action]) -> list[Action]:
         """With the protocol and the metadata that were set on the transaction."""
-        given = {action.kind for action in actions}
+        kinds = {action.kind for action in actions}
         first: list[Action] = []
-        if self._protocol is not None and Protocol.kind not in given:
+        if self._protocol is not None and Protocol.kind not in kinds:
             first.append(self._protocol)
-        if self._metadata is not None and Metadata.kind not in given:
+        if self._metadata is not None and Metadata.kind not in kinds:
             first.append(self._metadata)
         return first + actions
 
@@ -210,7 +210,7 @@ class Transaction:
             protocol, "domainMetadata"
         ):
             raise InvalidArgument("metadata domains need the table feature domainMetadata")
-        _check_files(actions, metadata)
+        _check_actions(actions, metadata)
 
     def _depends(self) -> bool:
         return bool(self._whole_table or self._predicates or self._files)
@@ -220,7 +220,7 @@ class Transaction:
         if len(files) == len(actions) and not any(action.data_change for action in files):
             return Isolation.SNAPSHOT
         text = self.metadata.configuration.get("delta.isolationLevel", Isolation.SERIALIZABLE.value)
-        level = next((each for each in Isolation if each.value.lower() == text.lower()), None)
+        level = next((isolation for isolation in Isolation if isolation.value.lower() == text.lower()), None)
         if level is None:
             raise InvalidArgument(
                 f"the property delta.isolationLevel is {text!r}, which is no isolation level"
@@ -314,8 +314,8 @@ class Transaction:
                         f"version {version} of {self.log.path} came and went"
                     ) from None
                 return version
-            found = [action for line in lines(version, content) if (action := decode(line)) is not None]
-            check(intent, Winner(version, found))
+            actions = [action for line in lines(version, content) if (action := decode(line)) is not None]
+            check(intent, Winner(version, actions))
             version += 1
 
     def _afterwards(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
@@ -337,13 +337,25 @@ class Transaction:
             _log.warning("%s: upkeep after version %s failed", self.log.path, version, exc_info=True)
 
 
-def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
+def _check_actions(actions: Sequence[Action], metadata: Metadata) -> None:
+    """Refuse actions that no commit of this table may have together."""
     adds = [action for action in actions if isinstance(action, Add)]
     removes = [action for action in actions if isinstance(action, Remove)]
-    if features.flag(metadata.configuration, "delta.appendOnly") and any(
-        remove.data_change for remove in removes
-    ):
+    _check_append_only(removes, metadata)
+    _check_files_once(adds, removes)
+    _check_partition_values(adds, metadata)
+    if any(not isinstance(action, Action) for action in actions):
+        raise InvalidArgument("what is committed must be actions of the log")
+    _check_transactions_once(actions)
+
+
+def _check_append_only(removes: Sequence[Remove], metadata: Metadata) -> None:
+    is_append_only = features.flag(metadata.configuration, "delta.appendOnly")
+    if is_append_only and any(remove.data_change for remove in removes):
         raise AppendOnlyTable("the table takes no removal of rows: its property delta.appendOnly is true")
+
+
+def _check_files_once(adds: Sequence[Add], removes: Sequence[Remove]) -> None:
     for kind, files in (("added", adds), ("removed", removes)):
         paths = [file.path for file in files]
         if len(set(paths)) < len(paths):
@@ -352,6 +364,9 @@ def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
     both = {add.key for add in adds} & {remove.key for remove in removes}
     if both:
         raise InvalidArgument(f"the file {min(path for path, _ in both)} is added and removed in one commit")
+
+
+def _check_partition_values(adds: Sequence[Add], metadata: Metadata) -> None:
     schema = schemas.from_json(metadata.schema_string)
     names = {
         schemas.physical_name(field) for field in schema.fields if field.name in metadata.partition_columns
@@ -361,11 +376,11 @@ def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
             raise InvalidArgument(
                 f"the file {add.path} has values for {sorted(add.partition_values)}, not for {sorted(names)}"
             )
-    if any(not isinstance(action, Action) for action in actions):
-        raise InvalidArgument("what is committed must be actions of the log")
-    if len({action.app_id for action in actions if isinstance(action, Txn)}) < sum(
-        isinstance(a, Txn) for a in actions
-    ):
+
+
+def _check_transactions_once(actions: Sequence[Action]) -> None:
+    app_ids = [action.app_id for action in actions if isinstance(action, Txn)]
+    if len(set(app_ids)) < len(app_ids):
         raise InvalidArgument("a transaction id appears twice in one commit")
 
 

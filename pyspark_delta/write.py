@@ -90,7 +90,7 @@ def write_files(
         metadata, root = snapshot_or_metadata.metadata, snapshot_or_metadata.path
     if root is None:
         raise InvalidArgument("where to write is not said", "Give `path` beside the metadata.")
-    plan = _Plan.of(metadata, root)
+    plan = _WritePlan.of(metadata, root)
     staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
     placed: list[Add] = []
     try:
@@ -120,7 +120,7 @@ def discard(root: str, adds: Iterable[Add]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _WritePlan:
     """What of the table the writer needs."""
 
     root: str
@@ -130,7 +130,7 @@ class _Plan:
     columns: tuple[statistics.Column, ...]
 
     @classmethod
-    def of(cls, metadata: Metadata, root: str) -> _Plan:
+    def of(cls, metadata: Metadata, root: str) -> _WritePlan:
         schema = schemas.from_json(metadata.schema_string)
         partition = tuple(schema[name] for name in metadata.partition_columns)
         columns = statistics.indexed_columns(schema, metadata.partition_columns, metadata.configuration)
@@ -139,9 +139,9 @@ class _Plan:
     def place(self, spark: SparkSession, staging: str, options: WriteOptions, placed: list[Add]) -> None:
         """Move the files that have rows from the staging folder to where they stay."""
         storage = storage_of(self.root)
-        found = list(_data_files(storage, staging, ""))
-        told = statistics.of_files([f"{staging}/{file}" for file in found], self.columns, spark)
-        for file, facts in zip(found, told, strict=True):
+        files = list(_data_files(storage, staging, ""))
+        all_statistics = statistics.of_files([f"{staging}/{file}" for file in files], self.columns, spark)
+        for file, facts in zip(files, all_statistics, strict=True):
             if facts.rows == 0:
                 continue
             values = self._values(file)
@@ -174,7 +174,7 @@ class _Plan:
         }
 
 
-def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options: WriteOptions) -> None:
+def _run(spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, options: WriteOptions) -> None:
     checks = list(options.checks)
     if options.enforce:
         have = df.schema if _has_not_null(plan.schema) else None
@@ -287,7 +287,7 @@ def _has_not_null(data_type: DataType) -> bool:
         return not data_type.containsNull or _has_not_null(data_type.elementType)
     if isinstance(data_type, MapType):
         inside = (data_type.keyType, data_type.valueType)
-        return not data_type.valueContainsNull or any(_has_not_null(each) for each in inside)
+        return not data_type.valueContainsNull or any(_has_not_null(part) for part in inside)
     return False
 
 

@@ -38,14 +38,14 @@ CONSTRAINT = "delta.constraints."
 
 def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
     """Give properties values; what of the protocol they need comes with them."""
-    given = checked(properties)
+    settings = checked(properties)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         _change_metadata(
             change,
-            replace(metadata, configuration={**metadata.configuration, **given}),
+            replace(metadata, configuration={**metadata.configuration, **settings}),
             "SET TBLPROPERTIES",
-            {"properties": dump(given).decode()},
+            {"properties": dump(settings).decode()},
         )
 
 
@@ -85,12 +85,12 @@ def add_columns(
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         changed = _inside(change.snapshot.schema, parent, added)
-        told = [{"column": field.jsonValue()} for field in new]
+        entries = [{"column": field.jsonValue()} for field in new]
         _change_metadata(
             change,
             replace(metadata, schema_string=schema.to_json(changed)),
             "ADD COLUMNS",
-            {"columns": dump(told).decode()},
+            {"columns": dump(entries).decode()},
         )
 
 
@@ -104,16 +104,16 @@ def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, n
                 raise ConstraintViolated(f"there are rows without a value for {schema.path_text(path)}")
 
         def changed(struct: StructType) -> StructType:
-            found = schema.find(struct, path[-1])
-            if found is None:
+            column = schema.find(struct, path[-1])
+            if column is None:
                 raise DeltaAnalysisError(f"there is no column {schema.path_text(path)}")
-            new = StructField(found.name, found.dataType, nullable, found.metadata)
-            return StructType([new if field.name == found.name else field for field in struct.fields])
+            new = StructField(column.name, column.dataType, nullable, column.metadata)
+            return StructType([new if field.name == column.name else field for field in struct.fields])
 
-        whole = _inside(snapshot.schema, path[:-1], changed)
+        edited = _inside(snapshot.schema, path[:-1], changed)
         _change_metadata(
             change,
-            replace(snapshot.metadata, schema_string=schema.to_json(whole)),
+            replace(snapshot.metadata, schema_string=schema.to_json(edited)),
             "CHANGE COLUMN",
             {"column": dump({"name": schema.path_text(path), "nullable": nullable}).decode()},
         )
@@ -170,7 +170,7 @@ def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: in
 def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
     """Let the table use a feature that this engine can write."""
     with changing(spark, log) as change:
-        known = {each.lower(): each for each in features.WRITABLE}
+        known = {writable.lower(): writable for writable in features.WRITABLE}
         feature = known.get(name.lower(), name)
         if feature not in features.WRITABLE:
             raise UnsupportedTableFeature(f"the feature {name} is not supported", features=(name,))
@@ -206,19 +206,19 @@ def _change_metadata(
     change.commit([], operation, parameters, {})
 
 
-def _inside(whole: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
+def _inside(outer: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
     """The schema with the struct at a path edited."""
     if not path:
-        return edit(whole)
-    found = schema.find(whole, path[0])
-    if found is None or not isinstance(found.dataType, StructType):
+        return edit(outer)
+    step = schema.find(outer, path[0])
+    if step is None or not isinstance(step.dataType, StructType):
         raise DeltaAnalysisError(f"there is no struct {schema.path_text(path)}")
-    inner = _inside(found.dataType, path[1:], edit)
+    inner = _inside(step.dataType, path[1:], edit)
     return StructType(
         [
             StructField(field.name, inner, field.nullable, field.metadata)
-            if field.name == found.name
+            if field.name == step.name
             else field
-            for field in whole.fields
+            for field in outer.fields
         ]
     )

@@ -89,10 +89,10 @@ def parse_name(text: str) -> tuple[str, ...]:
 def _resolve(
     parts: tuple[str, ...], schema: StructType, alias: str | None, case_sensitive: bool
 ) -> tuple[str, ...] | None:
-    found = _walk(parts, schema, case_sensitive)
-    if found is None and len(parts) > 1 and alias is not None and _same(parts[0], alias, case_sensitive):
-        found = _walk(parts[1:], schema, case_sensitive)
-    return found
+    resolved = _walk(parts, schema, case_sensitive)
+    if resolved is None and len(parts) > 1 and alias is not None and _same(parts[0], alias, case_sensitive):
+        resolved = _walk(parts[1:], schema, case_sensitive)
+    return resolved
 
 
 def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> tuple[str, ...] | None:

@@ -17,7 +17,7 @@ from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, decode_path, encode_path, is_absolute
 from pyspark_delta.properties import checked
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.write import discard
 
 __all__ = ["clone"]
@@ -86,12 +86,12 @@ def clone(
 
 
 def _metadata(source: Snapshot, existing: Snapshot | None, properties: Mapping[str, str]) -> Metadata:
-    found = source.metadata
+    metadata = source.metadata
     return dataclasses.replace(
-        found,
+        metadata,
         id=str(uuid.uuid4()) if existing is None else existing.metadata.id,
         created_time=now_ms(),
-        configuration={**found.configuration, **checked(properties)},
+        configuration={**metadata.configuration, **checked(properties)},
     )
 
 
@@ -129,8 +129,8 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
         for add, name in zip(files, names, strict=True)
     ]
     try:
-        with refusals_named(f"{source.path} can't be copied to {root}"):
-            _require(source, pairs, parallel.over(spark, pairs, _copy))
+        with storage_failures(f"{source.path} can't be copied to {root}"):
+            _require(source, pairs, parallel.map_items(spark, pairs, _copy))
             vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
         discard(root, added)
@@ -141,9 +141,9 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
     ]
 
 
-def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], there: Sequence[bool]) -> None:
-    for (place, _), found in zip(pairs, there, strict=True):
-        if not found:
+def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], present: Sequence[bool]) -> None:
+    for (place, _), is_present in zip(pairs, present, strict=True):
+        if not is_present:
             raise MissingDataFile(f"{place}, a file of version {source.version}, is not there")
 
 

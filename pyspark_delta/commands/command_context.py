@@ -19,22 +19,22 @@ from pyroaring import BitMap64
 from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_delta import deletion_vectors
-from pyspark_delta.arrow_rewrite import sift_files
+from pyspark_delta.arrow_rewrite import rewrite_by_arrow
 from pyspark_delta.commands.conditions import read_conf
 from pyspark_delta.exceptions import AppendOnlyTable, CommitOutcomeUnknown, DeltaError
 from pyspark_delta.log.actions import Action, Add, DeletionVector, Metadata, Remove, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
-from pyspark_delta.missing_files import absence_told
+from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.partition_values import absolute_path
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.transaction import Transaction
 from pyspark_delta.write import WriteOptions, discard, write_files
 
 __all__ = [
     "USER_METADATA",
     "Change",
-    "Marked",
+    "RowRemoval",
     "Timer",
     "changing",
     "is_true",
@@ -70,7 +70,7 @@ class Timer:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class RowRemoval:
     """What marking rows as deleted takes: actions, and what to tell of them."""
 
     adds: tuple[Add, ...] = ()
@@ -82,7 +82,7 @@ class Marked:
     vectors_updated: int = 0
 
     @classmethod
-    def whole(cls, adds: Sequence[Add]) -> Marked:
+    def whole(cls, adds: Sequence[Add]) -> RowRemoval:
         """Files that go, with all their rows; others may have taken some of these."""
         now = now_ms()
         removes = tuple(add.remove(now) for add in adds)
@@ -126,41 +126,41 @@ class Change:
         self.data_files += adds
         return adds
 
-    def sift(self, adds: Sequence[Add], rows: Sequence[BitMap64]) -> list[Add] | None:
+    def rewrite_without(self, adds: Sequence[Add], rows: Sequence[BitMap64]) -> list[Add] | None:
         """Write each file anew without these rows of it, as well as those that are deleted; None if Spark must."""
-        gone = [
+        deleted = [
             new
             if add.deletion_vector is None
             else new | deletion_vectors.read(add.deletion_vector, self.log.path, self.log.store)
             for add, new in zip(adds, rows, strict=True)
         ]
-        sifted = sift_files(self.spark, self.snapshot, adds, gone)
-        self.data_files += sifted or []
-        return sifted
+        rewritten = rewrite_by_arrow(self.spark, self.snapshot, adds, deleted)
+        self.data_files += rewritten or []
+        return rewritten
 
-    def mark(self, adds: Sequence[Add], rows: Mapping[int, BitMap64]) -> Marked:
+    def mark(self, adds: Sequence[Add], rows: Mapping[int, BitMap64]) -> RowRemoval:
         """Mark rows (by the ordinal of their file in `adds`) as deleted: a vector, or no file if none is left."""
         now = now_ms()
         removes: list[Remove] = []
         merged: dict[str, tuple[Add, BitMap64]] = {}
-        marked = whole = added = removed = updated = 0
+        marked = whole_files = added = removed = updated = 0
         for ordinal, new in rows.items():
             if not new:
                 continue
             add = adds[ordinal]
             removes.append(add.remove(now))
             old = add.deletion_vector
-            gone = new if old is None else new | deletion_vectors.read(old, self.log.path, self.log.store)
-            marked += len(gone) - (old.cardinality if old is not None else 0)
-            if len(gone) == self.physical_rows(add):
-                whole += 1
+            deleted = new if old is None else new | deletion_vectors.read(old, self.log.path, self.log.store)
+            marked += len(deleted) - (old.cardinality if old is not None else 0)
+            if len(deleted) == self.physical_rows(add):
+                whole_files += 1
                 removed += old is not None
             else:
-                merged[add.path] = add, gone
+                merged[add.path] = add, deleted
                 added += 1
                 removed += old is not None
                 updated += old is not None
-        vectors = self._write_vectors({path: gone for path, (_, gone) in merged.items()})
+        vectors = self._write_vectors({path: deleted for path, (_, deleted) in merged.items()})
         marked_adds = tuple(
             replace(
                 add,
@@ -170,7 +170,7 @@ class Change:
             )
             for path, (add, _) in merged.items()
         )
-        return Marked(marked_adds, tuple(removes), whole, marked, added, removed, updated)
+        return RowRemoval(marked_adds, tuple(removes), whole_files, marked, added, removed, updated)
 
     def physical_rows(self, add: Add) -> int:
         """Rows in a file, deleted ones too: as the statistics say, else as the file does."""
@@ -227,12 +227,12 @@ class Change:
 @contextmanager
 def changing(spark: SparkSession, log: DeltaLog) -> Iterator[Change]:
     """A change of the table as it is now."""
-    with refusals_named(f"the table {log.path} can't be changed"):
+    with storage_failures(f"the table {log.path} can't be changed"):
         transaction = log.begin()
         transaction.snapshot.check_writable()
         change = Change(spark, log, transaction, transaction.snapshot)
         try:
-            with absence_told(change.snapshot):
+            with missing_files_named(change.snapshot):
                 yield change
         except BaseException as problem:
             certainly_not = isinstance(problem, DeltaError) and not isinstance(problem, CommitOutcomeUnknown)
@@ -248,8 +248,8 @@ def vector_file(vector: DeletionVector, root: str) -> str | None:
 
 def physical_rows(add: Add) -> int | None:
     """Rows in a file, deleted ones too, as its statistics say."""
-    found = (load(add.stats) or {}).get("numRecords") if add.stats else None
-    return None if found is None else int(found)
+    records = (load(add.stats) or {}).get("numRecords") if add.stats else None
+    return None if records is None else int(records)
 
 
 def live_rows(add: Add) -> int | None:

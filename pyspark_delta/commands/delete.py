@@ -32,9 +32,9 @@ def delete(
         candidates = find_candidates(change, analysed)
         if not candidates.adds:
             return {}
-        whole = whole_files(change, analysed, candidates)
-        if whole is not None:
-            return deletion.of_files(whole)
+        files = whole_files(change, analysed, candidates)
+        if files is not None:
+            return deletion.of_files(files)
         if change.deletion_vectors_wanted():
             return deletion.by_vectors(candidates)
         if candidates.are_one_small_file():
@@ -86,7 +86,7 @@ class _Deletion:
     def by_rewriting(self, candidates: Candidates) -> dict[str, int]:
         """The files that have such rows are written anew without them."""
         picked = self._rows(candidates, picked=True)
-        rows = candidates.pick(picked) if candidates.can_be_sifted() else None
+        rows = candidates.pick(picked) if candidates.fit_arrow_rewrite() else None
         counts = (
             candidates.count(picked) if rows is None else {ordinal: len(row) for ordinal, row in rows.items()}
         )
@@ -98,7 +98,9 @@ class _Deletion:
         kept = [ordinal for ordinal in sorted(counts) if counts[ordinal] < live[ordinal]]
         added: list[Add] | None = None if kept else []
         if kept and rows is not None:
-            added = self._change.sift([candidates.adds[each] for each in kept], [rows[each] for each in kept])
+            added = self._change.rewrite_without(
+                [candidates.adds[number] for number in kept], [rows[number] for number in kept]
+            )
         if added is None:
             added = self._change.write(self._rows(candidates.only(kept), picked=False))
         deleted = sum(counts.values())

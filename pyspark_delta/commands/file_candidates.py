@@ -45,7 +45,7 @@ class Adds(Sequence[Add]):
 
     def __getitem__(self, ordinal: Any) -> Any:
         if not isinstance(ordinal, int):
-            return [self[each] for each in range(len(self))[ordinal]]
+            return [self[index] for index in range(len(self))[ordinal]]
         if not -len(self) <= ordinal < len(self):
             raise IndexError(ordinal)
         ordinal %= len(self)
@@ -92,11 +92,11 @@ class Candidates:
         counts = self.files.num_records
         return None if counts.null_count else int(pc.sum(counts).as_py() or 0)
 
-    def can_be_sifted(self) -> bool:
+    def fit_arrow_rewrite(self) -> bool:
         """Whether there is little enough for the driver to leave rows out of them, if their footers allow it."""
         return self._bytes() <= MOST_BYTES
 
-    def are_worth_sifting(self) -> bool:
+    def are_worth_arrow_rewrite(self) -> bool:
         """Whether there is also enough for what takes their place to be of another shape: more files."""
         return AT_ONCE_BYTES <= self._bytes() <= MOST_BYTES
 
@@ -145,7 +145,7 @@ def whole_files(change: Change, condition: Condition, candidates: Candidates) ->
     if not columns or not condition.only_of(columns):
         return None
     schema, zone = change.snapshot.schema, change.snapshot.zone(change.spark)
-    fields = [found for found in (find(schema, name) for name in columns) if found is not None]
+    fields = [known for known in (find(schema, name) for name in columns) if known is not None]
     groups: dict[tuple[str | None, ...], list[Add]] = {}
     for add in candidates.adds:
         values = tuple(add.partition_values.get(physical_name(column)) for column in fields)

@@ -89,7 +89,7 @@ def _text(value: Any) -> str | None:
 
 
 def _texts(value: Any) -> dict[str, str | None] | None:
-    return {str(key): _text(each) for key, each in value.items()} if isinstance(value, Mapping) else None
+    return {str(key): _text(item) for key, item in value.items()} if isinstance(value, Mapping) else None
 
 
 def _struct(value: Any) -> dict[str, str | None] | None:

@@ -9,7 +9,7 @@ that the driver has, one job writes what comes of all its rows, and the two are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -20,8 +20,8 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.arrow_rewrite import SIFTED_FROM
-from pyspark_delta.commands.command_context import Change, Marked, Timer, changing, total
+from pyspark_delta.arrow_rewrite import LIVE_ROWS_PER_CHANGE
+from pyspark_delta.commands.command_context import Change, RowRemoval, Timer, changing, total
 from pyspark_delta.commands.conditions import (
     Condition,
     analyse,
@@ -39,7 +39,7 @@ from pyspark_delta.commands.merge_clauses import (
     check,
     parameters,
 )
-from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
+from pyspark_delta.commands.merge_rows import TARGET_ROWS, MergedRows
 from pyspark_delta.commands.merge_schema import grown
 from pyspark_delta.commands.merge_source import Source, prepared
 from pyspark_delta.commands.row_positions import bitmap, grouped, packed, packed_text
@@ -81,6 +81,21 @@ def merge(  # noqa: PLR0917 - called by one place
             return _Merge(change, ready, expression(on), clauses, alias, timer.ms()).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _TouchedFiles:
+    """The candidates in which clauses act on rows, by their ordinals."""
+
+    changed: pa.Array  # the numbers of all rows that are updated or deleted
+    acted: Mapping[int, int]  # how many rows of a file these are
+    live: Mapping[int, int]  # how many rows a file had before
+    kept: list[int]  # the files that still have rows after the merge, in order
+
+    @property
+    def has_few_changes(self) -> bool:
+        """Whether so few rows change that the others are worth copying by Arrow."""
+        return LIVE_ROWS_PER_CHANGE * sum(self.acted.values()) <= sum(self.live.values())
+
+
 class _Merge:
     """One merge, ending in a commit unless no clause acted."""
 
@@ -115,15 +130,15 @@ class _Merge:
         rows = self._rows
         # Where Spark writes files anew their rows meet a small source once more: cheaper than to keep new values.
         by_vectors, small = self._change.deletion_vectors_wanted(), self._source.small
-        with_values = by_vectors or not small or candidates.are_worth_sifting()
-        found = rows.pairs(self._numbered(candidates), with_values=with_values)
+        with_values = by_vectors or not small or candidates.are_worth_arrow_rewrite()
+        acting = rows.pairs(self._numbered(candidates), with_values=with_values)
         inserted = None
         if rows.inserting:
             rows.inserted()  # refuses what does not resolve, before any job
         if rows.updating and with_values:
-            found = found.persist()
+            acting = acting.persist()
         try:
-            numbers = found.select(
+            numbers = acting.select(
                 F.col(rows.row).alias("row"),
                 F.col(self._source.number).alias("source"),
                 F.col(rows.clause).alias("clause"),
@@ -134,12 +149,12 @@ class _Merge:
             if rows.inserting:
                 inserted = self._inserted(pairs)
             if by_vectors:
-                return self._by_vectors(candidates, found, pairs, inserted, scanned)
-            valued = found if with_values else None
+                return self._by_vectors(candidates, acting, pairs, inserted, scanned)
+            valued = acting if with_values else None
             return self._by_rewriting(candidates, valued, pairs, inserted, scanned)
         finally:
             if rows.updating and with_values:
-                found.unpersist()
+                acting.unpersist()
 
     # The only job
 
@@ -154,28 +169,28 @@ class _Merge:
 
     def _at_once(self, candidates: Candidates) -> dict[str, int] | None:
         """All rows of the file anew; None, and nothing done, where that is not what the merge comes to."""
-        seen = Observation()
+        observation = Observation()
         try:
-            added = self._change.write(self._rows.everything(self._numbered(candidates), seen))
+            added = self._change.write(self._rows.everything(self._numbered(candidates), observation))
         except (Py4JError, PySparkException) as problem:
             if isinstance(problem, DeltaError) and not isinstance(problem, ConstraintViolated):
                 raise
             return None  # perhaps by a row that is not inserted in the end
-        counted, old = self._counted(seen)
+        counted, old = self._counted(observation)
         live = self._change.live_rows(candidates.adds[0])
         acted = sum(counted[number] for number in (*self._rows.updating, *self._rows.deleting))
         if old != live or not acted:
             self._change.undo()  # rows that match twice, or none that changes
             return None
         added = [add for add in added if self._change.live_rows(add)]
-        return self._commit(Marked.whole(candidates.adds), added, counted, live - acted, 0)
+        return self._commit(RowRemoval.whole(candidates.adds), added, counted, live - acted, 0)
 
     @staticmethod
-    def _counted(seen: Observation) -> tuple[dict[int, int], int]:
+    def _counted(observation: Observation) -> tuple[dict[int, int], int]:
         """How many rows each clause acted on, and how many rows of the table there were."""
-        told = dict(seen.get)
-        rows = int(told.pop(ROWS_SEEN))
-        return {int(name): int(count) for name, count in told.items()}, rows
+        counts = dict(observation.get)
+        rows = int(counts.pop(TARGET_ROWS))
+        return {int(name): int(count) for name, count in counts.items()}, rows
 
     # First job
 
@@ -188,20 +203,20 @@ class _Merge:
             and snapshot.size_in_bytes <= AT_ONCE_BYTES
             and not snapshot.partition_columns
         )
-        condition = None if self._rows.by_source or is_one else self._of_the_target()
+        condition = None if self._rows.by_source or is_one else self._target_condition()
         return find_candidates(self._change, condition)
 
-    def _of_the_target(self) -> Condition | None:
+    def _target_condition(self) -> Condition | None:
         """What the merge's condition asks of the table's columns alone."""
         target = empty_frame(self._spark, self._schema)
         if self._alias is not None:
             target = target.alias(self._alias)
-        own = target._jdf.queryExecution().analyzed().outputSet()
+        target_columns = target._jdf.queryExecution().analyzed().outputSet()
         joined = target.join(self._source.frame, self._on)._jdf.queryExecution().analyzed()
         texts = [
             conjunct.sql()
             for conjunct in _conjuncts(joined.condition().get())
-            if conjunct.references().subsetOf(own)
+            if conjunct.references().subsetOf(target_columns)
         ]
         if not texts:
             return None
@@ -244,85 +259,116 @@ class _Merge:
             return self._rows.inserted()
         if len(matched) <= IN_PLAN:
             return self._rows.inserted(source.where(~F.col(number).isin(matched.to_pylist())))
-        seen = self._spark.createDataFrame(pa.table({number: matched}))
-        others = F.broadcast(seen) if len(matched) <= BROADCAST_ROWS else seen
-        return self._rows.inserted(source.join(others, number, "left_anti"))
+        matched_rows = self._spark.createDataFrame(pa.table({number: matched}))
+        matched_side = F.broadcast(matched_rows) if len(matched) <= BROADCAST_ROWS else matched_rows
+        return self._rows.inserted(source.join(matched_side, number, "left_anti"))
 
     def _by_vectors(
-        self, candidates: Candidates, found: DataFrame, pairs: Pairs, inserted: DataFrame | None, scanned: int
+        self,
+        candidates: Candidates,
+        acting: DataFrame,
+        pairs: Pairs,
+        inserted: DataFrame | None,
+        scanned: int,
     ) -> dict[str, int]:
         rows = self._rows
         updated, deleted = pairs.acting(rows.updating), pairs.acting(rows.deleting)
-        added = self._write(self._new_rows(found, pairs, inserted))
-        gone = pa.concat_arrays([updated, deleted])
+        added = self._write(self._new_rows(acting, pairs, inserted))
+        removed = pa.concat_arrays([updated, deleted])
         marked = self._change.mark(
-            candidates.adds, {ordinal: bitmap(each) for ordinal, each in grouped(gone)}
+            candidates.adds, {ordinal: bitmap(numbers) for ordinal, numbers in grouped(removed)}
         )
         return self._commit(marked, added, self._counts(pairs), 0, scanned)
 
     def _by_rewriting(
         self,
         candidates: Candidates,
-        found: DataFrame | None,
+        acting: DataFrame | None,
         pairs: Pairs,
         inserted: DataFrame | None,
         scanned: int,
     ) -> dict[str, int]:
-        rows = self._rows
-        deleted = {ordinal: len(gone) for ordinal, gone in grouped(pairs.acting(rows.deleting))}
-        changed = pairs.acting([*rows.updating, *rows.deleting])
-        acted = {ordinal: len(each) for ordinal, each in grouped(changed)}
-        live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in acted}
-        frames = [] if inserted is None else [rows.table_columns(inserted)]
-        kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
+        """Write the files that clauses touch anew, in the first of three ways that applies: the cheapest first."""
+        touched = self._touched_files(candidates, pairs)
+        insertions = [] if inserted is None else [self._rows.table_columns(inserted)]
         added = None
-        few = SIFTED_FROM * sum(acted.values()) <= sum(live.values())
-        if found is not None and few and candidates.are_worth_sifting():
-            gone = {ordinal: bitmap(each) for ordinal, each in grouped(changed)}
-            rest = [ordinal for ordinal in kept if acted[ordinal] < live[ordinal]]
-            added = self._change.sift([candidates.adds[each] for each in rest], [gone[each] for each in rest])
-            if added is not None:
-                added = [*added, *self._write(self._new_rows(found, pairs, inserted))]
+        if acting is not None and touched.has_few_changes and candidates.are_worth_arrow_rewrite():
+            copies = self._copy_by_arrow(candidates, touched)
+            if copies is not None:
+                added = [*copies, *self._write(self._new_rows(acting, pairs, inserted))]
         if self._source.small:
-            found = None
-        if added is None and kept and found is None and pairs.once:
-            added = self._met_again(candidates.only(kept), frames, sum(live[ordinal] for ordinal in kept))
+            acting = None
+        if added is None and touched.kept and acting is None and pairs.once:
+            live = sum(touched.live[ordinal] for ordinal in touched.kept)
+            added = self._rewrite_by_join(candidates.only(touched.kept), insertions, live)
         if added is None:
-            if kept:
-                found = found or rows.pairs(self._numbered(candidates), with_values=True)
-                frames.append(self._rewritten(candidates, kept, found, sum(acted.values())))
-            added = self._write(frames)
-        touched = [candidates.adds[ordinal] for ordinal in sorted(acted)]
-        copied = sum(live.values()) - sum(acted.values())
-        return self._commit(Marked.whole(touched), added, self._counts(pairs), copied, scanned)
+            added = self._rewrite_by_pairs(candidates, touched, acting, insertions)
+        replaced = [candidates.adds[ordinal] for ordinal in sorted(touched.acted)]
+        copied = sum(touched.live.values()) - sum(touched.acted.values())
+        return self._commit(RowRemoval.whole(replaced), added, self._counts(pairs), copied, scanned)
 
-    def _new_rows(self, found: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
+    def _touched_files(self, candidates: Candidates, pairs: Pairs) -> _TouchedFiles:
+        rows = self._rows
+        changed = pairs.acting([*rows.updating, *rows.deleting])
+        acted = {ordinal: len(numbers) for ordinal, numbers in grouped(changed)}
+        deleted = {ordinal: len(numbers) for ordinal, numbers in grouped(pairs.acting(rows.deleting))}
+        live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in acted}
+        kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
+        return _TouchedFiles(changed, acted, live, kept)
+
+    def _copy_by_arrow(self, candidates: Candidates, touched: _TouchedFiles) -> list[Add] | None:
+        """New files with the rows that stay as they are; None, and nothing written, if Arrow can't write them."""
+        rows = {ordinal: bitmap(numbers) for ordinal, numbers in grouped(touched.changed)}
+        partial = [ordinal for ordinal in touched.kept if touched.acted[ordinal] < touched.live[ordinal]]
+        return self._change.rewrite_without(
+            [candidates.adds[ordinal] for ordinal in partial], [rows[ordinal] for ordinal in partial]
+        )
+
+    def _rewrite_by_pairs(
+        self,
+        candidates: Candidates,
+        touched: _TouchedFiles,
+        acting: DataFrame | None,
+        insertions: Sequence[DataFrame],
+    ) -> list[Add]:
+        """Let Spark write all rows that the touched files have after the merge, by a join with the pairs."""
+        frames = list(insertions)
+        if touched.kept:
+            if acting is None:
+                acting = self._rows.pairs(self._numbered(candidates), with_values=True)
+            rows = sum(touched.acted.values())
+            frames.append(self._rewritten(candidates, touched.kept, acting, rows))
+        return self._write(frames)
+
+    def _new_rows(self, acting: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
         """What is inserted, and the rows that are updated with their new values."""
         rows = self._rows
         frames = [] if inserted is None else [rows.table_columns(inserted)]
         if len(pairs.acting(rows.updating)):
-            frames.append(rows.table_columns(found.where(F.col(rows.clause).isin(rows.updating))))
+            frames.append(rows.table_columns(acting.where(F.col(rows.clause).isin(rows.updating))))
         return frames
 
-    def _met_again(self, touched: Candidates, frames: Sequence[DataFrame], live: int) -> list[Add] | None:
+    def _rewrite_by_join(
+        self, touched: Candidates, frames: Sequence[DataFrame], live: int
+    ) -> list[Add] | None:
         """Written by a join of these files with the source; None, and nothing written, if rows match twice."""
-        seen = Observation()
-        added = self._write([*frames, self._rows.stayed(self._numbered(touched), seen)])
-        if self._counted(seen)[1] == live:
+        observation = Observation()
+        added = self._write([*frames, self._rows.stayed(self._numbered(touched), observation)])
+        if self._counted(observation)[1] == live:
             return added
         self._change.undo()
         return None
 
-    def _rewritten(self, candidates: Candidates, kept: list[int], found: DataFrame, acted: int) -> DataFrame:
+    def _rewritten(self, candidates: Candidates, kept: list[int], acting: DataFrame, acted: int) -> DataFrame:
         """All rows of these files: updated where a clause says so, without the deleted ones."""
         touched = candidates.only(kept)
         ordinal = F.col(FILE)
         if touched is not candidates:
-            # `found` knows the files by their old ordinals.
+            # `acting` knows the files by their old ordinals.
             ordinal = F.element_at(F.lit(kept), ordinal.cast("int") + 1)
         rows = self._rows
         old = rows.target_frame(touched.frame(), packed(ordinal, F.col(ROW)))
-        changed = found.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
+        changed = acting.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
         if not rows.updating:
             stays = old.join(self._small(changed, acted), rows.row, "left_anti")
             return stays.select(*(rows.kept(field, F.col).alias(field.name) for field in self._goal.fields))
@@ -353,9 +399,9 @@ class _Merge:
         }
 
     def _commit(
-        self, gone: Marked, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
+        self, removal: RowRemoval, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
     ) -> dict[str, int]:
-        if not gone.removes and not added and self._change.metadata is None:
+        if not removal.removes and not added and self._change.metadata is None:
             self._change.undo()
             return {}
 
@@ -380,18 +426,18 @@ class _Merge:
             "numTargetRowsCopied": copied,
             "numOutputRows": output,
             "numTargetFilesAdded": len(added),
-            "numTargetFilesRemoved": gone.whole_files,
+            "numTargetFilesRemoved": removal.whole_files,
             "numTargetBytesAdded": total(added),
-            "numTargetBytesRemoved": total(gone.removes) - total(gone.adds),
-            "numTargetDeletionVectorsAdded": gone.vectors_added,
-            "numTargetDeletionVectorsRemoved": gone.vectors_removed,
-            "numTargetDeletionVectorsUpdated": gone.vectors_updated,
+            "numTargetBytesRemoved": total(removal.removes) - total(removal.adds),
+            "numTargetDeletionVectorsAdded": removal.vectors_added,
+            "numTargetDeletionVectorsRemoved": removal.vectors_removed,
+            "numTargetDeletionVectorsUpdated": removal.vectors_updated,
             "materializeSourceTimeMs": self._prepared_ms,
             "scanTimeMs": scanned,
             "rewriteTimeMs": self._timer.ms(),
             "executionTimeMs": self._change.elapsed_ms(),
         }
-        actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
+        actions: list[Add | Remove] = [*removal.removes, *removal.adds, *added]
         self._change.commit(actions, "MERGE", parameters(self._on, self._clauses), metrics)
         return metrics
 

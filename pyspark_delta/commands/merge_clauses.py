@@ -36,10 +36,10 @@ class Clause:
 
     def describe(self) -> dict[str, str]:
         """For the history."""
-        told = {"actionType": self.action}
+        description = {"actionType": self.action}
         if self.condition is not None:
-            told["predicate"] = text_of(self.condition)
-        return told
+            description["predicate"] = text_of(self.condition)
+        return description
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def check(clauses: Sequence[Clause]) -> None:
         )
     for when in (MATCHED, NOT_MATCHED, BY_SOURCE):
         of_kind = [clause for clause in clauses if clause.when == when]
-        if any(each.condition is None for each in of_kind[:-1]):
+        if any(earlier.condition is None for earlier in of_kind[:-1]):
             raise InvalidArgument(
                 f"a clause for rows that are {when} follows one without a condition, and could never act",
                 "Leave out the condition of the last clause of each kind only.",

@@ -19,10 +19,10 @@ from pyspark_delta.scan import FILE, ROW
 from pyspark_delta.schema import find
 from pyspark_delta.sql_text import type_text
 
-__all__ = ["ROWS_SEEN", "MergedRows"]
+__all__ = ["TARGET_ROWS", "MergedRows"]
 
 # What an observation of all rows calls the number of the table's rows that it saw.
-ROWS_SEEN = "rows"
+TARGET_ROWS = "rows"
 
 
 class MergedRows:
@@ -83,7 +83,7 @@ class MergedRows:
         keys = [F.col(self._source.number), F.col(self.clause)]
         return self._with_values(source, keys, self._inserts(), self.clause, "value")
 
-    def everything(self, target: DataFrame, seen: Observation) -> DataFrame:
+    def everything(self, target: DataFrame, observation: Observation) -> DataFrame:
         """The table's rows as they are after the merge, if no row matches twice: `seen` learns how many rows of the
         table there were (as often as they match), and how many each clause acts on, by its number as text.
         """
@@ -93,12 +93,12 @@ class MergedRows:
             # Computed for source rows that match too: whether what fails here fails is for another way to say.
             source = self._with_insertions(source)
         joined = target.coalesce(1).join(source, self._on, "full" if self.inserting else "left")
-        return self._after(joined, target, seen, self.inserting)
+        return self._after(joined, target, observation, self.inserting)
 
-    def stayed(self, target: DataFrame, seen: Observation) -> DataFrame:
+    def stayed(self, target: DataFrame, observation: Observation) -> DataFrame:
         """The same without what is inserted."""
         target = self._called(target)
-        return self._after(target.join(self._source.side(), self._on, "left"), target, seen, [])
+        return self._after(target.join(self._source.side(), self._on, "left"), target, observation, [])
 
     def table_columns(self, frame: DataFrame) -> DataFrame:
         """The new values of a frame under the names of the table."""
@@ -126,7 +126,7 @@ class MergedRows:
         return frame.select(*columns_of(self._schema), row.alias(self.row))
 
     def _after(
-        self, joined: DataFrame, target: DataFrame, seen: Observation, inserting: Sequence[int]
+        self, joined: DataFrame, target: DataFrame, observation: Observation, inserting: Sequence[int]
     ) -> DataFrame:
         chosen = self._acting(F.expr(f"{self._source.number} is not null"), F.expr("cast(null as int)"))
         if inserting:
@@ -143,8 +143,10 @@ class MergedRows:
         if inserting:
             for index, branches in enumerate(new):
                 branches[self._is(*inserting)] = F.col(self._name("insert", index))
-        counts = [F.expr(f"count_if({self._is(each)}) as `{each}`") for each in range(len(self._clauses))]
-        frame = frame.observe(seen, F.expr(f"count({self.row}) as {ROWS_SEEN}"), *counts)
+        counts = [
+            F.expr(f"count_if({self._is(number)}) as `{number}`") for number in range(len(self._clauses))
+        ]
+        frame = frame.observe(observation, F.expr(f"count({self.row}) as {TARGET_ROWS}"), *counts)
         if self.deleting or inserting:
             stays = f"({self.clause} is null and {self.row} is not null)"
             frame = frame.where(" or ".join([stays, *map(self._is, [*self.updating, *inserting])]))
@@ -186,8 +188,8 @@ class MergedRows:
         """What a clause gives a column, in the column's type."""
         assert isinstance(value, Column)  # noqa: S101 - no type that is plain has fields
         if self._clauses[number].assigned is None:
-            given = find(self._source.frame.schema, field.name)
-            if given is not None and given.dataType == field.dataType:
+            source_field = find(self._source.frame.schema, field.name)
+            if source_field is not None and source_field.dataType == field.dataType:
                 return value
         return value.cast(type_text(field.dataType))
 
@@ -253,13 +255,13 @@ class MergedRows:
             return {field.name: self._source.column(field.name) for field in self._goal.fields}
         tree: Tree = {}
         for field in self._goal.fields:
-            given = find(self._source.frame.schema, field.name)
-            if given is not None:
-                value = self._source.column(given.name)
+            source_field = find(self._source.frame.schema, field.name)
+            if source_field is not None:
+                value = self._source.column(source_field.name)
                 tree[field.name] = (
                     value
                     if kept is None
-                    else overlaid(value, given.dataType, kept[field.name], field.dataType)
+                    else overlaid(value, source_field.dataType, kept[field.name], field.dataType)
                 )
         return tree
 

@@ -28,16 +28,16 @@ def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], ali
     return merged(schema, _only(source, paths))
 
 
-def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> Column:
+def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataType) -> Column:
     """A value of the source on top of one that a row has: fields that the source does not know stay as they are.
 
     So a struct of the row is a struct still where the source has null for it, unless the source knows all its fields.
     """
-    if given == wanted or not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+    if source_type == wanted or not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return value
     parts = []
     for field in wanted.fields:
-        source = find(given, field.name)
+        source = find(source_type, field.name)
         old = kept.getField(field.name)
         new = (
             old
@@ -46,16 +46,16 @@ def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> 
         )
         parts.append(new.alias(field.name))
     stays = value.isNotNull()
-    if _lacks(given, wanted):
+    if _lacks(source_type, wanted):
         stays |= kept.isNotNull()
     return F.when(stays, F.struct(*parts))
 
 
-def _lacks(given: DataType, wanted: DataType) -> bool:
+def _lacks(source_type: DataType, wanted: DataType) -> bool:
     """Whether a struct has fields, at any depth, that another one does not know."""
-    if not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+    if not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return False
-    known = ((find(given, field.name), field) for field in wanted.fields)
+    known = ((find(source_type, field.name), field) for field in wanted.fields)
     return any(source is None or _lacks(source.dataType, field.dataType) for source, field in known)
 
 

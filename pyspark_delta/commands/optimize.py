@@ -65,15 +65,15 @@ def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:
         )
     if condition.constant is not None:
         return snapshot.files().adds() if condition.constant else []
-    found = whole_files(change, condition, find_candidates(change, condition, reading=False))
-    return found or []
+    files = whole_files(change, condition, find_candidates(change, condition, reading=False))
+    return files or []
 
 
 def target_size(change: Change) -> int:
     """How large files are to become."""
-    asked = read_conf(change.spark, _MAX_SIZE)
-    if asked is not None:
-        return int(asked)
+    setting = read_conf(change.spark, _MAX_SIZE)
+    if setting is not None:
+        return int(setting)
     wanted = change.snapshot.properties.get("delta.targetFileSize")
     return _DEFAULT_SIZE if wanted is None else size_of(wanted)
 

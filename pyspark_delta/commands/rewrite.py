@@ -101,7 +101,7 @@ def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
     """Small files put together, smallest first, until a file would grow beyond the limit."""
     current: list[Add] = []
     size = 0
-    for add in sorted(adds, key=lambda each: each.size):
+    for add in sorted(adds, key=lambda action: action.size):
         if current and size + add.size > limit:
             yield current
             current, size = [], 0

@@ -35,8 +35,8 @@ def packed_text(file: str, row: str) -> str:
 def rows_by_file(frame: DataFrame, file: str, row: str, candidates: int | None) -> dict[int, BitMap64]:
     """The rows of a frame by the ordinal of their file; `candidates` says how many there can be at most, if known."""
     if candidates is not None and candidates <= MANY_ROWS:
-        found = frame.select(packed(F.col(file), F.col(row)).alias("packed")).toArrow()
-        return {ordinal: bitmap(rows) for ordinal, rows in grouped(found["packed"])}
+        numbers = frame.select(packed(F.col(file), F.col(row)).alias("packed")).toArrow()
+        return {ordinal: bitmap(rows) for ordinal, rows in grouped(numbers["packed"])}
     return _bitmaps_by_spark(frame, file, row)
 
 
@@ -48,8 +48,8 @@ def count_by_file(frame: DataFrame, file: str, candidates: int | None) -> dict[i
         return dict(
             zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
         )
-    found = frame.groupBy(F.col(file).alias("file")).agg(F.count(F.lit(1)).alias("count")).collect()
-    return {each["file"]: each["count"] for each in found}
+    counts = frame.groupBy(F.col(file).alias("file")).agg(F.count(F.lit(1)).alias("count")).collect()
+    return {row_count["file"]: row_count["count"] for row_count in counts}
 
 
 def grouped(numbers: pa.ChunkedArray | pa.Array) -> Iterator[tuple[int, pa.Array]]:
@@ -76,13 +76,13 @@ def bitmap(rows: pa.Array) -> BitMap64:
 def _bitmaps_by_spark(frame: DataFrame, file: str, row: str) -> dict[int, BitMap64]:
     """One bit a row instead of eight bytes; Spark's bitmaps count from one."""
     position = F.col(row) + 1
-    found = (
+    buckets = (
         frame.groupBy(F.col(file).alias("file"), F.bitmap_bucket_number(position).alias("bucket"))
         .agg(F.bitmap_construct_agg(F.bitmap_bit_position(position)).alias("bits"))
         .toArrow()
     )
     rows: dict[int, BitMap64] = {}
-    for batch in found.to_batches():
+    for batch in buckets.to_batches():
         for ordinal, bucket, bits in zip(*(batch.column(index) for index in range(3)), strict=True):
             ones = pa.Array.from_buffers(pa.bool_(), _BUCKET, [None, bits.as_buffer()])
             start = (bucket.as_py() - 1) * _BUCKET

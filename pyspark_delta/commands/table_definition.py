@@ -102,12 +102,12 @@ def _place(spark: SparkSession, definition: Definition) -> tuple[str, str | None
 def _refuse_files(place: str) -> None:
     """A new table's folder is the table's: what lies there would be nobody's, and vacuum's in the end."""
     folder = table_path(place)
-    found = [
+    files = [
         entry.name for entry in storage_of(folder).entries(folder) if not entry.name.startswith(("_", "."))
     ]
-    if found:
+    if files:
         raise InvalidArgument(
-            f"there is no table at {place} and the folder is not empty: it has {found[0]}",
+            f"there is no table at {place} and the folder is not empty: it has {files[0]}",
             "Use another folder, or make a table of Parquet files that are there with convertToDelta().",
         )
 

@@ -8,9 +8,9 @@ from pyroaring import BitMap64
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-from pyspark_delta.arrow_rewrite import SIFTED_FROM
+from pyspark_delta.arrow_rewrite import LIVE_ROWS_PER_CHANGE
 from pyspark_delta.commands.assignments import Assigned, Tree, assigned_value, assignments
-from pyspark_delta.commands.command_context import Change, Marked, Timer, changing, total
+from pyspark_delta.commands.command_context import Change, RowRemoval, Timer, changing, total
 from pyspark_delta.commands.conditions import Condition, analyse, empty_frame, quoted, read_conf
 from pyspark_delta.commands.file_candidates import Candidates, find_candidates, whole_files
 from pyspark_delta.commands.values import columns_of, fit, fresh_names, is_plain, strict
@@ -56,17 +56,21 @@ class _Update:
 
     def of(self, candidates: Candidates) -> dict[str, int]:
         """Update what these files have."""
-        whole = self._whole(candidates)
-        if whole is not None:
+        whole_candidates = self._whole(candidates)
+        if whole_candidates is not None:
             return self._rewrite(
-                whole, {ordinal: self._live(whole, ordinal) for ordinal in range(len(whole.adds))}
+                whole_candidates,
+                {
+                    ordinal: self._live(whole_candidates, ordinal)
+                    for ordinal in range(len(whole_candidates.adds))
+                },
             )
         if self._change.deletion_vectors_wanted():
             return self._mark(candidates)
         if candidates.are_one_small_file():
             return self._at_once(candidates)
         picked = self._picked(candidates.frame())
-        if not candidates.are_worth_sifting():
+        if not candidates.are_worth_arrow_rewrite():
             return self._rewrite(candidates, candidates.count(picked))
         rows = candidates.pick(picked)
         counts = {ordinal: len(row) for ordinal, row in rows.items()}
@@ -192,40 +196,42 @@ class _Update:
     ) -> dict[str, int] | None:
         """Few of many rows: these in files of their own, the others copied as they are; None if Spark must."""
         live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in counts}
-        if not counts or SIFTED_FROM * sum(counts.values()) > sum(live.values()):
+        if not counts or LIVE_ROWS_PER_CHANGE * sum(counts.values()) > sum(live.values()):
             return None
-        rest = [ordinal for ordinal in sorted(rows) if counts[ordinal] < live[ordinal]]
-        sifted = self._change.sift([candidates.adds[each] for each in rest], [rows[each] for each in rest])
-        if sifted is None:
+        partial = [ordinal for ordinal in sorted(rows) if counts[ordinal] < live[ordinal]]
+        rewritten = self._change.rewrite_without(
+            [candidates.adds[number] for number in partial], [rows[number] for number in partial]
+        )
+        if rewritten is None:
             return None
         scanned = self._timer.ms()
         touched = candidates.only(sorted(rows))
-        added = [*sifted, *self._change.write(self.updated(touched.frame(), picked_only=True))]
+        added = [*rewritten, *self._change.write(self.updated(touched.frame(), picked_only=True))]
         return self._replace(touched, added, sum(counts.values()), scanned)
 
     def _replace(self, touched: Candidates, added: list[Add], updated: int, scanned: int) -> dict[str, int]:
         live = sum(map(self._change.live_rows, touched.adds))
-        return self._commit(Marked.whole(touched.adds), added, updated, live - updated, scanned)
+        return self._commit(RowRemoval.whole(touched.adds), added, updated, live - updated, scanned)
 
     def _commit(
-        self, gone: Marked, added: list[Add], updated: int, copied: int, scanned: int
+        self, removal: RowRemoval, added: list[Add], updated: int, copied: int, scanned: int
     ) -> dict[str, int]:
-        removed_bytes = total(gone.removes) - total(gone.adds)
+        removed_bytes = total(removal.removes) - total(removal.adds)
         metrics = {
-            "numRemovedFiles": gone.whole_files,
+            "numRemovedFiles": removal.whole_files,
             "numAddedFiles": len(added),
             "numRemovedBytes": removed_bytes,
             "numAddedBytes": total(added),
             "numUpdatedRows": updated,
             "numCopiedRows": copied,
-            "numDeletionVectorsAdded": gone.vectors_added,
-            "numDeletionVectorsRemoved": gone.vectors_removed,
-            "numDeletionVectorsUpdated": gone.vectors_updated,
+            "numDeletionVectorsAdded": removal.vectors_added,
+            "numDeletionVectorsRemoved": removal.vectors_removed,
+            "numDeletionVectorsUpdated": removal.vectors_updated,
             "scanTimeMs": scanned,
             "rewriteTimeMs": self._timer.ms(),
             "executionTimeMs": self._change.elapsed_ms(),
         }
-        actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
+        actions: list[Add | Remove] = [*removal.removes, *removal.adds, *added]
         parameters = {} if self._condition.constant else {"predicate": self._condition.text}
         self._change.commit(actions, "UPDATE", parameters, metrics)
         return metrics

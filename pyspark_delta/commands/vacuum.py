@@ -29,10 +29,10 @@ from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.names import LOG
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.write import STAGING_PREFIX
 
-__all__ = ["Rubbish", "find_rubbish", "vacuum"]
+__all__ = ["UnneededFiles", "find_unneeded_files", "vacuum"]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -46,7 +46,7 @@ _STAGED = re.compile(r"\..+\.[0-9a-f]{32}\.tmp")
 
 
 @dataclass(frozen=True, slots=True)
-class Rubbish:
+class UnneededFiles:
     """What is to be deleted, as absolute paths."""
 
     files: tuple[str, ...]
@@ -62,74 +62,76 @@ def vacuum(
     snapshot.check_writable()
     retention = _retention_ms(spark, snapshot, retention_hours)
     now = now_ms()
-    found = find_rubbish(spark, log, snapshot, now - retention, now)
+    unneeded = find_unneeded_files(spark, log, snapshot, now - retention, now)
     paths = StructType([StructField("path", StringType())])
     if dry_run:
-        return frame_of(spark, paths, [{"path": path} for path in found.files])
+        return frame_of(spark, paths, [{"path": path} for path in unneeded.files])
     specified = {} if retention_hours is None else {"specifiedRetentionMillis": str(retention)}
     parameters = {
-        "retentionCheckEnabled": str(_checks(spark)).lower(),
+        "retentionCheckEnabled": str(_is_retention_checked(spark)).lower(),
         "defaultRetentionMillis": str(interval_ms(snapshot.properties, RETENTION, DEFAULT_RETENTION)),
         **specified,
     }
     logged = read_conf(spark, LOGGED, "true") == "true"
     if logged:
-        metrics = {"numFilesToDelete": len(found.files), "sizeOfDataToDelete": found.size}
-        _note(spark, log, "VACUUM START", parameters, metrics)
+        metrics = {"numFilesToDelete": len(unneeded.files), "sizeOfDataToDelete": unneeded.size}
+        _commit_note(spark, log, "VACUUM START", parameters, metrics)
     status = "FAILED"
     deleted = 0
     try:
-        with refusals_named(f"files of {log.path} can't be deleted"):
-            deleted = delete_rubbish(spark, found)
+        with storage_failures(f"files of {log.path} can't be deleted"):
+            deleted = delete_unneeded_files(spark, unneeded)
         status = "COMPLETED"
     finally:
         if logged:
-            metrics = {"numDeletedFiles": deleted, "numVacuumedDirectories": len(found.folders)}
-            _note(spark, log, "VACUUM END", {"status": status}, metrics)
+            metrics = {"numDeletedFiles": deleted, "numVacuumedDirectories": len(unneeded.folders)}
+            _commit_note(spark, log, "VACUUM END", {"status": status}, metrics)
     return frame_of(spark, paths, []).select()
 
 
-def find_rubbish(
+def find_unneeded_files(
     spark: SparkSession | None, log: DeltaLog, snapshot: Snapshot, cutoff_ms: int, now: int
-) -> Rubbish:
+) -> UnneededFiles:
     """What may go, given that everything removed since the cutoff is kept.
 
     Folders are listed several at a time, very many of them by Spark, level by level; what comes back is old.
     """
     root = log.path
-    needed = _needed(log, snapshot, cutoff_ms)
+    needed = _needed_paths(log, snapshot, cutoff_ms)
     files: dict[str, int] = {}
     folders: list[str] = []
     level = [root]
     unfinished: list[str] = []
     while level:
-        looked = parallel.over(spark, level, partial(_look, cutoff_ms))
-        for folder, found in zip(level, looked, strict=True):
-            old = {place: size for place, size in found.old.items() if place not in needed}
+        contents = parallel.map_items(spark, level, partial(_list_folder, cutoff_ms))
+        for folder, content in zip(level, contents, strict=True):
+            old = {place: size for place, size in content.old.items() if place not in needed}
             files |= old
-            if folder != root and found.is_old and len(old) == len(found.old):
+            if folder != root and content.is_old and len(old) == len(content.old):
                 folders.append(folder)
-        unfinished += [f"{root}/{name}" for name in looked[0].unfinished] if level == [root] else []
+        unfinished += [f"{root}/{name}" for name in contents[0].unfinished] if level == [root] else []
         level = [
-            f"{folder}/{name}" for folder, found in zip(level, looked, strict=True) for name in found.below
+            f"{folder}/{name}"
+            for folder, content in zip(level, contents, strict=True)
+            for name in content.below
         ]
     young = min(cutoff_ms, now - DAY_MS)
-    for found in parallel.over(spark, unfinished, partial(_abandoned, young)):
-        files |= found.old
-        folders += found.below
-    files |= _left_by_the_log(root, young)
-    return Rubbish(tuple(files), sum(files.values()), tuple(reversed(folders)))
+    for content in parallel.map_items(spark, unfinished, partial(_list_unfinished_write, young)):
+        files |= content.old
+        folders += content.below
+    files |= _list_staged_files(root, young)
+    return UnneededFiles(tuple(files), sum(files.values()), tuple(reversed(folders)))
 
 
-def delete_rubbish(spark: SparkSession, found: Rubbish) -> int:
+def delete_unneeded_files(spark: SparkSession, unneeded: UnneededFiles) -> int:
     """Delete it; how many files went."""
-    deleted = sum(parallel.over(spark, found.files, _removed))
-    for folder in found.folders:
+    deleted = sum(parallel.map_items(spark, unneeded.files, _remove))
+    for folder in unneeded.folders:
         storage_of(folder).remove_folder(folder)  # not where a writer has come, or something hidden is in it
     return deleted
 
 
-def _removed(place: str) -> bool:
+def _remove(place: str) -> bool:
     try:
         storage_of(place).remove(place)
     except FileNotFoundError:  # another vacuum was faster
@@ -138,7 +140,7 @@ def _removed(place: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _FolderContent:
     """What was found in a folder."""
 
     old: dict[str, int]  # places of files that are old enough to go, and their sizes
@@ -147,7 +149,7 @@ class _Seen:
     unfinished: tuple[str, ...] = ()
 
 
-def _look(cutoff_ms: int, folder: str) -> _Seen:
+def _list_folder(cutoff_ms: int, folder: str) -> _FolderContent:
     """The files of a folder that are not hidden and older than the cutoff, and its folders."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
@@ -168,10 +170,10 @@ def _look(cutoff_ms: int, folder: str) -> _Seen:
             old[f"{folder}/{entry.name}"] = entry.size
         else:
             is_old = False
-    return _Seen(old, tuple(below), is_old, tuple(unfinished))
+    return _FolderContent(old, tuple(below), is_old, tuple(unfinished))
 
 
-def _abandoned(young_ms: int, folder: str) -> _Seen:
+def _list_unfinished_write(young_ms: int, folder: str) -> _FolderContent:
     """All that an unfinished write left, if nothing of it is young; else its writer may be at work."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
@@ -183,7 +185,7 @@ def _abandoned(young_ms: int, folder: str) -> _Seen:
         try:
             newest = storage.entry(place).mtime_ms
         except FileNotFoundError:  # its writer has taken it away
-            return _Seen({}, ())
+            return _FolderContent({}, ())
         for entry in storage.entries(place):
             newest = max(newest, entry.mtime_ms)
             if entry.is_folder:
@@ -191,11 +193,11 @@ def _abandoned(young_ms: int, folder: str) -> _Seen:
             else:
                 old[f"{place}/{entry.name}"] = entry.size
         if newest >= young_ms:
-            return _Seen({}, ())
-    return _Seen(old, tuple(folders))
+            return _FolderContent({}, ())
+    return _FolderContent(old, tuple(folders))
 
 
-def _left_by_the_log(root: str, young_ms: int) -> dict[str, int]:
+def _list_staged_files(root: str, young_ms: int) -> dict[str, int]:
     """Files on their way to their names in the log, or beside the data, whose writer was killed."""
     return {
         f"{folder}/{entry.name}": entry.size
@@ -213,22 +215,22 @@ def _retention_ms(spark: SparkSession, snapshot: Snapshot, hours: float | None) 
         raise TypeError(f"retentionHours must be a number, not {type(hours).__name__}")
     if hours < 0:
         raise InvalidArgument(f"a retention of {hours} hours lies in the future", "Give zero or more.")
-    asked = int(hours * HOUR_MS)
-    if asked < usual and _checks(spark):
+    retention = int(hours * HOUR_MS)
+    if retention < usual and _is_retention_checked(spark):
         raise RetentionTooShort(
             f"a retention of {hours} hours is shorter than the table's own {usual / HOUR_MS:g}: readers of older "
             "versions and writers at work may still need those files",
             f"Ask for {usual / HOUR_MS:g} hours, change {RETENTION}, or, if nobody else uses the table, set {CHECK} to "
             "false.",
         )
-    return asked
+    return retention
 
 
-def _checks(spark: SparkSession) -> bool:
+def _is_retention_checked(spark: SparkSession) -> bool:
     return read_conf(spark, CHECK, "true") == "true"
 
 
-def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
+def _needed_paths(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
     """Absolute paths of files that stay, deletion vectors among them."""
     root = log.path
     needed: set[str] = set(snapshot.files().paths())
@@ -240,7 +242,7 @@ def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
     for table in tables:
         for body in bodies(table.filter(table["deletionVector"].is_valid())):
             needed.add(vector_file(DeletionVector.from_json(body["deletionVector"]), root) or "")
-    for remove in _expired_but_asked_for(log, snapshot, cutoff_ms):
+    for remove in _expired_removals(log, snapshot, cutoff_ms):
         needed.add(absolute_path(remove.path, root))
         if remove.deletion_vector is not None:
             needed.add(vector_file(remove.deletion_vector, root) or "")
@@ -250,7 +252,7 @@ def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
     return needed | {f"{root}{path.removeprefix(real)}" for path in elsewhere if path.startswith(f"{real}/")}
 
 
-def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
+def _expired_removals(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
     """Removals within an asked retention that is longer than the table's: checkpoints forget them, commits may tell."""
     if cutoff_ms >= snapshot.tombstone_cutoff(now_ms()):
         return
@@ -262,7 +264,7 @@ def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) ->
                 yield Remove.from_json(action["remove"])
 
 
-def _note(
+def _commit_note(
     spark: SparkSession, log: DeltaLog, operation: str, parameters: dict[str, str], metrics: dict[str, int]
 ) -> None:
     log.begin().commit(

@@ -23,8 +23,10 @@ def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFra
     differences: list[str] = []
     frame = frame.toDF(*(str(index) for index in range(len(schema.fields))))
     columns = [
-        fit(F.col(f"`{index}`"), given.dataType, wanted.dataType, wanted.name, differences).alias(wanted.name)
-        for index, (given, wanted) in enumerate(zip(frame.schema.fields, schema.fields, strict=True))
+        fit(F.col(f"`{index}`"), source.dataType, wanted.dataType, wanted.name, differences).alias(
+            wanted.name
+        )
+        for index, (source, wanted) in enumerate(zip(frame.schema.fields, schema.fields, strict=True))
     ]
     if differences:
         raise SchemaMismatch(
@@ -36,7 +38,7 @@ def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFra
 
 def fit(
     value: Column,
-    given: DataType,
+    source_type: DataType,
     wanted: DataType,
     name: str,
     differences: list[str],
@@ -47,36 +49,43 @@ def fit(
 
     Where the type has grown, fields that the value lacks are null.
     """
-    if given == wanted:
+    if source_type == wanted:
         return value
-    if isinstance(given, StructType) and isinstance(wanted, StructType):
-        return _fit_struct(value, given, wanted, name, differences, grows=grows)
+    if isinstance(source_type, StructType) and isinstance(wanted, StructType):
+        return _fit_struct(value, source_type, wanted, name, differences, grows=grows)
     if (
-        isinstance(given, ArrayType)
+        isinstance(source_type, ArrayType)
         and isinstance(wanted, ArrayType)
-        and _has_struct(given)
+        and _has_struct(source_type)
         and _has_struct(wanted)
     ):
         return F.transform(
             value,
-            lambda each: fit(
-                each, given.elementType, wanted.elementType, f"{name}.element", differences, grows=grows
+            lambda element: fit(
+                element,
+                source_type.elementType,
+                wanted.elementType,
+                f"{name}.element",
+                differences,
+                grows=grows,
             ),
         )
     if (
-        isinstance(given, MapType)
+        isinstance(source_type, MapType)
         and isinstance(wanted, MapType)
-        and _has_struct(given)
+        and _has_struct(source_type)
         and _has_struct(wanted)
     ):
         keys = F.transform(
             F.map_keys(value),
-            lambda each: fit(each, given.keyType, wanted.keyType, f"{name}.key", differences, grows=grows),
+            lambda element: fit(
+                element, source_type.keyType, wanted.keyType, f"{name}.key", differences, grows=grows
+            ),
         )
         values = F.transform(
             F.map_values(value),
-            lambda each: fit(
-                each, given.valueType, wanted.valueType, f"{name}.value", differences, grows=grows
+            lambda element: fit(
+                element, source_type.valueType, wanted.valueType, f"{name}.value", differences, grows=grows
             ),
         )
         return F.map_from_arrays(keys, values)
@@ -110,11 +119,17 @@ def strict(spark: SparkSession) -> Iterator[None]:
 
 
 def _fit_struct(
-    value: Column, given: StructType, wanted: StructType, name: str, differences: list[str], *, grows: bool
+    value: Column,
+    source_type: StructType,
+    wanted: StructType,
+    name: str,
+    differences: list[str],
+    *,
+    grows: bool,
 ) -> Column:
     parts = []
     for field in wanted.fields:
-        source = find(given, field.name)
+        source = find(source_type, field.name)
         if source is None and grows:
             parts.append(F.lit(None).cast(field.dataType).alias(field.name))
             continue
@@ -132,7 +147,7 @@ def _fit_struct(
         parts.append(inside.alias(field.name))
     differences += [
         f"{name} has a field {field.name} that the table has not"
-        for field in given.fields
+        for field in source_type.fields
         if find(wanted, field.name) is None
     ]
     # A struct that is null stays null, and does not become one of nulls.

@@ -64,13 +64,13 @@ def zorder(
             return answer(change, bins=[], added=[], considered=len(chosen), started_ms=started)
         everything = [add for files in bins for add in files]
         change.transaction.read_files(everything)
-        whole = scan(spark, change.snapshot, Files.of(everything, log.path))
+        sample = scan(spark, change.snapshot, Files.of(everything, log.path))
         rows = sum(map(change.physical_rows, everything))
         if rows > SAMPLED_ROWS:
             # From all of them: the first rows of a table in the order of time tell nothing of the last.
-            whole = whole.sample(SAMPLED_ROWS / rows, seed=rows)
+            sample = sample.sample(SAMPLED_ROWS / rows, seed=rows)
         values = [_sortable(path, _type(schema, path)) for path in paths]
-        cuts = [_cuts(whole, value, len(paths)) for value in values]
+        cuts = [_cuts(sample, value, len(paths)) for value in values]
         limit = target_size(change)
 
         def ordered(frame: DataFrame, files: Sequence[Add]) -> DataFrame:

@@ -49,35 +49,35 @@ def read_checkpoint(store: LogStore, checkpoint: Checkpoint, spark: SparkSession
 
     With a session, the files of a very large one are left to Spark.
     """
-    found = _Found()
+    reader = _CheckpointReader()
     parquet = []
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"
         if file.json:
-            found.read_json(name, store.read(name))
+            reader.read_json(name, store.read(name))
         else:
-            found.read_parquet(store, name, kinds=_RARE)
+            reader.read_parquet(store, name, kinds=_RARE)
             parquet.append(name)
-    for path in found.sidecars:
+    for path in reader.sidecars:
         decoded = decode_path(path)
         parquet.append(decoded if is_absolute(path) else f"{LOG}/{SIDECARS}/{decoded}")
     remote = spark is not None and is_too_large(store, parquet)
     if not remote:
         for name in parquet:
-            found.read_parquet(store, name, kinds=_FILES)
-    if found.overlay.protocol is None or found.overlay.metadata is None:
-        lacking = "protocol" if found.overlay.protocol is None else "metadata"
+            reader.read_parquet(store, name, kinds=_FILES)
+    if reader.overlay.protocol is None or reader.overlay.metadata is None:
+        lacking = "protocol" if reader.overlay.protocol is None else "metadata"
         raise CorruptCheckpoint(
             f"the checkpoint {checkpoint.names[0]} of version {checkpoint.version} has no {lacking}"
         )
-    overlay = found.overlay
+    overlay = reader.overlay
     overlay.added, overlay.removed = {}, {}
     overlay.domains = {name: domain for name, domain in overlay.domains.items() if not domain.removed}
-    base = SparkBase(spark, store, parquet) if spark is not None and remote else found.base()
+    base = SparkBase(spark, store, parquet) if spark is not None and remote else reader.base()
     return State(base, overlay)
 
 
-class _Found:
+class _CheckpointReader:
     """What has been read so far."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class _Found:
         self._removes: list[pa.Table] = []
 
     def base(self) -> Base:
-        return Base(_together(self._adds, columns.ADD), _together(self._removes, columns.REMOVE))
+        return Base(_concatenated(self._adds, columns.ADD), _concatenated(self._removes, columns.REMOVE))
 
     def read_json(self, name: str, content: bytes) -> None:
         try:
@@ -142,7 +142,7 @@ def _open(store: LogStore, name: str) -> pq.ParquetFile:
 def _present(file: pq.ParquetFile, group: int) -> set[str]:
     """The kinds of action that this row group may have, by the footer."""
     metadata = file.metadata.row_group(group)
-    found = set()
+    present = set()
     for index in range(metadata.num_columns):
         column = metadata.column(index)
         kind, _, rest = column.path_in_schema.partition(".")
@@ -155,17 +155,17 @@ def _present(file: pq.ParquetFile, group: int) -> set[str]:
             and statistics.null_count == metadata.num_rows
         )
         if not nothing and metadata.num_rows:
-            found.add(kind)
-    return found
+            present.add(kind)
+    return present
 
 
 def _file_actions(file: pq.ParquetFile, group: int, kind: str, schema: pa.Schema) -> pa.Table:
-    there = {field.name for field in file.schema_arrow.field(kind).type}
-    wanted = [field.name for field in schema if field.name in there]
-    parsed = kind == "add" and "stats" not in there and "stats_parsed" in there
+    stored = {field.name for field in file.schema_arrow.field(kind).type}
+    wanted = [field.name for field in schema if field.name in stored]
+    parsed = kind == "add" and "stats" not in stored and "stats_parsed" in stored
     names = [f"{kind}.{name}" for name in [*wanted, *(["stats_parsed"] if parsed else [])]]
     read = file.read_row_group(group, columns=names).column(kind)
-    table = _together([_rows(chunk) for chunk in read.chunks], None)
+    table = _concatenated([_rows(chunk) for chunk in read.chunks], None)
     if parsed:
         table = table.append_column("stats", texts_of_parsed(table["stats_parsed"]))
     return columns.conform(table, schema)
@@ -192,7 +192,7 @@ def _child(rows: pa.StructArray, name: str) -> pa.Array:
     return rows.flatten()[[field.name for field in rows.type].index(name)]
 
 
-def _together(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
+def _concatenated(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
     if not tables:
         assert schema is not None  # noqa: S101 - a column that was read has a chunk
         return columns.empty(schema)
@@ -206,11 +206,11 @@ def _without_nulls(value: Any) -> Any:
 
 def sidecars_of(store: LogStore, checkpoint: Checkpoint) -> list[str]:
     """The sidecars that a checkpoint names."""
-    found = _Found()
+    reader = _CheckpointReader()
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"
         if file.json:
-            found.read_json(name, store.read(name))
+            reader.read_json(name, store.read(name))
         else:
-            found.read_parquet(store, name, kinds=_RARE)
-    return [decode_path(path).rsplit("/", 1)[-1] for path in found.sidecars]
+            reader.read_parquet(store, name, kinds=_RARE)
+    return [decode_path(path).rsplit("/", 1)[-1] for path in reader.sidecars]

@@ -136,7 +136,9 @@ def _rare(snapshot: Snapshot, schema: pa.Schema) -> pa.RecordBatch:
         *(("domainMetadata", domain.to_json()) for domain in snapshot.domains.values()),
     ]
     arrays = {
-        kind: pa.array([body if each == kind else None for each, body in rows], schema.field(kind).type)
+        kind: pa.array(
+            [body if row_kind == kind else None for row_kind, body in rows], schema.field(kind).type
+        )
         for kind in ("protocol", "metaData", "txn", "domainMetadata")
     }
     return _batch(schema, len(rows), arrays)

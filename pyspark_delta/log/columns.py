@@ -60,9 +60,9 @@ def empty(schema: pa.Schema) -> pa.Table:
     return schema.empty_table()
 
 
-def from_bodies(found: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+def from_bodies(actions: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """A table of adds or removes that are still JSON."""
-    columns = [_column(found, field) for field in schema]
+    columns = [_column(actions, field) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -109,10 +109,10 @@ def keys(table: pa.Table) -> list[tuple[str, str | None]]:
 
 def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list[int]:
     """In which rows these keys are; the table's paths are read once, by Arrow."""
-    asked = set(wanted)
-    if not asked or len(table) == 0:
+    wanted_keys = set(wanted)
+    if not wanted_keys or len(table) == 0:
         return []
-    paths = {path for path, _ in asked}
+    paths = {path for path, _ in wanted_keys}
     paths.update(
         f"file:{slashes}{path}" for path in [*paths] if path.startswith("/") for slashes in ("", "//")
     )
@@ -121,7 +121,7 @@ def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list
     if len(candidates) == 0:
         return []
     near = table.select(["path", "deletionVector"]).take(candidates)
-    return [row for row, key in zip(candidates.to_pylist(), keys(near), strict=True) if key in asked]
+    return [row for row, key in zip(candidates.to_pylist(), keys(near), strict=True) if key in wanted_keys]
 
 
 def without(table: pa.Table, rows: Sequence[int]) -> pa.Table:
@@ -141,9 +141,9 @@ def _vector_id(vector: Mapping[str, Any] | None) -> str | None:
     return text if offset is None else f"{text}@{offset}"
 
 
-def _column(found: Sequence[Mapping[str, Any]], field: pa.Field) -> pa.Array:
+def _column(actions: Sequence[Mapping[str, Any]], field: pa.Field) -> pa.Array:
     name, target = field.name, field.type
-    values = [body.get(name) for body in found]
+    values = [body.get(name) for body in actions]
     if not any(value is not None for value in values):
         return pa.nulls(len(values), target)
     if pa.types.is_map(target):

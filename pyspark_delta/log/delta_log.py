@@ -230,7 +230,7 @@ def load(store: LogStore, version: int | None = None, spark: SparkSession | None
             bad[segment.checkpoint] = damage
             first = None
         except CorruptLog as damage:
-            if not compacted or all(piece.first == piece.last for piece in segment.pieces):
+            if not compacted or all(span.first == span.last for span in segment.ranges):
                 raise
             _log.warning("%s: %s; reading the commits instead of compactions", store.root, damage.cause)
             compacted = False
@@ -246,12 +246,11 @@ def _state_of(store: LogStore, segment: Segment, spark: SparkSession | None) -> 
     state = (
         read_checkpoint(store, segment.checkpoint, spark) if segment.checkpoint else State(Base(), Overlay())
     )
-    if not segment.pieces:
+    if not segment.ranges:
         return state
-    contents = store.read_many([f"{LOG}/{piece.name}" for piece in segment.pieces])
+    contents = store.read_many([f"{LOG}/{span.name}" for span in segment.ranges])
     versions = [
-        piece.last if piece.first == piece.last else f"{piece.first} to {piece.last}"
-        for piece in segment.pieces
+        span.last if span.first == span.last else f"{span.first} to {span.last}" for span in segment.ranges
     ]
     return state.read(versions, contents)
 

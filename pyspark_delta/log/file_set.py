@@ -125,10 +125,10 @@ class Files:
 
 def _count_in(stats: str) -> int | None:
     try:
-        found = load(stats).get("numRecords")
+        records = load(stats).get("numRecords")
     except (ValueError, AttributeError):
         return None
-    return int(found) if isinstance(found, int) else None
+    return int(records) if isinstance(records, int) else None
 
 
 class Tombstones:

@@ -60,21 +60,21 @@ def history(store: LogStore, snapshot: Snapshot, limit: int | None = None) -> li
 
 def version_at(store: LogStore, snapshot: Snapshot, timestamp: object) -> int:
     """The newest version that is not newer than this moment."""
-    asked = moment_ms(timestamp)
+    moment = moment_ms(timestamp)
     times = _contiguous(commit_times(store, snapshot), snapshot.version)
     if not times:
         raise TimestampNotFound(f"no commit of {snapshot.path} is left to tell the times of versions")
     first, last = min(times), max(times)
-    if asked < times[first]:
+    if moment < times[first]:
         raise TimestampNotFound(
-            f"{_text(asked)} is before the oldest version of {snapshot.path} that is left: "
+            f"{_text(moment)} is before the oldest version of {snapshot.path} that is left: "
             f"version {first} of {_text(times[first])}"
         )
-    if asked > times[last]:
+    if moment > times[last]:
         raise TimestampNotFound(
-            f"{_text(asked)} is after the newest version of {snapshot.path}: version {last} of {_text(times[last])}"
+            f"{_text(moment)} is after the newest version of {snapshot.path}: version {last} of {_text(times[last])}"
         )
-    return max(version for version, time in times.items() if time <= asked)
+    return max(version for version, time in times.items() if time <= moment)
 
 
 def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
@@ -161,12 +161,12 @@ def _in_commit_from(properties: Mapping[str, str]) -> int | None:
 
 def _contiguous(times: dict[int, int], last: int) -> dict[int, int]:
     """The commits that follow each other without a gap up to the last."""
-    found: dict[int, int] = {}
+    files: dict[int, int] = {}
     version = last
     while version in times:
-        found[version] = times[version]
+        files[version] = times[version]
         version -= 1
-    return found
+    return files
 
 
 def _commit_info(version: int, content: bytes) -> CommitInfo | None:

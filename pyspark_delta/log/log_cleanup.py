@@ -45,9 +45,9 @@ def clean_up(snapshot: Snapshot, now_ms: int) -> list[str]:
     if not usable:
         return []
     kept = usable[-1].version
-    gone = [file.name for file in files if _is_before(file.name, kept)]
+    expired = [file.name for file in files if _is_before(file.name, kept)]
     # Ascending, so that a death in between leaves a log that is shorter, never one with a hole.
-    names = [f"{LOG}/{name}" for name in gone]
+    names = [f"{LOG}/{name}" for name in expired]
     remaining = [checkpoint for checkpoint in listing.checkpoints if checkpoint.version >= kept]
     names += _unused_sidecars(snapshot, remaining, now_ms)
     store.delete(names)

@@ -89,26 +89,26 @@ def version_of(name: str) -> int | None:
 
 def checkpoint_file(name: str) -> CheckpointFile | None:
     """What a checkpoint's name says; None for any other, and for names that no reader has to know."""
-    found = _CHECKPOINT.fullmatch(name) if ".checkpoint." in name else None
-    if found is None:
+    match = _CHECKPOINT.fullmatch(name) if ".checkpoint." in name else None
+    if match is None:
         return None
-    version, is_json = int(found["version"]), found["format"] == "json"
-    if found["uuid"]:
+    version, is_json = int(match["version"]), match["format"] == "json"
+    if match["uuid"]:
         return CheckpointFile(name, version, form="uuid", json=is_json)
     if is_json:
         return None
-    if found["parts"]:
-        part, parts = int(found["part"]), int(found["parts"])
+    if match["parts"]:
+        part, parts = int(match["part"]), int(match["parts"])
         return CheckpointFile(name, version, part, parts, "multipart") if 1 <= part <= parts else None
     return CheckpointFile(name, version)
 
 
 def compaction_range(name: str) -> tuple[int, int] | None:
     """First and last version that a compaction stands for."""
-    found = _COMPACTION.fullmatch(name) if name.endswith(".compacted.json") else None
-    if found is None:
+    match = _COMPACTION.fullmatch(name) if name.endswith(".compacted.json") else None
+    if match is None:
         return None
-    first, last = int(found[1]), int(found[2])
+    first, last = int(match[1]), int(match[2])
     return (first, last) if first < last else None
 
 

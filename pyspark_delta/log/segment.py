@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark_delta.exceptions import EmptyLog, LogGap, VersionNotFound
 from pyspark_delta.log.names import CheckpointFile, checkpoint_file, commit_version, compaction_range
 
-__all__ = ["Checkpoint", "Listing", "Piece", "Segment"]
+__all__ = ["Checkpoint", "CommitRange", "Listing", "Segment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CommitRange:
     """A commit, or a compaction of several."""
 
     first: int
@@ -39,7 +39,7 @@ class Segment:
 
     version: int
     checkpoint: Checkpoint | None
-    pieces: tuple[Piece, ...]
+    ranges: tuple[CommitRange, ...]
 
 
 class Listing:
@@ -47,7 +47,7 @@ class Listing:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.commits: dict[int, str] = {}
-        self.compactions: dict[int, Piece] = {}
+        self.compactions: dict[int, CommitRange] = {}
         parts: dict[tuple[int, str], list[CheckpointFile]] = {}
         for name in names:
             version = commit_version(name)
@@ -58,7 +58,7 @@ class Listing:
             elif (span := compaction_range(name)) is not None:
                 known = self.compactions.get(span[0])
                 if known is None or known.last < span[1]:
-                    self.compactions[span[0]] = Piece(span[0], span[1], name)
+                    self.compactions[span[0]] = CommitRange(span[0], span[1], name)
         self.checkpoints = sorted(
             (
                 Checkpoint(version, tuple(sorted(files, key=lambda file: file.part)))
@@ -96,31 +96,35 @@ class Listing:
         target = self.latest if version is None else version
         if target > self.latest or target < 0:
             raise VersionNotFound(f"there is no version {target}: the table is at version {self.latest}")
-        usable = [each for each in self.checkpoints if each.version <= target and each not in without]
+        usable = [
+            candidate
+            for candidate in self.checkpoints
+            if candidate.version <= target and candidate not in without
+        ]
         checkpoint = usable[-1] if usable else None
         start = checkpoint.version + 1 if checkpoint else 0
         if checkpoint is None and start not in self.commits:
             self._refuse(target, without)
-        return Segment(target, checkpoint, tuple(self._pieces(start, target, compacted)))
+        return Segment(target, checkpoint, tuple(self._ranges(start, target, compacted)))
 
-    def _pieces(self, start: int, target: int, compacted: bool) -> Sequence[Piece]:
-        pieces = []
-        at = start
-        while at <= target:
-            compaction = self.compactions.get(at) if compacted else None
+    def _ranges(self, start: int, target: int, compacted: bool) -> Sequence[CommitRange]:
+        ranges = []
+        version = start
+        while version <= target:
+            compaction = self.compactions.get(version) if compacted else None
             if compaction is not None and compaction.last <= target:
-                pieces.append(compaction)
-                at = compaction.last + 1
+                ranges.append(compaction)
+                version = compaction.last + 1
                 continue
-            name = self.commits.get(at)
+            name = self.commits.get(version)
             if name is None:
                 raise LogGap(
-                    f"the commit of version {at} is missing, needed for version {target} of the table "
+                    f"the commit of version {version} is missing, needed for version {target} of the table "
                     f"(there are {_spans(self.commits)})"
                 )
-            pieces.append(Piece(at, at, name))
-            at += 1
-        return pieces
+            ranges.append(CommitRange(version, version, name))
+            version += 1
+        return ranges
 
     def _refuse(self, target: int, without: Collection[Checkpoint]) -> None:
         first = min((version for version in self.commits if version <= target), default=None)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from pyspark_delta.log.snapshot import Snapshot
 
-__all__ = ["Written", "write_parts"]
+__all__ = ["WrittenCheckpoint", "write_parts"]
 
 
-class Written(NamedTuple):
+class WrittenCheckpoint(NamedTuple):
     """What was written."""
 
     parts: int
@@ -36,7 +36,7 @@ class Written(NamedTuple):
 
 def write_parts(
     snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int, fill: Callable[[str], None]
-) -> Written:
+) -> WrittenCheckpoint:
     """Write the checkpoint; `fill` writes the driver's own part to a path."""
     local = snapshot.store.local_path(LOG)
     assert local is not None  # noqa: S101 - whoever calls has looked
@@ -48,7 +48,7 @@ def write_parts(
         spark_jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
         fill(str(staging / "part-last.parquet"))
         files = sorted(staging.glob("part-*.parquet"))
-        written = Written(
+        written = WrittenCheckpoint(
             len(files),
             sum(int(pq.read_metadata(file).num_rows) for file in files),
             sum(file.stat().st_size for file in files),
@@ -70,8 +70,8 @@ def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: in
     changed = snapshot.state.changed
     if changed:
         texts = pa.array([f"{path}\x00{vector or ''}" for path, vector in changed], pa.string())
-        gone = base.spark.createDataFrame(pa.table({"gone": texts}))
-        frame = frame.join(sf.broadcast(gone), keys_of_actions() == gone["gone"], "left_anti")
+        replaced = base.spark.createDataFrame(pa.table({"gone": texts}))
+        frame = frame.join(sf.broadcast(replaced), keys_of_actions() == replaced["gone"], "left_anti")
     recent = sf.coalesce("remove.deletionTimestamp", sf.lit(0)) > cutoff_ms
     frame = frame.where(sf.col("add.path").isNotNull() | recent)
 

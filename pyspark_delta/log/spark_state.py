@@ -107,8 +107,8 @@ class SparkBase(Base):
             return {}
         paths = self.spark.createDataFrame(pa.table({"key": pa.array(sorted({path for path, _ in keys}))}))
         near = self._live.join(paths, _path("path") == paths["key"], "left_semi")
-        found = _collected(near.select("path", "deletionVector", "size"), _KEYED)
-        sizes = zip(columns.keys(found), found["size"].to_pylist(), strict=True)
+        rows = _collected(near.select("path", "deletionVector", "size"), _KEYED)
+        sizes = zip(columns.keys(rows), rows["size"].to_pylist(), strict=True)
         return {key: size for key, size in sizes if key in keys}
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:

@@ -90,8 +90,8 @@ class Base:
         rows = columns.positions(self.adds, keys)
         if not rows:
             return {}
-        found = self.adds.select(["path", "deletionVector", "size"]).take(rows)
-        return dict(zip(columns.keys(found), found["size"].to_pylist(), strict=True))
+        files = self.adds.select(["path", "deletionVector", "size"]).take(rows)
+        return dict(zip(columns.keys(files), files["size"].to_pylist(), strict=True))
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
         """The live files that the predicate may pick, where something is gained by asking."""
@@ -161,18 +161,18 @@ class Overlay:
         """Take in whole commits as bytes, ascending; a commit that is no JSON is named with its line."""
         parse = orjson.loads
         for version, content in zip(versions, contents, strict=True):
-            found = content.splitlines()
+            parsed_lines = content.splitlines()
             line = b""
             try:
-                for line in found:
+                for line in parsed_lines:
                     if line and not line.startswith(_COMMIT_INFO):
                         self.apply((parse(line),))
             except (ValueError, KeyError, TypeError, AttributeError):
-                self._read_slowly(version, found, found.index(line))
+                self._read_slowly(version, parsed_lines, parsed_lines.index(line))
 
-    def _read_slowly(self, version: object, found: Sequence[bytes], first: int) -> None:
+    def _read_slowly(self, version: object, raw_lines: Sequence[bytes], first: int) -> None:
         """From the line on that orjson did not take: either the JSON of another writer's habits, or damage."""
-        for number, line in enumerate(found[first:], first + 1):
+        for number, line in enumerate(raw_lines[first:], first + 1):
             if not line.strip() or line.startswith(_COMMIT_INFO):
                 continue
             try:
@@ -233,15 +233,15 @@ class State:
     def live_sizes(self, keys: Iterable[FileKey]) -> dict[FileKey, int]:
         """Those of the keys that are files of the table, with their sizes."""
         added, removed = self.overlay.added, self.overlay.removed
-        found: dict[FileKey, int] = {}
+        sizes: dict[FileKey, int] = {}
         rest: set[FileKey] = set()
         for key in keys:
             if key in added:
-                found[key] = added[key]["size"]
+                sizes[key] = added[key]["size"]
             elif key not in removed:
                 rest.add(key)
-        found.update(self.base.live_sizes(rest))
-        return found
+        sizes.update(self.base.live_sizes(rest))
+        return sizes
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
         """Live files, without some that the predicate can't pick where leaving them out spares their way here."""
@@ -288,7 +288,7 @@ class State:
 
 def lines(version: object, content: bytes) -> list[Body]:
     """The parsed actions of a commit, commitInfo included."""
-    found = []
+    actions = []
     for number, line in enumerate(content.splitlines(), 1):
         if not line.strip():
             continue
@@ -300,5 +300,5 @@ def lines(version: object, content: bytes) -> list[Body]:
             raise CorruptLog(
                 f"the commit of version {version} is damaged in line {number} ({problem}): {line[:80]!r}"
             ) from problem
-        found.append(action)
-    return found
+        actions.append(action)
+    return actions

@@ -91,7 +91,7 @@ class LocalStore:
         return names
 
     def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:  # noqa: D102 - as LogStore says
-        found = []
+        stats = []
         try:
             with os.scandir(self._path(folder)) as entries:
                 for entry in entries:
@@ -101,11 +101,11 @@ class LocalStore:
                         FileNotFoundError
                     ):  # removed by another process since the listing
                         stat = entry.stat()
-                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
+                        stats.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found.sort(key=lambda file: file.name)
-        return found
+        stats.sort(key=lambda file: file.name)
+        return stats
 
     def stat(self, name: str) -> FileStat:  # noqa: D102 - as LogStore says
         stat = os.stat(self._path(name))

@@ -122,7 +122,7 @@ class Pruner:
     def classify(self, files: Files, predicate: Predicate) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """For each file the set of outcomes as bits; TRUE alone means that every row is picked."""
         count = len(files)
-        found = np.full(count, _ANY, dtype=np.uint8)
+        outcomes = np.full(count, _ANY, dtype=np.uint8)
         table = files.arrow()
         named = list(dict.fromkeys(columns(predicate)))
         partitions = [self.column(column) for column in named]
@@ -131,27 +131,29 @@ class Pruner:
         needs_stats = any(entry is not None and not entry[2] for entry in partitions)
         known: dict[tuple[str | None, ...], int] = {}
         if not by_value:
-            found[:] = self._outcomes(predicate, _File({}, None))
+            outcomes[:] = self._outcomes(predicate, _File({}, None))
         for row in range(count if by_value else 0):
             values = tuple(column[row] for column in texts)
             if values not in known:
                 known[values] = self._outcomes(
                     predicate, _File(dict(zip(by_value, values, strict=True)), None)
                 )
-            found[row] = known[values]
+            outcomes[row] = known[values]
         if not needs_stats:
-            return found
-        open_ones = np.flatnonzero((found & TRUE != 0) & (found != TRUE))
+            return outcomes
+        open_ones = np.flatnonzero((outcomes & TRUE != 0) & (outcomes != TRUE))
         stats = table["stats"].take(pa.array(open_ones)).combine_chunks()
         if len(stats) >= _MANY:
             none = certainly_none(stats, predicate, self._bounds_of)
-            found[open_ones[none]] = _ANY & ~TRUE
+            outcomes[open_ones[none]] = _ANY & ~TRUE
             open_ones, stats = open_ones[~none], stats.filter(pa.array(~none))
         for row, text in zip(open_ones.tolist(), stats.to_pylist(), strict=True):
             if text is not None:
                 values = tuple(column[row] for column in texts)
-                found[row] = self._outcomes(predicate, _File(dict(zip(by_value, values, strict=True)), text))
-        return found
+                outcomes[row] = self._outcomes(
+                    predicate, _File(dict(zip(by_value, values, strict=True)), text)
+                )
+        return outcomes
 
     def _bounds_of(self, column: Path) -> tuple[Path, DataType] | None:
         entry = self.column(column)
@@ -159,15 +161,15 @@ class Pruner:
 
     def _outcomes(self, predicate: Predicate, file: _File) -> int:
         if isinstance(predicate, And):
-            found = TRUE
+            outcomes = TRUE
             for part in predicate.parts:
-                found = both(found, self._outcomes(part, file))
-            return found
+                outcomes = both(outcomes, self._outcomes(part, file))
+            return outcomes
         if isinstance(predicate, Or):
-            found = FALSE
+            outcomes = FALSE
             for part in predicate.parts:
-                found = either(found, self._outcomes(part, file))
-            return found
+                outcomes = either(outcomes, self._outcomes(part, file))
+            return outcomes
         if isinstance(predicate, Not):
             return negated(self._outcomes(predicate.part, file))
         if isinstance(predicate, Constant):
@@ -223,10 +225,10 @@ class _File:
         if not self._stats:
             return {}
         try:
-            found = load(self._stats)
+            parsed = load(self._stats)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return parsed if isinstance(parsed, dict) else {}
 
 
 def _orderable(data_type: DataType) -> bool:
@@ -320,15 +322,15 @@ def _judge(predicate: Comparison | In | IsNull | StartsWith, rows: _Range) -> in
 def _judge_null_safe(predicate: Comparison, rows: _Range) -> int:
     if predicate.value is None:
         return (TRUE if rows.nulls else 0) | (FALSE if rows.values else 0)
-    found = FALSE if rows.nulls else 0
-    return found | (_compare("=", predicate.value, rows) if rows.values else 0)
+    outcomes = FALSE if rows.nulls else 0
+    return outcomes | (_compare("=", predicate.value, rows) if rows.values else 0)
 
 
 def _one_of(values: Sequence[Internal | None], rows: _Range) -> int:
-    found = FALSE
+    outcomes = FALSE
     for value in values:
-        found = either(found, NULL if value is None else _compare("=", value, rows))
-    return found
+        outcomes = either(outcomes, NULL if value is None else _compare("=", value, rows))
+    return outcomes
 
 
 def _compare(operator: str, value: Internal, rows: _Range) -> int:

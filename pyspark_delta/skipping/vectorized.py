@@ -46,19 +46,19 @@ _FEW_VALUES = 16
 def certainly_none(stats: pa.Array, predicate: Predicate, place: Place) -> Mask:
     """True for the files whose statistics say that no row makes the predicate true."""
     wanted: dict[Path, DataType] = {}
-    for column in _compared(predicate):
-        if (found := place(column)) is not None and _read_as(found[1]) is not None:
-            wanted[found[0]] = found[1]
+    for column in _compared_columns(predicate):
+        if (location := place(column)) is not None and _read_as(location[1]) is not None:
+            wanted[location[0]] = location[1]
     if not wanted:
         return np.zeros(len(stats), dtype=bool)
     masks = []
     for start in range(0, len(stats), _CHUNK):
         part = stats.slice(start, _CHUNK)
-        told = _parsed(part, wanted)
+        bounds = _parse_bounds(part, wanted)
         masks.append(
             np.zeros(len(part), dtype=bool)
-            if told is None
-            else _Judge(told, place, len(part)).none(predicate)
+            if bounds is None
+            else _BoundsEvaluator(bounds, place, len(part)).none(predicate)
         )
     return np.concatenate(masks)
 
@@ -69,7 +69,7 @@ class _Bounds:
     high: pa.Array
 
 
-class _Judge:
+class _BoundsEvaluator:
     """Judges the files of one piece."""
 
     def __init__(self, bounds: Mapping[Path, _Bounds], place: Place, count: int) -> None:
@@ -96,18 +96,18 @@ class _Judge:
                 return self._compared(predicate.column, ">=", low) | self._compared(
                     predicate.column, "<=", high
                 )
-            found = (self._compared(predicate.column, "=", value) for value in values)
-            return reduce(np.logical_and, found, ~self._no())
+            masks = (self._compared(predicate.column, "=", value) for value in values)
+            return reduce(np.logical_and, masks, ~self._no())
         return self._no()
 
     def _no(self) -> Mask:
         return np.zeros(self._count, dtype=bool)
 
     def _compared(self, column: Path, operator: str, value: Any) -> Mask:
-        found = self._place(column)
-        if found is None or value is None or found[0] not in self._bounds:
+        location = self._place(column)
+        if location is None or value is None or location[0] not in self._bounds:
             return self._no()
-        kind, bounds = found[1], self._bounds[found[0]]
+        kind, bounds = location[1], self._bounds[location[0]]
         if not _fits(value, kind):
             return self._no()
         below, above = _sides(bounds, value, kind)
@@ -136,9 +136,9 @@ def _sides(bounds: _Bounds, value: Any, kind: DataType) -> tuple[Callable[..., M
     return below, above
 
 
-def _mask(found: pa.Array) -> Mask:
-    told: Mask = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
-    return told
+def _mask(array: pa.Array) -> Mask:
+    mask: Mask = pc.fill_null(array, False).to_numpy(zero_copy_only=False)
+    return mask
 
 
 def _fits(value: Any, kind: DataType) -> bool:
@@ -150,9 +150,9 @@ def _fits(value: Any, kind: DataType) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**62
 
 
-def _compared(predicate: Predicate) -> list[Path]:
+def _compared_columns(predicate: Predicate) -> list[Path]:
     if isinstance(predicate, And | Or):
-        return [column for part in predicate.parts for column in _compared(part)]
+        return [column for part in predicate.parts for column in _compared_columns(part)]
     return [predicate.column] if isinstance(predicate, Comparison | In) else []
 
 
@@ -170,16 +170,16 @@ def _read_as(kind: DataType) -> pa.DataType | None:
     return pa.string() if isinstance(kind, StringType | DateType | TimestampType | TimestampNTZType) else None
 
 
-def _parsed(stats: pa.Array, wanted: Mapping[Path, DataType]) -> dict[Path, _Bounds] | None:
+def _parse_bounds(stats: pa.Array, wanted: Mapping[Path, DataType]) -> dict[Path, _Bounds] | None:
     """The bounds of columns; None where a text is not what Arrow can parse so."""
     plain = pc.fill_null(stats, "{}")
     plain = pc.if_else(pc.equal(plain, ""), "{}", plain)
     if pc.any(pc.match_substring_regex(plain, r"[\n\r]")).as_py():
         return None
     tree = _schema(wanted)
-    whole = pa.LargeListArray.from_arrays([0, len(plain)], plain.cast(pa.large_string()))
+    all_texts = pa.LargeListArray.from_arrays([0, len(plain)], plain.cast(pa.large_string()))
     try:
-        text = pc.binary_join(whole, pa.scalar("\n", pa.large_string()))
+        text = pc.binary_join(all_texts, pa.scalar("\n", pa.large_string()))
         longest = int(pc.max(pc.binary_length(plain)).as_py())
         table = pj.read_json(
             pa.BufferReader(text.buffers()[2]),
@@ -216,8 +216,8 @@ def _schema(wanted: Mapping[Path, DataType]) -> pa.Schema:
 
 
 def _inside(column: pa.ChunkedArray, path: Path) -> pa.Array:
-    found: pa.Array = pc.struct_field(column, list(path))
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    field: pa.Array = pc.struct_field(column, list(path))
+    return field.combine_chunks() if isinstance(field, pa.ChunkedArray) else field
 
 
 def _bound(texts: pa.Array, kind: DataType, side: int) -> pa.Array:

@@ -90,16 +90,16 @@ def test_what_the_system_says_of_a_storage_has_a_name_and_a_jvm_that_died_keeps_
     (tmp_path / "file").write_text("in the way")
     with (
         pytest.raises(StorageFailure, match=r"^t can't be written: the storage refuses it .*File exists"),
-        storage.refusals_named("t can't be written"),
+        storage.storage_failures("t can't be written"),
     ):
         storage.storage_of(str(tmp_path)).create(str(tmp_path / "file" / "more"))
     with (
         pytest.raises(StorageFailure, match="the disk is full"),
-        storage.refusals_named("t can't be written"),
+        storage.storage_failures("t can't be written"),
         Path("/dev/full").open("wb", buffering=0) as full,
     ):
         full.write(b"x")
-    with pytest.raises(ConnectionRefusedError), storage.refusals_named("t can't be written"):
+    with pytest.raises(ConnectionRefusedError), storage.storage_failures("t can't be written"):
         socket.create_connection(("127.0.0.1", 1))
 
 

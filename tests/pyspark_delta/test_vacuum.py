@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pyspark_delta import parallel
-from pyspark_delta.commands.vacuum import DAY_MS, find_rubbish
+from pyspark_delta.commands.vacuum import DAY_MS, find_unneeded_files
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
 
@@ -26,7 +26,7 @@ def put(path: Path, days_old: float) -> Path:
 def found(table: Path, cutoff: int = WEEK) -> tuple[set[str], list[str]]:
     DeltaLog.forget(table)
     log = DeltaLog.for_path(table)
-    rubbish = find_rubbish(None, log, log.update(), cutoff, NOW)
+    rubbish = find_unneeded_files(None, log, log.update(), cutoff, NOW)
     assert rubbish.size == len(rubbish.files)
     return (
         {os.path.relpath(file, table) for file in rubbish.files},
