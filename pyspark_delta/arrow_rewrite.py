@@ -1,8 +1,9 @@
-"""Data files written anew without some of their rows, by Arrow: the rows that stay go over as they were stored.
+"""Rewrite data files without some of their rows, by Arrow and on the driver.
 
-Making Spark's rows of them, and columns of those again, costs several times as much. Only for files that Spark's writer
-made of the columns that the table has, as their footers say, and if what comes out has the very same Parquet schema;
-and only for as much as the driver does in seconds. For everything else the answer is None: it is a job for Spark.
+Arrow copies the rows that stay as they are stored. That is several times faster than Spark, which decodes every row.
+Only files that Spark's writer made of the table's current columns qualify, and the copy must have the same Parquet
+schema. `MOST_BYTES` limits how much the driver copies. In all other cases the result is None and Spark must do the
+work.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from pyspark_delta.write import CODEC_PROPERTY, STAGING_PREFIX, discard
 
 __all__ = ["LIVE_ROWS_PER_CHANGE", "MOST_BYTES", "rewrite_by_arrow"]
 
-# Of all files together, as they lie on the disk; of one, which is in memory as a whole, as it is unpacked.
+# The first limits all files together, as stored. The second limits one file, unpacked, because it is held in memory.
 MOST_BYTES = 1 << 30
 LARGEST_FILE = 128 << 20
 THREADS = 4
-# An update or a merge writes what it changes apart, and leaves files of two kinds: worth it from so many rows for one.
+# An update or merge then writes changed rows to extra files. That is worth it from this many live rows for a change.
 LIVE_ROWS_PER_CHANGE = 4
 
 # The name of a new file in the staging folder, and its statistics.
@@ -52,9 +53,10 @@ _LEGACY = b"org.apache.spark.legacy"
 def rewrite_by_arrow(
     spark: SparkSession, snapshot: Snapshot, adds: Sequence[Add], deleted: Sequence[BitMap64]
 ) -> list[Add] | None:
-    """Write each file anew without the rows of these indexes, and give the actions that would add the new ones.
+    """Write each file anew without the rows at the given indexes, and return the actions that add the new files.
 
-    As with `write_files`, they are in their places and known to nobody. None, and nothing written, where it can't be.
+    The new files are in their final places, but no commit names them yet. If a file can't be rewritten this way, this
+    returns None and leaves nothing behind.
     """
     rewriter = _ArrowRewriter.of(spark, snapshot)
     if rewriter is None or sum(add.size for add in adds) > MOST_BYTES:
@@ -83,7 +85,7 @@ def rewrite_by_arrow(
 def _rewrite_all(
     work: Callable[[Add, BitMap64], NewFile | None], adds: Sequence[Add], deleted: Sequence[BitMap64]
 ) -> list[NewFile] | None:
-    """What the work makes of each file; None, and no more of it is begun, once it makes nothing of one."""
+    """Run the work on all files in threads; None, without beginning further files, once it returns None for one."""
     with ThreadPoolExecutor(max_workers=min(THREADS, os.cpu_count() or 1)) as pool:
         results = [pool.submit(work, add, rows) for add, rows in zip(adds, deleted, strict=True)]
         try:
@@ -98,7 +100,7 @@ def _rewrite_all(
 
 @dataclass(frozen=True, slots=True)
 class _ArrowRewriter:
-    """What of the table decides whether its files can be sifted, and how."""
+    """The facts about a table that decide whether and how its files can be rewritten."""
 
     root: str
     types: Mapping[str, str]
@@ -120,7 +122,7 @@ class _ArrowRewriter:
         return cls(snapshot.path, types, keys, tuple(columns), codec.lower())
 
     def rewrite_without(self, add: Add, deleted: BitMap64, staging: str) -> NewFile | None:
-        """A file with the other rows, in the staging folder: its name and its statistics; None if it can't be."""
+        """Write the remaining rows into the staging folder; the file's name and statistics, None if not possible."""
         content = self._read(absolute_path(add.path, self.root))
         if content is None:
             return None
@@ -149,7 +151,7 @@ class _ArrowRewriter:
         return name, statistics.of_footer(new, self.columns, _columns_without_nan(kept))
 
     def place(self, old: Add, new_file: NewFile, staging: str) -> Add:
-        """Move a file to where it stays: beside the files with the same partition values."""
+        """Move a new file to its final place, in the folder of its partition."""
         name, facts = new_file
         values = {key: old.partition_values.get(key) for key in self.partition}
         folder = hive_path(values)
@@ -168,7 +170,7 @@ class _ArrowRewriter:
         )
 
     def _read(self, place: str) -> tuple[Any, pa.Table] | None:
-        """The footer and the rows of a file; None where they are for Spark to read, or to say why they can't be."""
+        """The footer and the rows of a file; None if only Spark can read them, or if Spark must report why it can't."""
         try:
             with storage_of(place).open(place) as opened:
                 source = pq.ParquetFile(pa.BufferReader(opened.read()))
@@ -179,7 +181,7 @@ class _ArrowRewriter:
             return None
 
     def _is_known(self, footer: Any) -> bool:
-        """Whether Spark's writer made the file, of the table's columns, with nothing that only Spark understands."""
+        """Whether Spark's writer made the file with the table's columns, and nothing in it needs Spark to read it."""
         metadata = footer.metadata or {}
         if _ROW_METADATA not in metadata or any(key.startswith(_LEGACY) for key in metadata):
             return False
@@ -193,14 +195,14 @@ class _ArrowRewriter:
 
 
 def _kept_rows(deleted: BitMap64, count: int) -> pa.Array:
-    """Which of so many rows stay."""
+    """A mask of `count` rows that is false for the deleted ones."""
     kept = np.ones(count, dtype=bool)
     kept[np.array(deleted.to_array(), dtype=np.int64)] = False
     return pa.array(kept)
 
 
 def _dictionary_columns(footer: Any) -> list[str]:
-    """The columns that were worth a dictionary to the end: the others are spared the attempt."""
+    """The columns that Spark's writer stored with a dictionary throughout. The others are not worth the attempt."""
     if not footer.num_row_groups:
         return []
     group = footer.row_group(0)
@@ -221,7 +223,7 @@ def _has_integer_decimals(footer: Any) -> bool:
 
 
 def _columns_without_nan(rows: pa.Table) -> set[tuple[str, ...]]:
-    """The columns of floating point numbers whose bounds are those of all values: Arrow leaves NaN out of account."""
+    """The floating point columns without NaN. Arrow ignores NaN in its bounds, so only theirs cover all values."""
     paths: set[tuple[str, ...]] = set()
     columns: list[tuple[tuple[str, ...], Any]] = [((name,), rows.column(name)) for name in rows.column_names]
     while columns:
@@ -235,5 +237,5 @@ def _columns_without_nan(rows: pa.Table) -> set[tuple[str, ...]]:
 
 
 def _schema_text(footer: Any) -> list[str]:
-    """The Parquet schema as text, less the names of the object and of the root."""
+    """The Parquet schema as text, without the names of the object and the root."""
     return str(footer.schema).splitlines()[2:]

@@ -1,6 +1,6 @@
-"""CHAR and VARCHAR, also inside of arrays, maps and structs: texts that are too long are refused, the others fitted.
+"""CHAR and VARCHAR, also inside of arrays, maps and structs: refuse texts that are too long, pad or cut the others.
 
-To readers such columns are texts; the declared type stands in the metadata of the column, as Spark writes it.
+Readers see such columns as strings. The declared type is in the metadata of the column, as Spark writes it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LENGTH = re.compile(r"(char|varchar)\((\d+)\)", re.IGNORECASE)
 
 
 def declared(field: StructField) -> DataType | None:
-    """The column's type with CHAR and VARCHAR in it; None if there is none, or what stands there is not its type."""
+    """The column's type with CHAR and VARCHAR in it; None if there is none, or if the metadata does not fit."""
     if isinstance(field.dataType, CharType | VarcharType):
         return field.dataType
     text = (field.metadata or {}).get(DECLARED)
@@ -32,9 +32,9 @@ def declared(field: StructField) -> DataType | None:
 
 
 def too_long(reference: str, data_type: DataType, depth: int = 0) -> str | None:
-    """A condition that is true if a value holds a text that is too long, None if its type limits none."""
+    """A SQL condition that is true if a value contains a text that is too long; None if its type has no limit."""
     if isinstance(data_type, CharType | VarcharType):
-        # Spaces at the end are no part of such a text: they are cut off where there are too many.
+        # Trailing spaces do not count: surplus ones are cut off.
         return f"char_length(rtrim({reference})) > {data_type.length}"
     if isinstance(data_type, ArrayType):
         element = f"e{depth}"
@@ -60,7 +60,7 @@ def too_long(reference: str, data_type: DataType, depth: int = 0) -> str | None:
 
 
 def fitted(frame: DataFrame, schema: StructType) -> DataFrame:
-    """The frame with texts of CHAR filled up to their length, and those of VARCHAR cut to it."""
+    """The frame with CHAR texts padded to their length and VARCHAR texts cut to theirs."""
     types = {field.name: data_type for field in schema.fields if (data_type := declared(field)) is not None}
     if not types:
         return frame
@@ -117,7 +117,7 @@ def _has_lengths(data_type: DataType) -> bool:
 
 
 def _parsed(text: str, like: DataType) -> tuple[DataType, str] | None:
-    """The type at the beginning of a text, which is that of a column but for lengths, and what stands after it."""
+    """The type at the beginning of a text and the rest of the text; the type equals `like` except for lengths."""
     if match := _LENGTH.match(text):
         kind: Callable[[int], DataType] = CharType if match[1].lower() == "char" else VarcharType
         return kind(int(match[2])), text[match.end() :]

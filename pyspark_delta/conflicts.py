@@ -1,7 +1,8 @@
-"""Whether a transaction may still commit after another one did: one winner at a time, as pure functions.
+"""Decide whether a transaction may still commit after another one did, as pure functions of one winner at a time.
 
-The rules are those of delta-spark's isolation levels. `Serializable`: nothing may have been added where this
-transaction read. `WriteSerializable`: blind appends may. `SnapshotIsolation`, for rearrangements: only removals count.
+The rules are those of delta-spark's isolation levels. `Serializable`: no other commit may have added files where this
+transaction read. `WriteSerializable`: blind appends may. `SnapshotIsolation`, for rewrites that change no rows: only
+removals conflict.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ __all__ = ["Intent", "Isolation", "Winner", "check"]
 A = TypeVar("A", Metadata, Protocol)
 
 _PRESERVED_DOMAIN = "delta.rowTracking"
-# Properties that another writer may have set without disturbing this one: they change how later files are written.
+# Another writer may set these properties without a conflict, as they only change how later files are written.
 _HARMLESS_PROPERTIES = {"delta.enableDeletionVectors": "true", "delta.checkpointPolicy": "v2"}
 
 
 class Isolation(Enum):
-    """How much of what others add counts as a conflict."""
+    """How much of what other commits add counts as a conflict."""
 
     SERIALIZABLE = "Serializable"
     WRITE_SERIALIZABLE = "WriteSerializable"
@@ -47,7 +48,7 @@ class Intent:
     """What a transaction read, and what it is about to commit."""
 
     actions: Sequence[Action]
-    metadata: Metadata | None  # of the version that it read
+    metadata: Metadata | None  # of the version that the transaction read
     protocol: Protocol | None
     isolation: Isolation
     blind: bool = False
@@ -60,14 +61,14 @@ class Intent:
 
 @dataclass(frozen=True)
 class Winner:
-    """A commit that was there first."""
+    """A commit that took the version first."""
 
     version: int
     actions: Sequence[Action]
 
     @property
     def is_blind(self) -> bool:
-        """Whether it says of itself that it depended on nothing."""
+        """Whether the commit declares that it read nothing."""
         return any(
             isinstance(action, CommitInfo) and action.raw.get("isBlindAppend") is True
             for action in self.actions
@@ -80,7 +81,7 @@ class Winner:
 
 
 def check(intent: Intent, winner: Winner) -> None:
-    """Raise if the transaction can't be committed after the winner, as the first rule that is broken says."""
+    """Raise the exception of the first rule that forbids the transaction to commit after the winner."""
     _check_protocol(intent, winner)
     _check_metadata(intent, winner)
     _check_domains(intent, winner)

@@ -1,7 +1,7 @@
-"""What only rows can show, checked by the write itself: NOT NULL, CHECK constraints, invariants, CHAR and VARCHAR.
+"""Check written rows inside the write itself: NOT NULL, CHECK constraints, invariants, CHAR and VARCHAR.
 
-The checks ride on one column of what is written, so that the job that writes a row is the one that refuses it: no
-second pass, and nothing between them. A refused row raises in Spark with a marked text, which `violation` finds again.
+One column of the written frame carries all checks. So the job that writes a row also refuses it, without a second pass
+and without a gap between check and write. A refused row makes Spark raise a marked text; `violation` recognises it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _END = " :pyspark_delta"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A condition in SQL that every row must fulfil (null does not), what to say if not, and the columns to show."""
+    """A SQL condition that every row must meet (null does not), the message if a row fails, and the columns to show."""
 
     condition: str
     message: str
@@ -39,7 +39,7 @@ class Check:
 def checks_of(
     schema: StructType, configuration: Mapping[str, str], have: StructType | None = None
 ) -> list[Check]:
-    """All checks of a table; those that the schema of the data itself proves (`have`) are left out."""
+    """All checks of a table, without those that the schema of the data (`have`) already proves."""
     return [
         *_not_null(schema, have, ()),
         *_invariants(schema, ()),
@@ -49,7 +49,7 @@ def checks_of(
 
 
 def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
-    """The frame, which now raises when it meets a row that a check refuses."""
+    """The frame, changed so that its job fails on a row that a check refuses."""
     if not checks:
         return frame
     columns = [sql_text.name(column) for column in frame.columns]
@@ -57,14 +57,14 @@ def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
         f"when not coalesce({check.condition}, false) then {_raised(check)}" for check in checks
     )
     first = columns[0]
-    # CASE keeps the order of its branches, and an output column is evaluated for written rows only: a filter in
-    # its place could be pushed below a join and refuse rows that are never written.
+    # CASE keeps the order of its branches, and Spark evaluates an output column for written rows only. It could push
+    # a filter below a join and refuse rows that are never written.
     guarded = f"case {conditions} else {first} end as {first}"
     return frame.selectExpr(guarded, *columns[1:])
 
 
 def violation(error: BaseException) -> ConstraintViolated | None:
-    """The refusal that made a job fail, if one did."""
+    """The ConstraintViolated that made a job fail; None if something else did."""
     match = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
     return None if match is None else ConstraintViolated(match.group(1))
 
@@ -103,7 +103,7 @@ def _not_null(schema: StructType, have: StructType | None, prefix: tuple[str, ..
 
 
 def _null_inside(reference: str, data_type: DataType, depth: int) -> str | None:
-    """A condition that is true if a value holds a null that its type forbids, None if its type forbids none."""
+    """A SQL condition that is true if a value contains a null that its type forbids; None if no null is forbidden."""
     if isinstance(data_type, ArrayType):
         element = f"e{depth}"
         condition = _either(

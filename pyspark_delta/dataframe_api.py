@@ -1,4 +1,4 @@
-"""Data frames in and out: `read` a table, `write` a frame into one."""
+"""`read` a table as a data frame, `write` a data frame into a table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ WriteMode = Literal["append", "overwrite", "error", "errorifexists", "ignore"]
 
 
 def read(spark: SparkSession, path: str, version: int | None = None, timestamp: object = None) -> DataFrame:
-    """The table at a path as a data frame: the newest version, or one by its number or by a time (text or datetime)."""
+    """Return the table at a path as a data frame: the newest version, or that of a number or a time.
+
+    A time is a text or a datetime.
+    """
     return scan(spark, DeltaLog.for_path(path, spark).snapshot(version, timestamp))
 
 
@@ -64,13 +67,13 @@ def write(
     max_records_per_file: int | None = None,
     data_change: bool = True,
 ) -> int | None:
-    """Write a frame into the table at a path, made if there is none; gives the new version, None if nothing changed.
+    """Write a frame into the table at a path, or into a new one; return the new version, None if nothing changed.
 
-    `append` adds rows, `overwrite` replaces all of them, or those that `replace_where` picks, or with
-    `partition_overwrite_mode="dynamic"` the partitions that the frame has rows for. Columns go by name, whatever their
-    case; values are assigned as ANSI SQL does. `merge_schema` adds the frame's columns to the table,
-    `overwrite_schema` replaces the table's schema. A write with `txn_app_id` and a `txn_version` that the table has
-    seen already is skipped. `files` and `max_records_per_file` say how the rows are cut into files.
+    `append` adds rows. `overwrite` replaces all rows, those that `replace_where` picks, or, with
+    `partition_overwrite_mode="dynamic"`, the partitions that the frame has rows for. Columns are matched by name,
+    ignoring case; values are assigned as ANSI SQL does. `merge_schema` adds the frame's columns to the table,
+    `overwrite_schema` replaces the table's schema. If the table already has the `txn_version` of a `txn_app_id`, the
+    write is skipped. `files` and `max_records_per_file` control how rows are split into files.
     """
     job = _WriteJob(
         df,
@@ -97,7 +100,7 @@ def new_metadata(
     name: str | None = None,
     description: str | None = None,
 ) -> Metadata:
-    """The metadata of a table to be made; names of partition columns are brought to the schema's spelling."""
+    """The metadata of a new table; partition columns get the schema's spelling."""
     partition = _spelled(schema, partition_by)
     schemas.check_names(schema, partition)
     return Metadata(
@@ -235,7 +238,7 @@ class _WriteJob:
         ):
             options = replace(self.options, checks=(check,))
             return self._commit(txn, metadata, self._write(frame, metadata, options), candidates.adds())
-        # Only files that have a row to be replaced are written anew, with the rows that stay.
+        # Only files with a row to replace are rewritten, with the rows that stay.
         rows = scan(spark, snapshot, candidates, with_position=True)
         ordinals = (
             rows.where(F.expr(condition)).select(FILE).distinct().toArrow()[FILE].to_pylist()
@@ -259,17 +262,17 @@ class _WriteJob:
         )
 
     def _evolved(self, txn: Transaction, snapshot: Snapshot) -> Metadata:
-        """The table's metadata, with the frame's columns added if that is wanted."""
+        """The table's metadata, extended by the frame's columns if the caller wants that."""
         metadata = snapshot.metadata
-        setting = (
+        partition_by = (
             _spelled(snapshot.schema, self.partition_by) if self.partition_by else snapshot.partition_columns
         )
-        if setting != snapshot.partition_columns:
+        if partition_by != snapshot.partition_columns:
             raise SchemaMismatch(
                 "the partitioning does not fit that of the table:",
                 "Leave partition_by out, or overwrite the table with overwrite_schema=True.",
                 differences=[
-                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(setting)}"
+                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(partition_by)}"
                 ],
             )
         if self.properties:
@@ -346,7 +349,7 @@ class _WriteJob:
                 user_metadata=self.user_metadata,
             )
         except CommitOutcomeUnknown:
-            raise  # the files may be the table's
+            raise  # the commit may exist and name the files
         except DeltaError:
             discard(self.log.path, adds)
             raise
@@ -372,13 +375,13 @@ def _transaction_id(app_id: str | None, version: int | None) -> Txn | None:
 
 
 def _spelled(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns as the schema writes them; unknown ones stay, for the check of names to tell of."""
+    """Column names in the schema's spelling; unknown names stay, so that a later check reports them."""
     fields = [schemas.find(schema, name) for name in names]
     return tuple(name if field is None else field.name for name, field in zip(names, fields, strict=True))
 
 
 def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) -> Predicate:
-    """The predicate that is true for these partitions."""
+    """The predicate that is true for rows of these partitions."""
     alternatives: list[Predicate] = []
     for partition in values:
         parts = [
@@ -390,12 +393,12 @@ def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) 
 
 
 def _key(add: Add, snapshot: Snapshot, zone: str) -> tuple[object, ...]:
-    """A file's partition by what its values mean: writers write one value in several ways."""
+    """A file's partition as values. Writers spell one value in several ways, so the texts can't be compared."""
     values = (
         internal(add.partition_values.get(name), snapshot.schema[name].dataType, zone)
         for name in snapshot.partition_columns
     )
-    # NaN is itself, and the zeros are two partitions
+    # NaN equals itself, and the two zeros are two partitions
     return tuple(repr(value) if isinstance(value, float) else value for value in values)
 
 

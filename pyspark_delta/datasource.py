@@ -1,4 +1,4 @@
-"""The tables as a Spark data source in Python, for who needs `format(...)`.
+"""A Spark data source in Python, for code that needs `format(...)`.
 
     from pyspark_delta.datasource import register
 
@@ -6,10 +6,9 @@
     spark.read.format("pyspark_delta").load("/data/events")
     frame.write.format("pyspark_delta").mode("append").save("/data/events")
 
-Slower than `read` and `write`, several times for large tables: rows come through Arrow in Python workers rather than
-through Spark's own Parquet reader and writer, all columns are read whatever a query needs, and no file is skipped.
-Options: `versionAsOf`, `timestampAsOf`. Writes append to or overwrite a table that exists, and take columns of the
-table's own types.
+For large tables it is several times slower than `read` and `write`. Rows pass through Arrow in Python workers instead
+of Spark's own Parquet reader and writer. Every column is read, and no file is skipped. Options: `versionAsOf`,
+`timestampAsOf`. Writes append to or overwrite an existing table, and take columns of the table's own types.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ _ROWS = 64 * 1024
 
 
 def register(spark: SparkSession) -> None:
-    """Make the format known to a session, with the storages that are registered."""
-    # Spark asks the class in Python processes of its own, which know what comes with it.
+    """Register the format with a session, together with the registered storages."""
+    # Spark uses the class in other Python processes. They know only what is pickled with it.
     known = type(PysparkDeltaSource.__name__, (PysparkDeltaSource,), {"storages": registered()})
     spark.dataSource.register(known)
 
@@ -145,11 +144,11 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     storages: Registered
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A file each."""
+        """One partition for each file."""
         return [_File(add) for add in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a file that are not deleted."""
+        """The rows of a file without the deleted ones."""
         assert isinstance(partition, _File)  # noqa: S101 - made above
         register_again(self.storages)
         add = partition.add
@@ -213,7 +212,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
     storages: Registered
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> _TaskFiles:
-        """The rows of a task, a file for each partition that it has rows of."""
+        """Write the rows of a task, one file for each of their partitions."""
         register_again(self.storages)
         open_files: dict[tuple[str | None, ...], _NewFile] = {}
         keys = [self.schema[name] for name in self.partition_columns]
@@ -240,7 +239,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         return _TaskFiles(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make the files of all tasks one version."""
+        """Commit the files of all tasks as one version."""
         register_again(self.storages)
         adds = [add for message in messages if isinstance(message, _TaskFiles) for add in message.adds]
         transaction = DeltaLog.for_path(self.path).begin()
@@ -256,7 +255,7 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Take the files of the tasks that ended well away again."""
+        """Delete the files of the tasks that succeeded."""
         register_again(self.storages)
         for message in messages:
             for add in message.adds if isinstance(message, _TaskFiles) else ():
@@ -292,7 +291,7 @@ def _public(snapshot: Snapshot) -> StructType:
 def _split(
     table: pa.Table, keys: Sequence[tuple[int, StructField]]
 ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
-    """The rows by the texts of their partition values."""
+    """The rows grouped by the texts of their partition values."""
     if not keys:
         if len(table):
             yield (), table
@@ -310,7 +309,7 @@ def _split(
 
 
 def _fitted(column: pa.Array, data_type: Any, target: pa.DataType) -> pa.Array:
-    """A column of a file in the table's type: fields by their names in files, null where the file has none."""
+    """A column of a file cast to the table's type; fields go by their names in files, missing ones are null."""
     if isinstance(data_type, StructType):
         parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
         children = [

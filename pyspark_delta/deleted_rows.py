@@ -1,8 +1,8 @@
-"""Rows that deletion vectors took away, taken out of a scan.
+"""Leave rows that deletion vectors mark out of a scan.
 
-Where the vectors' files have few enough rows, one bit for each row travels with the query, and a row is looked up by
-its place: no join, no other job. Beyond that, the deleted rows are the broadcast side of an anti-join on one packed
-number, the file's ordinal above the row's index.
+If the files with vectors have few enough rows, the query carries one bit for each row and looks rows up by position.
+That takes neither a join nor another job. Otherwise the deleted rows are the broadcast side of an anti-join on one
+number: the file's ordinal in the high bits, the row's index in the low bits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def without(
     *,
     with_position: bool = False,
 ) -> DataFrame:
-    """The rows of these of the files, all of which have vectors; with `FILE` and `ROW` if positions are asked for."""
+    """The live rows of the files at these ordinals, all of which have vectors; with `FILE` and `ROW` if wanted."""
     marked = files.take(ordinals)
     counts = marked.num_records
     has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy())) <= MOST_BITS
@@ -60,7 +60,7 @@ _known: weakref.WeakKeyDictionary[Files, tuple[Any, DeletedRows]] = weakref.Weak
 
 
 def _deleted_rows_of(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
-    """The deleted rows of the marked ones of the files; made once for those of a snapshot, where they take little."""
+    """The deleted rows of the marked files; if small, they are kept for the next scan of the same snapshot."""
     jvm, known = _known.get(files, (None, None))
     if known is not None and jvm is spark._jvm:  # noqa: SLF001 - the classic session's own way to the JVM
         return known
@@ -93,7 +93,7 @@ def _by_join(
 
 
 def _read_vectors(snapshot: Snapshot, files: Files) -> Rows:
-    """The indices of the deleted rows of each file."""
+    """The indexes of the deleted rows, file by file."""
 
     def rows(add: Any) -> np.ndarray[Any, Any]:
         bitmap = deletion_vectors.read(add.deletion_vector, snapshot.path, snapshot.store)

@@ -1,4 +1,4 @@
-"""Deletion vectors: the rows of a file that are deleted, as the protocol's bytes, in files of their own or in line."""
+"""Read and write deletion vectors: the deleted rows of a file in the protocol's bytes, in files or inline."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UUID_TEXT = 20
 
 
 def read(vector: DeletionVector, table_path: str, store: LogStore | None = None) -> BitMap64:
-    """The deleted rows, by their position in the file."""
+    """Return the deleted rows by their position in the file; CorruptDeletionVector if the bytes are damaged."""
     if vector.storage_type == "i":
         subject = "the inline deletion vector"
         data = _z85_decoded(vector.path_or_inline_dv, subject)[: vector.size_in_bytes]
@@ -39,7 +39,7 @@ def read(vector: DeletionVector, table_path: str, store: LogStore | None = None)
 
 
 def file_of(vector: DeletionVector, table_path: str) -> str:
-    """The absolute path of the file that holds the vector."""
+    """The absolute path of the file that has the vector."""
     text = vector.path_or_inline_dv
     if vector.storage_type == "p":
         return decode_path(text)
@@ -56,7 +56,7 @@ def file_of(vector: DeletionVector, table_path: str) -> str:
 def write_many(
     table_path: str, vectors: Mapping[str, BitMap64], store: LogStore | None = None
 ) -> dict[str, DeletionVector]:
-    """Write the vectors of several data files into one new file; the keys are the callers' (paths of adds)."""
+    """Write the vectors of several data files into one new file; the keys, such as paths of adds, return unchanged."""
     if not vectors:
         return {}
     name = uuid.uuid4()
@@ -75,7 +75,7 @@ def write_many(
 
 
 def inline(rows: BitMap64) -> DeletionVector:
-    """A vector that the log itself holds; for small ones."""
+    """A vector inside the log itself, for small ones."""
     data = _serialized(rows)
     return DeletionVector("i", _z85_encoded(data), None, len(data), len(rows))
 

@@ -1,8 +1,8 @@
-"""From a condition, a Column or SQL, to the predicate by which files can be told apart.
+"""Translate a condition (Column or SQL) into a predicate that files can be checked against.
 
-A plain condition (columns against literals of their own kind) is read as it was parsed, which costs a millisecond. Any
-other is analysed and simplified by Spark, casts and constants included. What then still has no counterpart becomes
-`Unknown`, which keeps every file. Either way the expression comes over as JSON, in one call.
+A plain condition compares columns with literals of their own type. It is translated as Spark parsed it, which takes a
+millisecond. Any other condition is first analysed and simplified by Spark, including casts and constants. Parts that
+still have no counterpart become `Unknown`, which keeps every file. The expression is fetched as JSON, in one call.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ __all__ = ["predicate_of"]
 def predicate_of(
     condition: Column | str | None, schema: StructType, spark: SparkSession, alias: str | None = None
 ) -> Predicate | None:
-    """The predicate of a condition on the columns of this schema, which it may call by an alias of the table.
+    """The predicate of a condition on columns of this schema; None without a condition.
 
-    None where there is no condition.
+    The condition may call the table by an alias.
     """
     if condition is None:
         return None
@@ -77,7 +77,7 @@ def predicate_of(
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A node of Spark's expression: its kind, what its JSON says, where it stands in the order of all nodes."""
+    """A node of Spark's expression: its kind, its JSON, and its place in the order of all nodes."""
 
     kind: str
     body: dict[str, Any]
@@ -98,7 +98,7 @@ class _Value:
 
 
 def _as_written(condition: Column | str, spark: SparkSession) -> Any | None:
-    """Spark's expression of the condition as it was parsed, with nothing resolved; None if Spark has no such way."""
+    """Spark's parsed, unresolved expression of the condition; None if this Spark can't give it."""
     try:
         if isinstance(condition, str):
             return spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
@@ -112,7 +112,7 @@ def _as_written(condition: Column | str, spark: SparkSession) -> Any | None:
 def _simplified(
     condition: Column | str, schema: StructType, spark: SparkSession, alias: str | None
 ) -> Predicate:
-    """The condition after Spark's optimizer, as the filter of a relation without any property to lean on."""
+    """The condition after Spark's optimizer, as the filter of a relation about which Spark knows nothing."""
     session = spark._jsparkSession  # noqa: SLF001
     frame = session.createDataFrame(spark._jsc.emptyRDD(), session.parseDataType(schema.json()))  # noqa: SLF001
     if alias is not None:
@@ -121,7 +121,7 @@ def _simplified(
     plan = frame.queryExecution().optimizedPlan()
     predicates: list[Predicate] = []
     while (name := plan.getClass().getSimpleName()) != "LogicalRDD":
-        if name == "LocalRelation":  # nothing can come through
+        if name == "LocalRelation":  # the condition is never true
             return Constant(False)
         if name != "Filter":
             return Unknown()
@@ -150,14 +150,14 @@ def _tree(text: str) -> _Node:
 
 
 class _Translation:
-    """From nodes to a predicate. With a schema the nodes are as written, and what is not plain has no translation."""
+    """Translates nodes to a predicate. With a schema the nodes are unresolved, and only plain ones are translated."""
 
     def __init__(self, node_at: Callable[[int], Any], schema: StructType | None = None) -> None:
         self._node_at = node_at
         self._schema = schema
 
     def predicate(self, node: _Node) -> Predicate | None:
-        """None for what is not plain, where only what is plain is asked for."""
+        """The predicate of a node; None if only plain nodes are wanted and this one is not."""
         make = _MAKERS.get(node.kind)
         predicate = make(self, node) if make is not None else None
         if predicate is None and self._schema is None:
@@ -201,7 +201,7 @@ class _Translation:
         return In(column.path, known) if len(known) == len(values) else None
 
     def one_of_set(self, node: _Node) -> Predicate | None:
-        """Of a long In only the JVM has the values: they are asked for as text, null apart."""
+        """The predicate of a long IN list. Only the JVM has the values, so they are fetched as text."""
         column = self._operand(node.children[0])
         if not isinstance(column, _Column) or column.data_type is None:
             return None
@@ -279,7 +279,7 @@ class _Translation:
         if isinstance(data_type, StringType):
             return _Value(text, data_type)
         if isinstance(data_type, DateType | TimestampType | TimestampNTZType):
-            # The text is that of the JVM's own zone and calendar, whatever the session's.
+            # The text is in the JVM's own zone and calendar, not the session's.
             return _Value(int(self._node_at(node.number).value()), data_type)
         try:
             value = internal(text, data_type)
@@ -288,9 +288,9 @@ class _Translation:
         return None if value is None else _Value(value, data_type)
 
     def _fitted(self, column: _Column, value: _Value) -> _Value | None:
-        """The value where comparing it as it is gives what Spark's casts would give."""
+        """The literal's value, if comparing it directly gives what Spark's casts would give; else None."""
         if value.value is None or self._schema is None:
-            return value  # after analysis both sides are of one type
+            return value  # after analysis both sides have one type
         kind, literal = column.data_type, value.data_type
         if isinstance(kind, StringType):
             plain = getattr(kind, "collation", "UTF8_BINARY") in {"UTF8_BINARY", None}
@@ -326,7 +326,7 @@ _SEPARATOR = "\x00\x1f\x00"
 
 _TURNED: dict[Operator, Operator] = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-# The names of functions, as a Column has them before it is analysed, of the expressions that they become.
+# Function names in a Column before analysis, by the expression that Spark makes of them.
 _FUNCTIONS = {
     "[and]": "And",
     "[or]": "Or",

@@ -1,8 +1,9 @@
-"""The filters of a query that Spark is planning, as the JVM's side of `file_index` tells them, as a predicate on files.
+"""Translate the filters of a query that Spark is planning into a predicate on files.
 
-JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`, `["null", column]`, `["not null", column]`, `["in", column,
-...]`, `["starts", column, text]`, or a comparison `["<=", column, value]`. A column is an array of names; a value is
-the text of Spark's own number for it (days, microseconds), or null.
+The JVM side of `file_index` sends them as JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`,
+`["null", column]`, `["not null", column]`, `["in", column, ...]`, `["starts", column, text]`, or a comparison
+`["<=", column, value]`. A column is an array of names. A value is null, or the text of Spark's internal number (days,
+microseconds).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NUMBERS = (DateType, TimestampType, TimestampNTZType, IntegralType)
 
 
 def predicate_of_filters(text: str, schema: StructType) -> Predicate:
-    """The predicate; columns are the schema's, and what has no counterpart keeps every file."""
+    """The predicate of the filters, over the schema's columns; filters without a counterpart keep every file."""
     return _predicate(orjson.loads(text), schema)
 
 

@@ -1,4 +1,4 @@
-"""Manifests: lists of data files, one for each partition, for engines that read Parquet and no Delta log."""
+"""Write manifests: lists of data files, one for each partition, for engines that read Parquet but no Delta log."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pyspark_delta.storage import storage_failures, storage_of
 
 __all__ = ["AFTER_EVERY_COMMIT", "write_manifests"]
 
-# With this property a table's manifests follow every commit.
+# With this property, every commit writes the table's manifests.
 AFTER_EVERY_COMMIT = "delta.compatibility.symlinkFormatManifest.enabled"
 _FOLDER = "_symlink_format_manifest"
 
 
 def write_manifests(snapshot: Snapshot) -> None:
-    """Write the manifests of a version in place of earlier ones; refused where their readers would be misled."""
+    """Replace the manifests by those of a version; refuses tables whose manifests would mislead their readers."""
     if snapshot.column_mapping != "none":
         raise UnsupportedTableFeature(
             "the files of this table have other names for its columns, which readers of a manifest do not know",
@@ -35,7 +35,7 @@ def write_manifests(snapshot: Snapshot) -> None:
     for add in files.adds():
         place = absolute_path(add.path, snapshot.path)
         ordered = {name: add.partition_values.get(name) for name in snapshot.partition_columns}
-        # A path and no URI: what Hive reads here is never decoded.
+        # A path and not a URI, because Hive does not decode it.
         manifests[hive_path(ordered)].append(storage_of(place).for_spark(place))
     if not snapshot.partition_columns:
         manifests.setdefault("", [])
@@ -49,7 +49,7 @@ def write_manifests(snapshot: Snapshot) -> None:
 
 
 def _forget_others(root: str, written: set[str]) -> None:
-    """Manifests of partitions that are no more."""
+    """Delete the manifests of partitions that no longer exist."""
     storage = storage_of(root)
     waiting, folders = [_FOLDER], []
     while waiting:

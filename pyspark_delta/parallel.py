@@ -1,6 +1,6 @@
-"""Work on files: a few on the driver, several at a time; very many as a Spark job, on whatever machines there are.
+"""Run work on many files: in the driver's threads, or as a Spark job if there are very many.
 
-Workers import this package for it, as for every Python function of Spark's.
+As for every Python function in Spark, the workers import this package.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 def map_items(
     spark: SparkSession | None, items: Sequence[Item], work: Callable[[Item], Result]
 ) -> list[Result]:
-    """What the work gives for each item, in their order; the work is a function of a module, or a `partial` of one."""
+    """The result of the work for each item, in order. The work is a module's function, or a `partial` of one."""
     if spark is not None and len(items) >= JOB_FROM and hasattr(spark, "sparkContext"):
         context: Any = spark.sparkContext
         slices = min(len(items), 4 * context.defaultParallelism)
@@ -46,7 +46,7 @@ def map_items(
 def _map_in_threads(
     work: Callable[[Item], Result], storages: storage.Registered, items: Iterator[Item]
 ) -> Iterator[Result]:
-    """Work that is mostly waiting, several at a time also where an executor has one core for it."""
+    """Run work that mostly waits, in threads even if an executor has one core for it."""
     storage.register_again(storages)
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         yield from pool.map(work, items)

@@ -1,6 +1,6 @@
-"""How a table's columns lie in its files, and the files as a frame in the table's schema.
+"""Present a table's files as a frame in the table's schema.
 
-Partition values come from the log, a missing column is null, column mapping is undone by a projection.
+Partition values come from the log, a missing column is null, and a projection undoes column mapping.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ ROW = "__pyspark_delta_row"
 
 OPTIONS = {
     "mergeSchema": "false",
-    # What a file says of its calendar counts; files that say nothing are not from old Spark versions.
+    # The calendar recorded in a file counts; files without a record are not from old Spark versions.
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
-    # A session may be told to overlook files; a table without some of its rows is another table.
+    # The session may be set to ignore bad files, but a table must never silently lose rows.
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
 }
@@ -55,7 +55,7 @@ _ROW_INDEX = "_tmp_metadata_row_index"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the table's columns lie in its files."""
+    """How the table's columns are stored in its files."""
 
     schema: StructType
     stored: StructType
@@ -90,10 +90,10 @@ class Layout:
         with_row: bool = False,
         less: file_index.DeletedRows | None = None,
     ) -> DataFrame:
-        """These files in the table's schema; then a column for each of the constants, which has a number for each file,
-        and on demand `__row`, the index of a row in its file.
+        """These files in the table's schema, then one column for each of the constants, with a number for each file.
 
-        `less` are rows that are left out, where the session has a JVM at hand.
+        With `with_row` also `__row`, the index of a row in its file. `less` are rows to leave out; that needs a session
+        with a JVM.
         """
         constants = constants or {}
         options = {**OPTIONS, "spark.sql.parquet.fieldId.read.enabled": "true"} if self.by_id else OPTIONS
@@ -115,8 +115,8 @@ class Layout:
         if less is not None:
             numbers |= less.constants()
         extra = [StructField(name, LongType()) for name in numbers]
-        # Spark's reader numbers the rows where it is asked for a column of this name. Through `_metadata` it would do
-        # the same, and then make an object of every row's number.
+        # Spark's reader numbers the rows in a column of this name. `_metadata` would give the same numbers, but make an
+        # object of every one.
         rows = [StructField(_ROW_INDEX, LongType())] if with_row or less is not None else []
         frame = file_index.frame(
             spark,
@@ -167,7 +167,7 @@ class Layout:
         )
 
     def _chooser(self, files: Files, zone: str) -> Callable[[str], bytes | None] | None:
-        """What tells Spark's planner which files can have rows for a query's filters; nothing where that can't help."""
+        """The function with which Spark's planner skips files by a query's filters; None if skipping can't help."""
         if len(files) < 2 or files.arrow()["stats"].null_count == len(files):
             return None
 
@@ -209,7 +209,7 @@ def _internal_text(text: str | None, data_type: DataType, zone: str) -> str | No
 
 
 def _stored(data_type: DataType, *, by_id: bool) -> DataType:
-    """The type to ask Parquet's reader for: nothing void, ids where columns go by ids, null everywhere."""
+    """The type to request from Parquet's reader: nothing void, field ids if columns go by id, everything nullable."""
     if isinstance(data_type, StructType):
         fields = []
         for field in data_type.fields:
@@ -231,7 +231,7 @@ def _stored(data_type: DataType, *, by_id: bool) -> DataType:
 
 
 def without_internals(data_type: DataType) -> DataType:
-    """The type without what only engines are to see in the metadata of fields."""
+    """The type without field metadata that only engines should see."""
     if isinstance(data_type, StructType):
         return StructType(
             [
@@ -251,7 +251,7 @@ def without_internals(data_type: DataType) -> DataType:
 
 
 def _public(field: StructField) -> dict[str, Any]:
-    """What of a field's metadata is for those who read the table; Spark itself would act on a default."""
+    """The metadata of a field that readers of the table should see. Spark itself would act on a default."""
     return {
         key: value
         for key, value in (field.metadata or {}).items()

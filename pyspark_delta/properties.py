@@ -1,7 +1,7 @@
-"""Properties of tables that have a meaning: how the log spells them, and what they can be.
+"""The table properties that have a meaning: their spelling in the log and their allowed values.
 
-Names are the same whatever their case, as for delta-spark; a value without a meaning is refused where it is set, so
-that no later commit stumbles over it. So is a name of the format's that nobody here knows; others are the user's own.
+Names ignore case, as in delta-spark. A bad value is refused when it is set, so that no later commit fails on it. An
+unknown name with a reserved prefix is refused too. All other names are the user's own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _CHOICES = {
     ),
 }
 _OTHERS = ("delta.dataSkippingStatsColumns", "delta.parquet.format.version", "delta.targetFileSize")
-# delta-spark knows these as well; a writer may do without them.
+# delta-spark knows these too; a writer may ignore them.
 _ASK_NOTHING = (
     "delta.autoOptimize",
     "delta.autoOptimize.autoCompact",
@@ -73,7 +73,7 @@ _ASK_NOTHING = (
     "delta.sampleRetentionDuration",
 )
 _FEATURE = "delta.feature."
-# Those of the format itself; whoever means one and misspells it would go without it and not know.
+# Prefixes of the format itself. A misspelled name would silently have no effect, so it is refused.
 _RESERVED = "delta."
 _FAMILIES = ("delta.constraints.", _FEATURE)
 _SPELLINGS = {
@@ -91,7 +91,7 @@ _SPELLINGS = {
 
 
 def checked(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties as the log spells them; refuses a value that has no meaning, and a name that comes twice."""
+    """The properties as the log spells them; refuses bad values and names given twice."""
     spelled_properties: dict[str, str] = {}
     for name, value in properties.items():
         spelling = spelled(name)
@@ -111,7 +111,7 @@ def checked(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def spelled(name: str) -> str:
-    """A name as the log spells it."""
+    """A property's name as the log spells it."""
     return _SPELLINGS.get(name.lower(), name)
 
 

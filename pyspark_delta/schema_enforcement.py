@@ -1,7 +1,7 @@
-"""What a table asks of the data that is written into it: the schema, by name and with ANSI assignment, at every depth.
+"""Check and convert data for a table's schema: columns by name, ANSI assignment, at every depth.
 
-`differences` compares, `merged` widens the table's schema, `conform` makes of a data frame one that has the table's
-columns in the table's order. What only rows can show (NOT NULL, CHECK, invariants, lengths) is in `constraints`.
+`differences` compares two schemas, `merged` widens the table's, `conform` gives a frame the table's columns in order.
+Rules about row values (NOT NULL, CHECK, invariants, lengths) are in `constraints`.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ Mode = Literal["strict", "merge"]
 
 
 def conform(frame: DataFrame, schema: StructType, mode: Mode = "strict") -> DataFrame:
-    """The frame with the columns of the schema, in its order, by name whatever the case, assigned as ANSI SQL does.
+    """The frame with the schema's columns in order, matched by name ignoring case, assigned as ANSI SQL does.
 
-    Columns that the frame lacks become null. What does not fit is told all at once.
+    Columns that the frame lacks become null. If anything does not fit, SchemaMismatch lists all differences.
     """
     have = frame.schema
     if mode == "merge":
@@ -76,12 +76,12 @@ def conform(frame: DataFrame, schema: StructType, mode: Mode = "strict") -> Data
 
 
 def differences(schema: StructType, have: StructType) -> list[str]:
-    """Everything by which data of the schema `have` does not fit, one sentence each."""
+    """All reasons why data of the schema `have` does not fit, one sentence each."""
     return list(_struct_differences(schema, have, (), at_top=True))
 
 
 def merged(schema: StructType, have: StructType) -> StructType:
-    """The table's schema with the columns that only the data has, at the end of the struct that they belong to."""
+    """The table's schema with the columns that only the data has, at the end of the struct to which they belong."""
     return _merged_struct(schema, have)
 
 
@@ -102,7 +102,7 @@ def as_nullable(data_type: DataType) -> DataType:
 
 
 def same_type(left: DataType, right: DataType) -> bool:
-    """Equal but for nullability and metadata."""
+    """Whether two types are equal apart from nullability and metadata."""
     if isinstance(left, StructType) and isinstance(right, StructType):
         return _same_shape(left, right)
     if isinstance(left, ArrayType) and isinstance(right, ArrayType):
@@ -113,7 +113,7 @@ def same_type(left: DataType, right: DataType) -> bool:
 
 
 def assignable(have: DataType, want: DataType) -> bool:
-    """Whether ANSI SQL lets a value of one atomic type be stored in a column of the other."""
+    """Whether ANSI SQL allows a value of one atomic type in a column of the other."""
     if have == want or isinstance(have, NullType):
         return True
     if isinstance(want, StringType):
@@ -128,7 +128,7 @@ def assignable(have: DataType, want: DataType) -> bool:
 
 
 def restructured(reference: str, have: DataType, want: DataType) -> str:
-    """An expression that gives a value's fields other names, position by position, with void where `have` lacks it."""
+    """An expression that renames a value's fields by position; fields that `have` lacks are void."""
     return _renamed(reference, have, want, 0)
 
 
@@ -221,7 +221,7 @@ def _merged_type(want: DataType, have: DataType) -> DataType:
 
 @dataclass(frozen=True, slots=True)
 class _Casts:
-    """Makes the expressions; where the session's CAST would wrap or give null, an error is raised in its place."""
+    """Builds the cast expressions. If the session's CAST would wrap or give null, the expression raises instead."""
 
     ansi: bool
 

@@ -1,7 +1,7 @@
-"""Statistics of data files for the log: from the footers that Spark's Parquet writer leaves, never by a second pass.
+"""Statistics of data files for the log, from the footers that Spark's Parquet writer leaves, without a second pass.
 
-A bound in a footer is a bound by Parquet's rules; what the log promises is a bound by SQL's. So NaN, signed zeros, cut
-texts and times finer than a millisecond are treated here, and where a bound can't be vouched for there is none.
+A footer's bound follows Parquet's rules, but the log promises a bound by SQL's rules. So NaN, signed zeros, truncated
+texts and times finer than a millisecond are treated here. A bound that can't be guaranteed is left out.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Column = tuple[tuple[str, ...], DataType]
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What a footer says: rows, and the text for the log."""
+    """The number of rows of a file and the statistics text for the log."""
 
     rows: int
     text: str
@@ -82,12 +82,12 @@ def indexed_columns(
 def of_files(
     paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
 ) -> list[FileStatistics]:
-    """Statistics of files, in their order."""
+    """The statistics of files, in their order."""
     return parallel.map_items(spark, paths, partial(of_file, columns=columns))
 
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
-    """Statistics of one file."""
+    """The statistics of one file."""
     with storage_of(path).open(path) as opened:
         return of_footer(pq.read_metadata(opened), columns)
 
@@ -95,9 +95,9 @@ def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
 def of_footer(
     footer: Any, columns: Sequence[Column], without_nan: Collection[tuple[str, ...]] = ()
 ) -> FileStatistics:
-    """Statistics of a file, given its footer as pyarrow reads it.
+    """The statistics of a file from its footer as pyarrow reads it.
 
-    Columns that are known to be without NaN have their maximum whoever wrote the file.
+    For columns in `without_nan` the maximum is used even if another writer made the file.
     """
     places = _places(footer)
     trusts_nan = str(footer.created_by).startswith("parquet-mr")
@@ -131,17 +131,17 @@ def of_footer(
 
 
 def truncated_min(text: str) -> str:
-    """At most 32 characters that are not after the text."""
+    """At most 32 characters that do not sort after the text."""
     return text[:TEXT_LENGTH]
 
 
 def truncated_max(text: str) -> str | None:
-    """At most 32 characters that are not before the text, None if there are none such."""
+    """At most 32 characters that do not sort before the text; None if there are none."""
     if len(text) <= TEXT_LENGTH:
         return text
     for end in range(TEXT_LENGTH - 1, -1, -1):
         raised = ord(text[end]) + 1
-        if raised == 0xD800:  # the surrogates are no characters
+        if raised == 0xD800:  # skip the surrogates, which are no characters
             raised = 0xE000
         if raised <= 0x10FFFF:
             return text[:end] + chr(raised)
@@ -149,7 +149,7 @@ def truncated_max(text: str) -> str | None:
 
 
 def _names(text: str) -> list[tuple[str, ...]]:
-    """The columns of a list of names, which may be quoted and nested."""
+    """The columns in a list of names, which may be quoted and nested."""
     paths: list[tuple[str, ...]] = []
     parts: list[str] = []
     current: list[str] = []
@@ -195,7 +195,7 @@ def _count(text: str | None) -> int:
 
 
 def _places(footer: Any) -> dict[str, int]:
-    """Where the leaf columns are, by their names; names that say more than one place are left out."""
+    """The positions of the leaf columns by name; ambiguous names are left out."""
     places: dict[str, int] = {}
     twice: set[str] = set()
     for index in range(footer.num_columns):
@@ -219,7 +219,7 @@ def _null_count(chunks: Sequence[tuple[int, Any]]) -> int | None:
 
 
 def _raw_bounds(chunks: Sequence[tuple[int, Any]]) -> list[tuple[Any, Any]] | None:
-    """The bounds of the row groups that have any value; None if one of them keeps its bounds to itself."""
+    """The bounds of the row groups that have values; None if one of them has no bounds."""
     bounds: list[tuple[Any, Any]] = []
     for rows, chunk in chunks:
         statistics = chunk.statistics if chunk.is_stats_set else None
@@ -252,8 +252,8 @@ def _integers(bounds: Raw, _type: DataType, column: Any, _nan: bool) -> Bounds:
 def _floats(bounds: Raw, _type: DataType, _column: Any, trusts_nan: bool) -> Bounds:
     low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
     if any(math.isnan(value) for pair in bounds for value in pair):
-        return None, None  # Parquet's order does not say where NaN is; SQL's puts it last
-    # Writers other than parquet-mr leave NaN out of account, so their maximum is none.
+        return None, None  # Parquet does not order NaN; SQL puts it last
+    # Writers other than parquet-mr ignore NaN, so their maximum is no bound.
     return _finite(-0.0 if low == 0 else low), _finite(0.0 if high == 0 else high) if trusts_nan else None
 
 
@@ -283,7 +283,7 @@ def _unscaled(raw: int | bytes) -> int:
 
 
 def _number(unscaled: int, scale: int) -> orjson.Fragment:
-    """A decimal as a number of JSON with all its digits."""
+    """A decimal as a JSON number with all its digits."""
     sign, digits = int(unscaled < 0), tuple(int(digit) for digit in str(abs(unscaled)))
     return orjson.Fragment(format(Decimal((sign, digits, -scale)), "f").encode())
 

@@ -1,4 +1,4 @@
-"""Changes of what a table is: properties, columns, constraints, protocol. None of them rewrites data."""
+"""Change a table's properties, columns, constraints and protocol, without rewriting data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONSTRAINT = "delta.constraints."
 
 
 def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
-    """Give properties values; what of the protocol they need comes with them."""
+    """Set properties, and raise the protocol if they need it."""
     settings = checked(properties)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
@@ -52,7 +52,7 @@ def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, 
 def unset_properties(
     spark: SparkSession, log: DeltaLog, names: Iterable[str], *, if_exists: bool = False
 ) -> None:
-    """Take properties away."""
+    """Remove properties."""
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         wanted = [spelled(name) for name in names]
@@ -95,7 +95,7 @@ def add_columns(
 
 
 def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, nullable: bool) -> None:
-    """Let a column be null, or forbid it: then no row may have a null there."""
+    """Allow or forbid null in a column; forbidding fails if a row has null there."""
     with changing(spark, log) as change:
         snapshot = change.snapshot
         if not nullable:
@@ -120,7 +120,7 @@ def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, n
 
 
 def add_constraint(spark: SparkSession, log: DeltaLog, name: str, check: str) -> None:
-    """Let every row, old and new, meet a condition."""
+    """Add a condition that every row, old or new, must meet."""
     with changing(spark, log) as change:
         snapshot = change.snapshot
         key = f"{CONSTRAINT}{name.lower()}"
@@ -141,7 +141,7 @@ def add_constraint(spark: SparkSession, log: DeltaLog, name: str, check: str) ->
 
 
 def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists: bool = False) -> None:
-    """Take a condition away."""
+    """Remove a condition."""
     with changing(spark, log) as change:
         key = f"{CONSTRAINT}{name.lower()}"
         properties = dict(change.snapshot.properties)
@@ -154,9 +154,9 @@ def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists:
 
 
 def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: int) -> None:
-    """Let the table have the features that these versions stand for; what it has already it keeps.
+    """Add the features that these protocol versions imply; features that the table has stay.
 
-    Versions 3 and 7 stand for none by themselves: there a table names its features.
+    Versions 3 and 7 imply none by themselves, because such a table lists its features.
     """
     if not (1 <= reader <= 3 and 1 <= writer <= 7):
         raise InvalidArgument(f"there is no protocol ({reader}, {writer})", "The newest one is (3, 7).")
@@ -168,7 +168,7 @@ def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: in
 
 
 def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
-    """Let the table use a feature that this engine can write."""
+    """Add a feature that this engine can write to the table's protocol."""
     with changing(spark, log) as change:
         known = {writable.lower(): writable for writable in features.WRITABLE}
         feature = known.get(name.lower(), name)
@@ -181,7 +181,7 @@ def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
 
 
 def _listing(current: Protocol, feature: str) -> Protocol:
-    """The protocol with lists, and the feature in them."""
+    """The protocol with feature lists that include this feature."""
     writer = features.writer_features(current) | {feature}
     reader = features.reader_features(current)
     if features.upgraded(Protocol(1, 7, None, frozenset()), [feature]).min_reader == 3:

@@ -1,4 +1,4 @@
-"""`SET column = value`: names of columns as Spark reads them, and the new value of each column of the table."""
+"""`SET column = value`: resolve column names as Spark does and compute the new value of each column."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pyspark_delta.schema import path_text
 __all__ = ["Assigned", "Tree", "assigned_value", "assignments", "parse_name"]
 
 Assigned: TypeAlias = "Mapping[str, str | Column]"
-# What is assigned below a column: a value for all of it, or a tree for some of its fields.
+# What is assigned to a column: a value for all of it, or a tree for some of its fields.
 Tree: TypeAlias = "dict[str, Column | Tree]"
 
 
 def assignments(assigned: Assigned, schema: StructType, alias: str | None, case_sensitive: bool) -> Tree:
-    """What is assigned to which column, under the names that the schema has; refuses names twice and unknown ones."""
+    """The assigned values by column, under the schema's names; refuses unknown names and names given twice."""
     tree: Tree = {}
     for name, value in assigned.items():
         if not isinstance(name, str):
@@ -39,7 +39,7 @@ def assignments(assigned: Assigned, schema: StructType, alias: str | None, case_
 
 
 def assigned_value(old: Column, data_type: DataType, tree: Column | Tree) -> Column:
-    """The new value of a column: all of it, or a struct with some of its fields new and the others old."""
+    """The new value of a column: a whole new value, or a struct in which some fields are new."""
     if isinstance(tree, Column):
         return tree
     if not isinstance(data_type, StructType):
@@ -57,7 +57,7 @@ def assigned_value(old: Column, data_type: DataType, tree: Column | Tree) -> Col
 
 
 def parse_name(text: str) -> tuple[str, ...]:
-    """The parts of a name: dots separate them, except between backticks; a doubled backtick is one."""
+    """The parts of a name. Dots separate them except between backticks; a doubled backtick is one."""
     parts: list[str] = []
     rest = text.strip()
     while True:

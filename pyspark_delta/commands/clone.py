@@ -1,4 +1,4 @@
-"""CLONE: a copy of a version elsewhere. A shallow one refers to the files of its source, a deep one has its own."""
+"""CLONE: copy a version to another path. A shallow clone refers to the source's files; a deep clone has its own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def clone(
     version: int | None = None,
     timestamp: str | None = None,
 ) -> DeltaLog:
-    """Clone a version (by default the newest) to a path; the log of the clone."""
+    """Clone a version, by default the newest, to a path and return the log of the clone."""
     source = log.snapshot(version=version, timestamp=timestamp)
     source.check_readable()
     copy = DeltaLog.for_path(target, spark)
@@ -96,7 +96,7 @@ def _metadata(source: Snapshot, existing: Snapshot | None, properties: Mapping[s
 
 
 def _referring(add: Add, root: str) -> Add:
-    """The same file, named so that a table elsewhere finds it."""
+    """The same file under a path that a table elsewhere can resolve."""
     vector = add.deletion_vector
     if vector is not None and vector.storage_type == "u":
         place = vector_file(vector, root)
@@ -113,7 +113,7 @@ def _uri(place: str) -> str:
 
 
 def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
-    """The files at the same places below another root, and their deletion vectors in a file of its own."""
+    """Copy the files to the same places below another root, and their deletion vectors into one new file."""
     rows = {
         add.path: deletion_vectors.read(add.deletion_vector, source.path, source.store)
         for add in files
@@ -148,16 +148,16 @@ def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], present: Sequen
 
 
 def _name(add: Add, root: str) -> str:
-    """Where the copy goes, below the root: to a place where nothing is."""
+    """A free name for the copy, below the root."""
     name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
-    if storage_of(root).exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
+    if storage_of(root).exists(f"{root}/{name}"):  # the clone replaces a table with the same files
         folder, _, last = name.rpartition("/")
         name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
     return name
 
 
 def _copy(pair: tuple[str, str]) -> bool:
-    """Whether there was something to copy."""
+    """Copy a file; false if the source does not exist."""
     try:
         storage.copy(*pair)
     except FileNotFoundError:

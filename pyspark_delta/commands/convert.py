@@ -1,4 +1,4 @@
-"""CONVERT TO DELTA: a folder of Parquet files becomes a table in place, by nothing but a log."""
+"""CONVERT TO DELTA: turn a folder of Parquet files into a table by adding a log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["convert_to_delta"]
 
 @dataclass(frozen=True, slots=True)
 class _ParquetFile:
-    """A data file, its path relative to the folder, and the texts in its folders' names."""
+    """A data file: its path relative to the folder, and the partition values in its folders' names."""
 
     name: str
     size: int
@@ -38,7 +38,7 @@ class _ParquetFile:
 def convert_to_delta(
     spark: SparkSession, identifier: str, partition_schema: str | StructType | None = None
 ) -> DeltaLog:
-    """Write the first version of a log beside the files; the log of the new table. A table stays what it is."""
+    """Write version 0 of a log beside the files and return the log; a Delta table stays as it is."""
     path = _path(identifier)
     log = DeltaLog.for_path(path, spark)
     if log.exists():

@@ -1,4 +1,4 @@
-"""DELETE: whole files where the log alone can tell, else deletion vectors, or new files without the rows."""
+"""DELETE: remove whole files if the log alone can decide; else write deletion vectors, or rewrite files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["delete"]
 def delete(
     spark: SparkSession, log: DeltaLog, condition: str | Column | None = None, alias: str | None = None
 ) -> dict[str, int]:
-    """Delete the rows that the condition picks, all without one; the metrics, as the history has them."""
+    """Delete the rows that the condition picks, all rows without a condition; return the metrics of the history."""
     with changing(spark, log) as change:
         change.refuse_if_append_only("DELETE")
         schema = change.snapshot.schema
@@ -43,7 +43,7 @@ def delete(
 
 
 class _Deletion:
-    """The ways to delete, each ending in a commit unless there was nothing to delete."""
+    """The ways to delete. Each ends in a commit unless there is nothing to delete."""
 
     def __init__(self, change: Change, condition: Condition | None, alias: str | None) -> None:
         self._change = change
@@ -52,7 +52,7 @@ class _Deletion:
         self._timer = Timer()
 
     def of_files(self, adds: Sequence[Add]) -> dict[str, int]:
-        """Files whose rows all go."""
+        """Remove these files with all their rows."""
         if not adds:
             return {}
         rows = known_live_rows(adds)
@@ -64,7 +64,7 @@ class _Deletion:
         return self._commit([add.remove(now) for add in adds], [], metrics)
 
     def by_vectors(self, candidates: Candidates) -> dict[str, int]:
-        """Rows are marked, and no data is written."""
+        """Mark rows as deleted; no data is written."""
         rows = candidates.pick(self._rows(candidates, picked=True))
         scanned = self._timer.ms()
         marked = self._change.mark(candidates.adds, rows)
@@ -84,7 +84,7 @@ class _Deletion:
         return self._commit(marked.removes, marked.adds, metrics)
 
     def by_rewriting(self, candidates: Candidates) -> dict[str, int]:
-        """The files that have such rows are written anew without them."""
+        """Write the files that have such rows anew without them."""
         picked = self._rows(candidates, picked=True)
         rows = candidates.pick(picked) if candidates.fit_arrow_rewrite() else None
         counts = (
@@ -107,7 +107,7 @@ class _Deletion:
         return self._replace(touched, added, deleted, sum(live.values()) - deleted, scanned)
 
     def at_once(self, candidates: Candidates) -> dict[str, int]:
-        """The same for one small file, without looking first."""
+        """Rewrite one small file without searching it for such rows first."""
         before = self._change.live_rows(candidates.adds[0])
         added = self._change.write(self._rows(candidates, picked=False))
         after = sum(map(self._change.live_rows, added))

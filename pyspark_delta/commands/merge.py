@@ -1,9 +1,11 @@
-"""MERGE: source rows joined to the table; for each row the first clause that applies acts.
+"""MERGE: join source rows to the table; for each row, the first clause that applies acts.
 
-Two Spark jobs, whatever the clauses. The first joins the table's candidate files with the source (broadcast, if it is
-small) and keeps, of each pair that a clause acts on, the row's number, the source row's number, the clause and the new
-values: what is rewritten, marked or inserted follows from that. The second writes. Where one small file meets few rows
-that the driver has, one job writes what comes of all its rows, and the two are for the cases that this can't decide.
+A merge takes two Spark jobs, whatever its clauses. The first job joins the table's candidate files with the source,
+which is broadcast if it is small. For each pair that a clause acts on it keeps the row's number, the source row's
+number, the clause and the new values. From these follow the rows to rewrite, mark or insert. The second job writes.
+
+If the table is one small file and the source is small, a single job writes all rows of the result. If that job can't
+decide the merge, the two jobs run instead.
 """
 
 from __future__ import annotations
@@ -50,11 +52,11 @@ from pyspark_delta.scan import FILE, ROW
 
 __all__ = ["merge"]
 
-# Up to here the numbers of matched source rows stand in the plan itself; above, they are joined.
+# Up to this many, the numbers of matched source rows are literals in the plan; above, they are joined.
 IN_PLAN = 1_000
-# Up to here the changed rows are sent to every executor when files are rewritten.
+# Up to this many changed rows are broadcast when files are rewritten.
 BROADCAST_ROWS = 1_000_000
-# Up to here rows of a source that the driver has meet one small file in one task.
+# Up to this many source rows on the driver are merged with one small file in one task.
 AT_ONCE_ROWS = 10_000
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
@@ -69,7 +71,7 @@ def merge(  # noqa: PLR0917 - called by one place
     *,
     grows: bool = False,
 ) -> dict[str, int]:
-    """Merge; the metrics, as the history has them. The table `grows` by columns of the source if that is wanted."""
+    """Run a merge and return the metrics of the history. With `grows`, the table gets the source's new columns."""
     check(clauses)
     with changing(spark, log) as change:
         if any(clause.action != "insert" for clause in clauses):
@@ -128,13 +130,13 @@ class _Merge:
             if metrics is not None:
                 return metrics
         rows = self._rows
-        # Where Spark writes files anew their rows meet a small source once more: cheaper than to keep new values.
+        # If Spark rewrites files, joining them with a small source again is cheaper than keeping the new values.
         by_vectors, small = self._change.deletion_vectors_wanted(), self._source.small
         with_values = by_vectors or not small or candidates.are_worth_arrow_rewrite()
         acting = rows.pairs(self._numbered(candidates), with_values=with_values)
         inserted = None
         if rows.inserting:
-            rows.inserted()  # refuses what does not resolve, before any job
+            rows.inserted()  # raises for unknown columns before any job
         if rows.updating and with_values:
             acting = acting.persist()
         try:
@@ -168,26 +170,26 @@ class _Merge:
         )
 
     def _at_once(self, candidates: Candidates) -> dict[str, int] | None:
-        """All rows of the file anew; None, and nothing done, where that is not what the merge comes to."""
+        """Write all rows of the file in one job; None, with nothing written, if rows match twice or none changes."""
         observation = Observation()
         try:
             added = self._change.write(self._rows.everything(self._numbered(candidates), observation))
         except (Py4JError, PySparkException) as problem:
             if isinstance(problem, DeltaError) and not isinstance(problem, ConstraintViolated):
                 raise
-            return None  # perhaps by a row that is not inserted in the end
+            return None  # perhaps because of a row that would not be inserted
         counted, old = self._counted(observation)
         live = self._change.live_rows(candidates.adds[0])
         acted = sum(counted[number] for number in (*self._rows.updating, *self._rows.deleting))
         if old != live or not acted:
-            self._change.undo()  # rows that match twice, or none that changes
+            self._change.undo()  # rows match twice, or none changes
             return None
         added = [add for add in added if self._change.live_rows(add)]
         return self._commit(RowRemoval.whole(candidates.adds), added, counted, live - acted, 0)
 
     @staticmethod
     def _counted(observation: Observation) -> tuple[dict[int, int], int]:
-        """How many rows each clause acted on, and how many rows of the table there were."""
+        """How many rows each clause acted on, and how many rows the table had."""
         counts = dict(observation.get)
         rows = int(counts.pop(TARGET_ROWS))
         return {int(name): int(count) for name, count in counts.items()}, rows
@@ -195,7 +197,7 @@ class _Merge:
     # First job
 
     def _candidates(self) -> Candidates:
-        """The files that can have a match; all of them if rows without one count too, or one that is small."""
+        """The files that can have a match; all files if unmatched rows matter too, or if there is one small file."""
         snapshot = self._change.snapshot
         is_one = (
             self._source.at_hand
@@ -207,7 +209,7 @@ class _Merge:
         return find_candidates(self._change, condition)
 
     def _target_condition(self) -> Condition | None:
-        """What the merge's condition asks of the table's columns alone."""
+        """The part of the merge's condition that uses the table's columns only."""
         target = empty_frame(self._spark, self._schema)
         if self._alias is not None:
             target = target.alias(self._alias)
@@ -224,7 +226,7 @@ class _Merge:
             return analyse(self._spark, self._schema, " AND ".join(texts), "MERGE", self._alias)
         except InvalidArgument:
             raise
-        except AnalysisException:  # Spark's own text of an expression is not always one that it can read
+        except AnalysisException:  # Spark can't always parse its own text of an expression
             return None
 
     def _numbered(self, candidates: Candidates) -> DataFrame:
@@ -244,13 +246,13 @@ class _Merge:
 
     @staticmethod
     def _is_plain_deletion(clause: Clause) -> bool:
-        # Deleted twice is deleted: which source row does it makes no difference.
+        # Which source row deletes a row makes no difference.
         return clause.action == "delete" and clause.condition is None
 
     # Second job
 
     def _inserted(self, pairs: Pairs) -> DataFrame | None:
-        """What comes of source rows that match none; None if all of them match."""
+        """The rows to insert for source rows without a match; None if every source row matches."""
         source, number = self._source.frame, self._source.number
         matched = pairs.matched_sources()
         if len(matched) == self._source.rows:
@@ -341,7 +343,7 @@ class _Merge:
         return self._write(frames)
 
     def _new_rows(self, acting: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
-        """What is inserted, and the rows that are updated with their new values."""
+        """The rows to insert, and the updated rows with their new values."""
         rows = self._rows
         frames = [] if inserted is None else [rows.table_columns(inserted)]
         if len(pairs.acting(rows.updating)):
@@ -351,7 +353,7 @@ class _Merge:
     def _rewrite_by_join(
         self, touched: Candidates, frames: Sequence[DataFrame], live: int
     ) -> list[Add] | None:
-        """Written by a join of these files with the source; None, and nothing written, if rows match twice."""
+        """Rewrite these files by a join with the source; None, with nothing written, if rows match twice."""
         observation = Observation()
         added = self._write([*frames, self._rows.stayed(self._numbered(touched), observation)])
         if self._counted(observation)[1] == live:
@@ -360,7 +362,7 @@ class _Merge:
         return None
 
     def _rewritten(self, candidates: Candidates, kept: list[int], acting: DataFrame, acted: int) -> DataFrame:
-        """All rows of these files: updated where a clause says so, without the deleted ones."""
+        """All rows of these files after the merge: updated where a clause acts, without the deleted ones."""
         touched = candidates.only(kept)
         ordinal = F.col(FILE)
         if touched is not candidates:

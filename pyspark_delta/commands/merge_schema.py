@@ -1,4 +1,4 @@
-"""The schema that a merge leaves: where it may grow, by the source's columns that a clause assigns to."""
+"""The schema after a merge with schema evolution, and values that fit it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["grown", "overlaid"]
 
 
 def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None) -> StructType:
-    """The table's schema with the columns and fields of the source that clauses assign to, `*` to all of them."""
+    """The table's schema with the source's columns and fields that clauses assign; `*` assigns all."""
     paths: set[tuple[str, ...]] = set()
     for clause in clauses:
         if clause.when == BY_SOURCE or clause.action == "delete":
@@ -29,9 +29,9 @@ def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], ali
 
 
 def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataType) -> Column:
-    """A value of the source on top of one that a row has: fields that the source does not know stay as they are.
+    """A struct of the source laid over that of a row: fields that the source lacks keep their values.
 
-    So a struct of the row is a struct still where the source has null for it, unless the source knows all its fields.
+    If the source's struct is null, the result is null only if the source has all fields, or the row's struct is null.
     """
     if source_type == wanted or not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return value
@@ -52,7 +52,7 @@ def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataTyp
 
 
 def _lacks(source_type: DataType, wanted: DataType) -> bool:
-    """Whether a struct has fields, at any depth, that another one does not know."""
+    """Whether the source's struct lacks a field of the wanted one, at any depth."""
     if not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return False
     known = ((find(source_type, field.name), field) for field in wanted.fields)
@@ -60,13 +60,13 @@ def _lacks(source_type: DataType, wanted: DataType) -> bool:
 
 
 def _below(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
-    """A path without the name that the merge gives to the table."""
+    """A path without the alias of the table."""
     is_alias = alias is not None and len(path) > 1 and path[0] == alias.lower()
     return path[1:] if is_alias and find(schema, path[0]) is None else path
 
 
 def _only(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
-    """The fields that are named, or have one below them that is."""
+    """The schema's fields that a path names, or that contain such a field."""
     kept = []
     for field in struct.fields:
         below = {path[1:] for path in paths if path[0] == field.name.lower()}

@@ -1,4 +1,4 @@
-"""OPTIMIZE: small files, and files with many deleted rows, become larger ones; the rows stay."""
+"""OPTIMIZE: combine small files, and rewrite files with many deleted rows. The table's rows do not change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_DELETED = 0.05
 
 
 def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = None) -> DataFrame:
-    """Compact the files of the partitions that the filter picks; one row with metrics."""
+    """Compact the files of the partitions that the filter picks; return one row with metrics."""
     started = now_ms()
     with changing(spark, log) as change:
         chosen = chosen_files(change, partition_filter)
@@ -52,7 +52,7 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
 
 
 def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:
-    """The files of the partitions that a filter picks; refuses one that asks for more than partitions."""
+    """The files of the partitions that a filter picks; refuses a filter on other columns."""
     snapshot = change.snapshot
     if partition_filter is None:
         return snapshot.files().adds()
@@ -70,7 +70,7 @@ def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:
 
 
 def target_size(change: Change) -> int:
-    """How large files are to become."""
+    """The size in bytes that new files should have."""
     setting = read_conf(change.spark, _MAX_SIZE)
     if setting is not None:
         return int(setting)
@@ -79,7 +79,7 @@ def target_size(change: Change) -> int:
 
 
 def size_of(text: str) -> int:
-    """A number of bytes, as `128mb` or `1g`."""
+    """The number of bytes in a text such as `128mb` or `1g`."""
     units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
     folded = text.strip().lower().removesuffix("b")
     number, unit = (folded[:-1], units[folded[-1]]) if folded[-1:] in units else (folded, 1)

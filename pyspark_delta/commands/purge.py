@@ -1,4 +1,4 @@
-"""REORG ... APPLY (PURGE): files with deletion vectors are rewritten without the rows that those mark."""
+"""REORG ... APPLY (PURGE): rewrite files with deletion vectors without the deleted rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["purge"]
 
 
 def purge(spark: SparkSession, log: DeltaLog, partition_filter: str | None = None) -> DataFrame:
-    """Rewrite the files of the partitions that the filter picks and that have deleted rows; one row with metrics."""
+    """Rewrite the files with deleted rows in the partitions that the filter picks; return one row with metrics."""
     started = now_ms()
     with changing(spark, log) as change:
         chosen = chosen_files(change, partition_filter)

@@ -1,4 +1,4 @@
-"""RESTORE: files, schema and properties of an older version become the newest version."""
+"""RESTORE: make the files, schema and properties of an older version the newest version."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANSWER = StructType(
 def restore(
     spark: SparkSession, log: DeltaLog, *, version: int | None = None, timestamp: str | None = None
 ) -> DataFrame:
-    """Restore a version, or what was there at a time; one row with numbers."""
+    """Restore a version, or the version at a time; return one row of numbers."""
     with changing(spark, log) as change:
         current = change.snapshot
         wanted = log.snapshot(version=version, timestamp=timestamp)
@@ -88,7 +88,7 @@ def restore(
 
 
 def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> None:
-    """Vacuum may have taken what the older version needs: then nothing is restored."""
+    """Raise MissingDataFile if vacuum has deleted files of the older version."""
     places = [absolute_path(add.path, wanted.path) for add in adds]
     vectors = [
         vector_file(add.deletion_vector, wanted.path) for add in adds if add.deletion_vector is not None
@@ -105,7 +105,7 @@ def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> N
 
 
 def _protocol_for_both(current: Protocol, wanted: Protocol) -> Protocol:
-    """A protocol for both: features are never taken away, since older versions stay readable."""
+    """A protocol that fits both versions. It drops no feature, because older versions must stay readable."""
     if wanted == current:
         return current
     if writer_features(wanted) <= writer_features(current) and reader_features(wanted) <= reader_features(

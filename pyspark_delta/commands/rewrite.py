@@ -1,4 +1,4 @@
-"""Rewriting files without changing rows, bin by bin: what optimize, z-order and purge have in common."""
+"""Rewrite files without changing rows, bin by bin: shared by optimize, z-order and purge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pyspark_delta.scan import scan
 __all__ = ["ANSWER", "Bins", "answer", "by_partition", "packed_bins", "rewrite"]
 
 Bins = Sequence[Sequence[Add]]
-# So many bins go into one job: each is a part of its plan, and a task.
+# The number of bins in one job; each is a part of the plan and a task.
 BINS_IN_A_JOB = 64
 JOBS_AT_ONCE = 4
 _UNION = "spark.sql.unionOutputPartitioning"
@@ -90,7 +90,7 @@ ANSWER = StructType([StructField("path", StringType()), StructField("metrics", _
 
 
 def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
-    """Files that share their partition values."""
+    """Group files by their partition values."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = defaultdict(list)
     for add in adds:
         groups[tuple(sorted(add.partition_values.items()))].append(add)
@@ -98,7 +98,7 @@ def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
 
 
 def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
-    """Small files put together, smallest first, until a file would grow beyond the limit."""
+    """Groups of small files, smallest first, each up to the size limit."""
     current: list[Add] = []
     size = 0
     for add in sorted(adds, key=lambda action: action.size):
@@ -114,7 +114,7 @@ def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
 def rewrite(
     change: Change, bins: Bins, shape: Callable[[DataFrame, Sequence[Add]], DataFrame] | None = None
 ) -> list[Add]:
-    """Write each bin as files of its own; by default one. A few jobs, each of many bins."""
+    """Write each bin as files of its own, by default one. There are a few jobs, each of many bins."""
     shape = shape or (lambda frame, _: frame.coalesce(1))
     batches = [bins[start : start + BINS_IN_A_JOB] for start in range(0, len(bins), BINS_IN_A_JOB)]
 
@@ -134,7 +134,7 @@ def rewrite(
 
 @contextmanager
 def _apart(spark: SparkSession) -> Iterator[None]:
-    """Spark puts the parts of a union together where each is one partition; here they stay files of their own."""
+    """Keep the parts of a union in separate files. Spark would merge parts that have one partition each."""
     before = spark.conf.get(_UNION, "true")
     spark.conf.set(_UNION, "false")
     try:
@@ -176,7 +176,7 @@ def answer(
     started_ms: int,
     z_ordered: bool = False,
 ) -> DataFrame:
-    """What optimize tells: one row, in the shape of delta-spark's."""
+    """The result row of optimize, in delta-spark's shape."""
     snapshot = change.snapshot
     old = [add for files in bins for add in files]
     rewritten = {"num": len(old), "size": total(old)}

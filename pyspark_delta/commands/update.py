@@ -1,4 +1,4 @@
-"""UPDATE: the rows that a condition picks take new values, computed from the old ones."""
+"""UPDATE: give the rows that a condition picks new values, computed from the old ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def update(
     condition: str | Column | None = None,
     alias: str | None = None,
 ) -> dict[str, int]:
-    """Update the rows that the condition picks, all without one; the metrics, as the history has them."""
+    """Update the rows that the condition picks, all rows without a condition; return the metrics of the history."""
     with changing(spark, log) as change:
         change.refuse_if_append_only("UPDATE")
         schema = change.snapshot.schema
@@ -45,7 +45,7 @@ def update(
 
 
 class _Update:
-    """One update, ending in a commit unless no row was picked."""
+    """One update. It ends in a commit unless no row was picked."""
 
     def __init__(self, change: Change, condition: Condition, tree: Tree, alias: str | None) -> None:
         self._change = change
@@ -55,7 +55,7 @@ class _Update:
         self._timer = Timer()
 
     def of(self, candidates: Candidates) -> dict[str, int]:
-        """Update what these files have."""
+        """Update the rows of these files."""
         whole_candidates = self._whole(candidates)
         if whole_candidates is not None:
             return self._rewrite(
@@ -77,16 +77,16 @@ class _Update:
         return self._sift(candidates, rows, counts) or self._rewrite(candidates, counts)
 
     def nothing(self) -> dict[str, int]:
-        """No row is picked: what does not resolve or fit is refused all the same."""
+        """Change nothing, but refuse values that do not resolve or fit."""
         self.updated(empty_frame(self._change.spark, self._change.snapshot.schema))
         return {}
 
     def updated(
         self, frame: DataFrame, *, picked_only: bool = False, counting: Observation | None = None
     ) -> DataFrame:
-        """The rows of a frame with their new values; the others unchanged, or not at all.
+        """The rows of a frame with their new values; the others unchanged, or left out.
 
-        `counting` learns how many rows were picked, as `rows`, from the job that computes the frame.
+        `counting` receives the number of picked rows as `rows`, from the job that computes the frame.
         """
         change, condition = self._change, self._condition
         schema = change.snapshot.schema
@@ -101,7 +101,7 @@ class _Update:
         picked = F.lit(True) if picked_only or condition.constant else condition.picked
         if is_plain(change.spark, schema):
             return self._plainly(frame.select("*", picked.alias(flag)), flag, counting)
-        # The user's expressions under the user's settings, for picked rows alone; then casts that fail.
+        # The user's expressions run under the user's settings, for picked rows only; then casts run strictly.
         values = [
             F.when(
                 picked, assigned_value(F.col(quoted(field.name)), field.dataType, self._tree[field.name])
@@ -133,7 +133,7 @@ class _Update:
             )
 
     def _plainly(self, frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
-        """The same where a cast is all that a value needs: its type need not be asked for."""
+        """As `updated`, if a cast is all that each value needs; Spark then analyses one frame instead of three."""
         frame = _counted(frame, flag, counting)
         columns = []
         for field in self._change.snapshot.schema.fields:
@@ -163,7 +163,7 @@ class _Update:
         return frame.where(self._condition.column)
 
     def _at_once(self, candidates: Candidates) -> dict[str, int]:
-        """One small file is written anew at once; how many rows it was for shows then, which saves a job."""
+        """Rewrite one small file without searching it first. The result shows how many rows were picked."""
         counting = Observation()
         added = self._change.write(self.updated(candidates.frame(with_position=False), counting=counting))
         updated = int(counting.get["rows"])
@@ -194,7 +194,7 @@ class _Update:
     def _sift(
         self, candidates: Candidates, rows: Mapping[int, BitMap64], counts: Mapping[int, int]
     ) -> dict[str, int] | None:
-        """Few of many rows: these in files of their own, the others copied as they are; None if Spark must."""
+        """Write picked rows to new files and copy the others with Arrow; None if there are too many, or Arrow can't."""
         live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in counts}
         if not counts or LIVE_ROWS_PER_CHANGE * sum(counts.values()) > sum(live.values()):
             return None
@@ -238,7 +238,7 @@ class _Update:
 
 
 def _counted(frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
-    """The frame; who counts learns how many of its rows have the flag, as `rows`."""
+    """The frame; `counting` receives the number of rows with the flag, as `rows`."""
     if counting is None:
         return frame
     return frame.observe(counting, F.expr(f"count_if({flag}) as rows"))

@@ -1,9 +1,11 @@
-"""VACUUM: files that no version within the retention needs are deleted.
+"""VACUUM: delete files that no version within the retention needs.
 
-A file is needed if it, or its deletion vector, belongs to the newest version or was removed within the retention.
-Others go once they are as old as the retention: younger ones may belong to a writer that has not committed yet. What is
-hidden (begins with `_` or `.`) is somebody else's, but for what writers of ours had in work when they were killed: that
-goes when it is as old as the retention, and a day at least. Links stay.
+A file is needed if it belongs to the newest version or was removed within the retention. The same holds for deletion
+vectors. Other files are deleted once they are older than the retention. Younger files may belong to a writer that has
+not committed yet.
+
+Names that begin with `_` or `.` are hidden, and vacuum leaves them alone. The exception is what a killed writer of this
+engine left: that is deleted if it is older than both the retention and one day. Links stay.
 """
 
 from __future__ import annotations
@@ -47,17 +49,17 @@ _STAGED = re.compile(r"\..+\.[0-9a-f]{32}\.tmp")
 
 @dataclass(frozen=True, slots=True)
 class UnneededFiles:
-    """What is to be deleted, as absolute paths."""
+    """The files and folders to delete, as absolute paths."""
 
     files: tuple[str, ...]
     size: int
-    folders: tuple[str, ...]  # those that were empty already, or will be; the inner ones first
+    folders: tuple[str, ...]  # empty now or after the deletion; inner ones first
 
 
 def vacuum(
     spark: SparkSession, log: DeltaLog, retention_hours: float | None = None, *, dry_run: bool = False
 ) -> DataFrame:
-    """Delete what is not needed, or with `dry_run` only tell it: one row a file then, else an empty frame."""
+    """Delete unneeded files and return an empty frame; with `dry_run`, only return one row for each such file."""
     snapshot = log.update()
     snapshot.check_writable()
     retention = _retention_ms(spark, snapshot, retention_hours)
@@ -92,9 +94,9 @@ def vacuum(
 def find_unneeded_files(
     spark: SparkSession | None, log: DeltaLog, snapshot: Snapshot, cutoff_ms: int, now: int
 ) -> UnneededFiles:
-    """What may go, given that everything removed since the cutoff is kept.
+    """The files to delete, if everything removed since the cutoff is kept.
 
-    Folders are listed several at a time, very many of them by Spark, level by level; what comes back is old.
+    Folders are listed level by level, several at a time; Spark lists them if there are very many.
     """
     root = log.path
     needed = _needed_paths(log, snapshot, cutoff_ms)
@@ -124,10 +126,10 @@ def find_unneeded_files(
 
 
 def delete_unneeded_files(spark: SparkSession, unneeded: UnneededFiles) -> int:
-    """Delete it; how many files went."""
+    """Delete the files and folders; return how many files were deleted."""
     deleted = sum(parallel.map_items(spark, unneeded.files, _remove))
     for folder in unneeded.folders:
-        storage_of(folder).remove_folder(folder)  # not where a writer has come, or something hidden is in it
+        storage_of(folder).remove_folder(folder)  # fails, as it should, if a writer or a hidden file is there
     return deleted
 
 
@@ -141,16 +143,16 @@ def _remove(place: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _FolderContent:
-    """What was found in a folder."""
+    """The old files of a folder and the folders below it."""
 
-    old: dict[str, int]  # places of files that are old enough to go, and their sizes
-    below: tuple[str, ...]  # folders to look into; for an unfinished write, those that go
-    is_old: bool = False  # the folder, and every file in it
+    old: dict[str, int]  # files old enough to delete, with their sizes
+    below: tuple[str, ...]  # folders to list next; for an unfinished write, folders to delete
+    is_old: bool = False  # the folder and every file in it are old
     unfinished: tuple[str, ...] = ()
 
 
 def _list_folder(cutoff_ms: int, folder: str) -> _FolderContent:
-    """The files of a folder that are not hidden and older than the cutoff, and its folders."""
+    """The files of a folder that are not hidden and older than the cutoff, and the folders to list next."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
     below, unfinished = [], []
@@ -174,7 +176,7 @@ def _list_folder(cutoff_ms: int, folder: str) -> _FolderContent:
 
 
 def _list_unfinished_write(young_ms: int, folder: str) -> _FolderContent:
-    """All that an unfinished write left, if nothing of it is young; else its writer may be at work."""
+    """Everything that an unfinished write left; nothing if any of it is young, as its writer may be at work."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
     folders: list[str] = []
@@ -184,7 +186,7 @@ def _list_unfinished_write(young_ms: int, folder: str) -> _FolderContent:
         folders.append(place)
         try:
             newest = storage.entry(place).mtime_ms
-        except FileNotFoundError:  # its writer has taken it away
+        except FileNotFoundError:  # its writer deleted it
             return _FolderContent({}, ())
         for entry in storage.entries(place):
             newest = max(newest, entry.mtime_ms)
@@ -198,7 +200,7 @@ def _list_unfinished_write(young_ms: int, folder: str) -> _FolderContent:
 
 
 def _list_staged_files(root: str, young_ms: int) -> dict[str, int]:
-    """Files on their way to their names in the log, or beside the data, whose writer was killed."""
+    """Old staging files of the log, or beside the data, whose writer was killed before it renamed them."""
     return {
         f"{folder}/{entry.name}": entry.size
         for folder in (root, f"{root}/{LOG}")
@@ -231,7 +233,7 @@ def _is_retention_checked(spark: SparkSession) -> bool:
 
 
 def _needed_paths(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
-    """Absolute paths of files that stay, deletion vectors among them."""
+    """Absolute paths of the files to keep, deletion vectors included."""
     root = log.path
     needed: set[str] = set(snapshot.files().paths())
     live = snapshot.files()
@@ -246,14 +248,17 @@ def _needed_paths(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]
         needed.add(absolute_path(remove.path, root))
         if remove.deletion_vector is not None:
             needed.add(vector_file(remove.deletion_vector, root) or "")
-    # The same file may be known by another path: through a link, or by an absolute one.
+    # The log may name a file by another path: through a link, or absolute.
     real = storage_of(root).real(root)
     elsewhere = {storage_of(path).real(path) for path in needed if path and not path.startswith(f"{root}/")}
     return needed | {f"{root}{path.removeprefix(real)}" for path in elsewhere if path.startswith(f"{real}/")}
 
 
 def _expired_removals(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
-    """Removals within an asked retention that is longer than the table's: checkpoints forget them, commits may tell."""
+    """Removals within a requested retention that is longer than the table's.
+
+    Checkpoints no longer have them, but commits may.
+    """
     if cutoff_ms >= snapshot.tombstone_cutoff(now_ms()):
         return
     for entry in log.history():

@@ -1,4 +1,4 @@
-"""New values on their way into the table's columns: cast as SQL assigns, failing where a value does not fit."""
+"""Cast new values to the table's columns as SQL assigns them; a value that does not fit fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSI = "spark.sql.ansi.enabled"
 
 
 def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
-    """A frame whose columns are, in order, the values for those of the table; under the table's names and types."""
+    """A frame whose columns are, in order, the table's new values, under the table's names and types."""
     differences: list[str] = []
     frame = frame.toDF(*(str(index) for index in range(len(schema.fields))))
     columns = [
@@ -45,9 +45,9 @@ def fit(
     *,
     grows: bool = False,
 ) -> Column:
-    """A value as the type of its column, structs by the names of their fields; `differences` gets what can't be.
+    """A value cast to the type of its column, structs by field name. `differences` receives what does not fit.
 
-    Where the type has grown, fields that the value lacks are null.
+    If the table's type has grown, fields that the value lacks are null.
     """
     if source_type == wanted:
         return value
@@ -93,7 +93,7 @@ def fit(
 
 
 def fresh_names(taken: Sequence[str], *stems: str) -> list[str]:
-    """Names for columns of our own that no column of the user has."""
+    """Names for extra columns that collide with no column of the user's."""
     used = {name.lower() for name in taken}
     names = []
     for stem in stems:
@@ -106,7 +106,7 @@ def fresh_names(taken: Sequence[str], *stems: str) -> list[str]:
 
 @contextmanager
 def strict(spark: SparkSession) -> Iterator[None]:
-    """Casts made in here fail rather than wrap or give null, whatever the session says."""
+    """A context in which casts fail on bad values, whatever the session's settings."""
     before = spark.conf.get(ANSI)
     if before == "true":
         yield
@@ -150,7 +150,7 @@ def _fit_struct(
         for field in source_type.fields
         if find(wanted, field.name) is None
     ]
-    # A struct that is null stays null, and does not become one of nulls.
+    # A null struct stays null and does not become a struct of nulls.
     return F.when(value.isNotNull(), F.struct(*parts)) if parts else value
 
 
@@ -163,9 +163,9 @@ def _has_struct(data_type: DataType) -> bool:
 
 
 def is_plain(spark: SparkSession, schema: StructType) -> bool:
-    """Whether a cast under the user's settings says it all: it fails as ours must, and no type has fields to fit.
+    """Whether a cast under the session's settings is enough: it fails on bad values, and no type has fields to fit.
 
-    Spark then analyses one frame where it analyses three, which is most of what a change of few rows takes.
+    Spark then analyses one frame instead of three, which takes most of the time of a change of few rows.
     """
     nested = (StructType, ArrayType, MapType)
     return (
@@ -175,5 +175,5 @@ def is_plain(spark: SparkSession, schema: StructType) -> bool:
 
 
 def columns_of(schema: StructType) -> list[Column]:
-    """The columns of a table, whatever their names."""
+    """The columns of a table as Columns, whatever their names."""
     return [F.col(quoted(field.name)) for field in schema.fields]

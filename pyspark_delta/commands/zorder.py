@@ -1,7 +1,7 @@
-"""Z-ORDER: rows that are near to each other in several columns come into the same files.
+"""Z-ORDER: put rows that are close in several columns into the same files.
 
-Each column's values are cut into ranges of about as many rows, found from a sample; the bits of the ranges' numbers are
-interleaved into one number, by which the rows are sorted.
+A sample gives ranges of each column's values with about as many rows each. The bits of the range numbers are
+interleaved into one number, and the rows are sorted by that number.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from pyspark_delta.schema import find, path_text
 __all__ = ["zorder"]
 
 SAMPLED_ROWS = 100_000
-MOST_BITS = 8  # 255 cuts a column: finer ranges than there are files in any but the largest tables
+MOST_BITS = 8  # 255 cuts for each column: more ranges than most tables have files
 _NUMBER_BITS = 62
 
 
 def zorder(
     spark: SparkSession, log: DeltaLog, columns: Sequence[str], partition_filter: str | None = None
 ) -> DataFrame:
-    """Rewrite all files of the partitions that the filter picks in the z-order of the columns."""
+    """Rewrite all files of the partitions that the filter picks, in the z-order of the columns."""
     started = now_ms()
     with changing(spark, log) as change:
         schema = change.snapshot.schema
@@ -67,7 +67,7 @@ def zorder(
         sample = scan(spark, change.snapshot, Files.of(everything, log.path))
         rows = sum(map(change.physical_rows, everything))
         if rows > SAMPLED_ROWS:
-            # From all of them: the first rows of a table in the order of time tell nothing of the last.
+            # Sample all files: in a table ordered by time, the first rows say nothing about the last.
             sample = sample.sample(SAMPLED_ROWS / rows, seed=rows)
         values = [_sortable(path, _type(schema, path)) for path in paths]
         cuts = [_cuts(sample, value, len(paths)) for value in values]
@@ -119,7 +119,7 @@ def _type(schema: StructType, path: tuple[str, ...]) -> DataType:
 
 
 def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
-    """A column as numbers or texts in the same order, such as Python can hold all of."""
+    """A column as numbers or texts in the same order, in types that Python can represent in full."""
     column = F.col(quoted(path[0]))
     for part in path[1:]:
         column = column.getField(part)
@@ -135,7 +135,7 @@ def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
 
 
 def _cuts(frame: DataFrame, value: Column, columns: int) -> list[Column]:
-    """Values between ranges of about as many rows, as literals."""
+    """The values between ranges of about as many rows, as SQL literals."""
     ranges = 1 << min(MOST_BITS, _NUMBER_BITS // columns)
     values = frame.select(value.alias("value")).where(F.col("value").isNotNull())
     tiles = values.selectExpr("value", f"ntile({ranges}) OVER (ORDER BY value) AS tile")
@@ -150,7 +150,7 @@ def _cuts(frame: DataFrame, value: Column, columns: int) -> list[Column]:
 
 
 def _rank(value: Column, cuts: Sequence[Column], low: int, high: int) -> Column:
-    """In which range a value is: a search that halves, written out."""
+    """The number of the range that a value is in, as an unrolled binary search."""
     if low == high:
         return F.lit(low)
     middle = (low + high + 1) // 2

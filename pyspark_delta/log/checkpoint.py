@@ -1,7 +1,7 @@
-"""Reading checkpoints in every form: one file or many parts, V2 as Parquet or JSON, with or without sidecars.
+"""Read checkpoints in every form: one file or many parts, V2 as Parquet or JSON, with or without sidecars.
 
-The columns go from Parquet into the state without becoming Python objects. Row groups whose footer says that they have
-nothing of a kind are not read for it.
+Columns go from Parquet into the state without becoming Python objects. If a row group's footer shows that it has no
+action of a kind, it is not read for that kind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_checkpoint", "sidecars_of"]
 
-# A column of each kind of action that is never null where the action is there.
+# For each kind of action, a column that is null only if the row has another kind.
 _PROBES = {
     "protocol": "minReaderVersion",
     "metaData": "id",
@@ -45,9 +45,9 @@ _FILES = ("add", "remove")
 
 
 def read_checkpoint(store: LogStore, checkpoint: Checkpoint, spark: SparkSession | None = None) -> State:
-    """The state that the checkpoint holds; CorruptCheckpoint if it can't be read, FileNotFoundError if it has gone.
+    """Return the state in the checkpoint; CorruptCheckpoint if it can't be read, FileNotFoundError if it is gone.
 
-    With a session, the files of a very large one are left to Spark.
+    With a session, Spark reads the files of a very large checkpoint.
     """
     reader = _CheckpointReader()
     parquet = []
@@ -78,7 +78,7 @@ def read_checkpoint(store: LogStore, checkpoint: Checkpoint, spark: SparkSession
 
 
 class _CheckpointReader:
-    """What has been read so far."""
+    """Collects the actions of a checkpoint's files."""
 
     def __init__(self) -> None:
         self.overlay = Overlay()
@@ -135,12 +135,12 @@ def _open(store: LogStore, name: str) -> pq.ParquetFile:
     path = name if name.startswith("/") else store.local_path(name)
     if path is None:
         return pq.ParquetFile(io.BytesIO(store.read(name)), coerce_int96_timestamp_unit="us")
-    # Spark's old timestamps, in columns of statistics, reach beyond the years that nanoseconds do.
+    # Old Spark timestamps in statistics columns can be outside of the years that nanoseconds can represent.
     return pq.ParquetFile(pa.OSFile(path), pre_buffer=False, coerce_int96_timestamp_unit="us")
 
 
 def _present(file: pq.ParquetFile, group: int) -> set[str]:
-    """The kinds of action that this row group may have, by the footer."""
+    """The kinds of action that this row group may have, according to the footer."""
     metadata = file.metadata.row_group(group)
     present = set()
     for index in range(metadata.num_columns):
@@ -172,7 +172,7 @@ def _file_actions(file: pq.ParquetFile, group: int, kind: str, schema: pa.Schema
 
 
 def _rows(chunk: pa.StructArray) -> pa.Table:
-    """The rows that have the action: a slice if they stand together, which copies nothing."""
+    """The rows that have the action; a slice without copying if they are contiguous."""
     probe = _child(chunk, "path")
     absent = probe.null_count
     if absent:
@@ -200,12 +200,12 @@ def _concatenated(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Ta
 
 
 def _without_nulls(value: Any) -> Any:
-    """Parquet has a null for each field that JSON leaves out; values of maps stay as they are."""
+    """The body without null fields, which JSON would leave out; values of maps stay as they are."""
     return {name: part for name, part in value.items() if part is not None}
 
 
 def sidecars_of(store: LogStore, checkpoint: Checkpoint) -> list[str]:
-    """The sidecars that a checkpoint names."""
+    """The paths of a checkpoint's sidecars."""
     reader = _CheckpointReader()
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"

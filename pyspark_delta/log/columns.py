@@ -1,4 +1,4 @@
-"""The state's columns: adds and removes as Arrow tables of one fixed shape, made from JSON or from checkpoints."""
+"""The state's columns: adds and removes as Arrow tables of one fixed schema, made from JSON or checkpoints."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ REMOVE = pa.schema(
 
 
 def empty(schema: pa.Schema) -> pa.Table:
-    """No rows."""
+    """A table without rows."""
     return schema.empty_table()
 
 
@@ -67,7 +67,7 @@ def from_bodies(actions: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.T
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table as some writer's checkpoint has it, in our shape: absent columns as nulls, the rest left out."""
+    """A table from another writer's checkpoint in our schema; missing columns are null, others are dropped."""
     columns = []
     for field in schema:
         index = table.schema.get_field_index(field.name)
@@ -80,12 +80,12 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
-    """Arrow's cast, also between structs that have other fields."""
+    """Arrow's cast, also between structs with different fields."""
     return pa.chunked_array([_cast(chunk, target) for chunk in column.chunks], target)
 
 
 def bodies(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows as JSON bodies again: what is null is left out, maps are dictionaries."""
+    """The rows as JSON bodies: nulls are left out, maps are dictionaries."""
     for row in table.to_pylist(maps_as_pydicts="strict"):
         body = {name: value for name, value in row.items() if value is not None}
         vector = body.get("deletionVector")
@@ -95,7 +95,7 @@ def bodies(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def vector_ids(column: pa.ChunkedArray) -> list[str | None]:
-    """What tells the deletion vectors of these files apart; None where there is none."""
+    """The unique ids of the files' deletion vectors; None for files without one."""
     if column.null_count == len(column):
         return [None] * len(column)
     return [_vector_id(vector) for vector in column.to_pylist()]
@@ -108,7 +108,7 @@ def keys(table: pa.Table) -> list[tuple[str, str | None]]:
 
 
 def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list[int]:
-    """In which rows these keys are; the table's paths are read once, by Arrow."""
+    """The row numbers of these keys; Arrow reads the table's paths once."""
     wanted_keys = set(wanted)
     if not wanted_keys or len(table) == 0:
         return []
@@ -125,7 +125,7 @@ def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list
 
 
 def without(table: pa.Table, rows: Sequence[int]) -> pa.Table:
-    """The table less these rows."""
+    """The table without these rows."""
     if not rows:
         return table
     stays = np.ones(len(table), dtype=bool)

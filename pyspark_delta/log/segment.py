@@ -1,4 +1,4 @@
-"""Which files of the log make up a version: the newest complete checkpoint, and the commits or compactions after it."""
+"""Choose the log files that make up a version: the newest complete checkpoint, and later commits or compactions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class CommitRange:
-    """A commit, or a compaction of several."""
+    """A commit, or a compaction of several commits."""
 
     first: int
     last: int
@@ -35,7 +35,7 @@ class CommitRange:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What has to be read for a version."""
+    """The files to read for a version."""
 
     version: int
     checkpoint: Checkpoint | None
@@ -43,7 +43,7 @@ class Segment:
 
 
 class Listing:
-    """A listing of `_delta_log`, sorted by what the names say; names that mean nothing here are left out."""
+    """A listing of `_delta_log`, sorted by kind; unknown names are ignored."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.commits: dict[int, str] = {}
@@ -70,7 +70,7 @@ class Listing:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to make a version of."""
+        """Whether there are no files to make a version of."""
         return not self.commits and not self.checkpoints
 
     @property
@@ -81,7 +81,7 @@ class Listing:
 
     @property
     def earliest(self) -> int:
-        """The oldest version that can be made of these files; `latest` if nothing below it can."""
+        """The oldest version that these files can make; `latest` if there is none below it."""
         first = min(self.commits, default=None)
         if first == 0:
             return 0
@@ -90,7 +90,7 @@ class Listing:
     def segment(
         self, version: int | None = None, *, without: Collection[Checkpoint] = (), compacted: bool = True
     ) -> Segment:
-        """The files for a version, by default the newest; `without` checkpoints that turned out to be bad."""
+        """The files for a version, by default the newest; `without` has the checkpoints that are damaged."""
         if self.is_empty:
             raise EmptyLog("the log has no commit and no checkpoint")
         target = self.latest if version is None else version
@@ -139,7 +139,7 @@ class Listing:
 
 
 def _copy(file: CheckpointFile) -> str:
-    """What the files of one checkpoint have in common, among several checkpoints of a version."""
+    """What identifies one of several checkpoints of the same version."""
     return f"{file.form}{file.parts}" if file.form != "uuid" else file.name
 
 

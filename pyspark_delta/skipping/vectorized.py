@@ -1,8 +1,8 @@
-"""Bounds of very many files at once: which of them certainly have no row that a predicate picks.
+"""Skip many files at once by their bounds: find those that certainly have no row for a predicate.
 
-Statistics are JSON texts, one a file, and parsing each in Python costs several microseconds. Here Arrow parses the
-bounds of the predicate's columns into columns, and the comparisons that rule most files out are made on those. Whatever
-is not plain rules nothing out; the judge of single files (`skipping`) has the last word on the files that stay.
+Statistics are one JSON text for each file, and parsing each in Python takes several microseconds. Here Arrow parses the
+bounds of the predicate's columns into columns, and plain comparisons on those exclude most files. Other conditions
+exclude nothing here; `exact` then checks the remaining files one by one.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from pyspark_delta.predicates import And, Comparison, In, Or, Path, Predicate
 __all__ = ["certainly_none"]
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-# Where a column's bounds are in the statistics, and its type; None for what has none (a partition column, an unknown).
+# The path of a column's bounds in the statistics, and its type; None for partition columns and unknown columns.
 Place = Callable[[Path], tuple[Path, DataType] | None]
 
 _CHUNK = 100_000
-_SLACK_US = 999  # a writer may have cut a time to milliseconds
+_SLACK_US = 999  # a writer may have truncated a time to milliseconds
 _FEW_VALUES = 16
 
 
 def certainly_none(stats: pa.Array, predicate: Predicate, place: Place) -> Mask:
-    """True for the files whose statistics say that no row makes the predicate true."""
+    """A mask that is true for the files whose statistics prove that no row makes the predicate true."""
     wanted: dict[Path, DataType] = {}
     for column in _compared_columns(predicate):
         if (location := place(column)) is not None and _read_as(location[1]) is not None:
@@ -70,7 +70,7 @@ class _Bounds:
 
 
 class _BoundsEvaluator:
-    """Judges the files of one piece."""
+    """Evaluates a predicate on the bounds of a chunk of files."""
 
     def __init__(self, bounds: Mapping[Path, _Bounds], place: Place, count: int) -> None:
         self._bounds = bounds
@@ -119,7 +119,7 @@ class _BoundsEvaluator:
 
 
 def _sides(bounds: _Bounds, value: Any, kind: DataType) -> tuple[Callable[..., Mask], Callable[..., Mask]]:
-    """Whether all values are (strictly) above the value, so that none is below; and the other way round."""
+    """Two functions: whether all values are (strictly) above the value, and whether all are (strictly) below it."""
 
     def below(*, strictly: bool) -> Mask:
         return _mask((pc.greater if strictly else pc.greater_equal)(bounds.low, value))
@@ -128,7 +128,7 @@ def _sides(bounds: _Bounds, value: Any, kind: DataType) -> tuple[Callable[..., M
         if isinstance(kind, FloatType | DoubleType):  # NaN is above every maximum
             return np.zeros(len(bounds.high), dtype=bool)
         under = _mask((pc.less if strictly else pc.less_equal)(bounds.high, value))
-        if isinstance(value, str):  # a maximum may be the beginning of texts that go on
+        if isinstance(value, str):  # a maximum may be a truncated text
             begins = [value[:end] for end in range(len(value) + 1)]
             under &= ~_mask(pc.is_in(bounds.high, value_set=pa.array(begins, pa.string())))
         return under
@@ -142,7 +142,7 @@ def _mask(array: pa.Array) -> Mask:
 
 
 def _fits(value: Any, kind: DataType) -> bool:
-    """Whether the value is of the kind that the bounds are read as."""
+    """Whether the value has the type as which the bounds are read."""
     if isinstance(kind, StringType):
         return isinstance(value, str)
     if isinstance(kind, FloatType | DoubleType):
@@ -157,7 +157,7 @@ def _compared_columns(predicate: Predicate) -> list[Path]:
 
 
 def _read_as(kind: DataType) -> pa.DataType | None:
-    """The type to parse a column's bounds as; None for those that are left to the judge of single files."""
+    """The Arrow type for a column's bounds; None for columns that are left to `exact`."""
     if isinstance(kind, ByteType | ShortType | IntegerType | LongType):
         return pa.int64()
     if isinstance(kind, FloatType | DoubleType):
@@ -171,7 +171,7 @@ def _read_as(kind: DataType) -> pa.DataType | None:
 
 
 def _parse_bounds(stats: pa.Array, wanted: Mapping[Path, DataType]) -> dict[Path, _Bounds] | None:
-    """The bounds of columns; None where a text is not what Arrow can parse so."""
+    """The bounds of the columns; None if Arrow can't parse a text."""
     plain = pc.fill_null(stats, "{}")
     plain = pc.if_else(pc.equal(plain, ""), "{}", plain)
     if pc.any(pc.match_substring_regex(plain, r"[\n\r]")).as_py():
@@ -221,7 +221,7 @@ def _inside(column: pa.ChunkedArray, path: Path) -> pa.Array:
 
 
 def _bound(texts: pa.Array, kind: DataType, side: int) -> pa.Array:
-    """Bounds as numbers (days, microseconds) or texts, moved outwards by what a text can have lost."""
+    """Bounds as numbers (days, microseconds) or texts, widened by what a text can have lost."""
     if isinstance(kind, DateType):
         return texts.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     if isinstance(kind, TimestampType | TimestampNTZType):
