@@ -16,6 +16,8 @@ from pyspark_delta import DeltaTable, write
 from pyspark_delta.log.delta_log import DeltaLog
 
 WEEK = 8 * 24 * 3600
+VECTORS = {"delta.enableDeletionVectors": "true"}
+Row = tuple[Any, ...]
 
 
 def numbers(spark: Any, *values: int | None) -> Any:
@@ -63,3 +65,61 @@ def actions(path: str, kind: str) -> list[dict[str, Any]]:
     newest = max(Path(path, "_delta_log").glob("*.json"))
     lines = [json.loads(line) for line in newest.read_text().splitlines()]
     return [line[kind] for line in lines if kind in line]
+
+
+def frame(spark: Any, **columns: list[Any]) -> Any:
+    types = {int: pa.int64(), str: pa.string(), float: pa.float64(), bool: pa.bool_()}
+    arrays = {}
+    for name, values in columns.items():
+        kind = next((type(value) for value in values if value is not None), int)
+        arrays[name] = pa.array(values, types[kind])
+    return spark.createDataFrame(pa.table(arrays))
+
+
+def make_table(
+    spark: Any,
+    path: str,
+    properties: dict[str, str],
+    partition_by: tuple[str, ...] = (),
+    **columns: list[Any],
+):
+    write(frame(spark, **columns).coalesce(1), path, partition_by=partition_by, properties=properties)
+    return DeltaTable.forPath(spark, path)
+
+
+def rows(path: str, spark: Any) -> list[Row]:
+    """What we read, which must be what deltalake reads."""
+    ours = sorted((tuple(row) for row in DeltaTable.forPath(spark, path).toDF().collect()), key=repr)
+    theirs = pa.table(QueryBuilder().register("t", Deltalake(path)).execute("select * from t").read_all())
+    names = DeltaTable.forPath(spark, path).toDF().columns
+    columns = [theirs[name].to_pylist() for name in names]
+    assert sorted(zip(*columns, strict=True), key=repr) == ours
+    assert DeltaTable.forPath(spark, path).count() == len(ours)
+    return ours
+
+
+def commit(path: str) -> dict[str, list[dict[str, Any]]]:
+    """The newest commit, its actions by kind."""
+    newest = max(each for each in Path(path, "_delta_log").glob("*.json"))
+    found: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "commitInfo": []}
+    for line in newest.read_text().splitlines():
+        for kind, body in json.loads(line).items():
+            found.setdefault(kind, []).append(body)
+    return found
+
+
+def metrics(path: str) -> dict[str, int]:
+    return {name: int(value) for name, value in commit(path)["commitInfo"][0]["operationMetrics"].items()}
+
+
+def data_files(path: str) -> set[str]:
+    return {str(each) for each in Path(path).rglob("*.parquet") if "_delta_log" not in each.parts}
+
+
+def version(path: str) -> int:
+    return DeltaLog.for_path(path).update().version
+
+
+def job_count(spark: Any) -> int:
+    """The number of Spark jobs that the session has run so far."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().nextJobId())

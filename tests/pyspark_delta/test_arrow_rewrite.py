@@ -16,8 +16,7 @@ from pyspark_delta import DeltaTable, arrow_rewrite, read, write
 from pyspark_delta.commands import file_candidates
 from pyspark_delta.commands.alter import set_properties
 from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta.test_changes import metrics
-from tests.pyspark_delta.test_merge_at_once import jobs
+from tests.pyspark_delta.small_tables import job_count, metrics
 
 pytestmark = pytest.mark.slow
 
@@ -59,9 +58,9 @@ def test_what_arrow_leaves_is_what_spark_would_leave(spark, tmp_path, monkeypatc
     ours, sparks = str(tmp_path / "ours"), str(tmp_path / "sparks")
     one, other = made(spark, ours, **options), made(spark, sparks, **options)
     shapes = {tuple(str(footer.schema).splitlines()[2:]) for footer in footers(ours)}
-    before = jobs(spark)
+    before = job_count(spark)
     one.delete("id in (4, 7, 20)")
-    assert jobs(spark) == before + 1, "rows are looked for by a job, and no job writes"
+    assert job_count(spark) == before + 1, "rows are looked for by a job, and no job writes"
     monkeypatch.setattr(arrow_rewrite, "MOST_BYTES", 0)
     other.delete("id in (4, 7, 20)")
     assert all(footer.created_by.startswith("parquet-cpp") for footer in footers(ours))

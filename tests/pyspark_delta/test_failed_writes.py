@@ -19,7 +19,7 @@ from deltalake import write_deltalake
 from pyspark_delta import DeltaTable, read, write
 from pyspark_delta.exceptions import StorageFailure
 from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta import changes
+from tests.pyspark_delta import folder_watch
 
 pytestmark = pytest.mark.slow
 
@@ -132,9 +132,9 @@ CLUSTER = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
-from pyspark_delta import DeltaTable, read, spread, write
+from pyspark_delta import DeltaTable, parallel, read, write
 
-spread.JOB_FROM = 1  # footers, listings and deletions are the executors' work
+parallel.JOB_FROM = 1  # footers, listings and deletions are the executors' work
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
 spared = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # three JVMs for a few jobs each
 for who in ("driver", "executor"):
@@ -192,7 +192,9 @@ class Cluster:
         assert self.process.stdin
         self.process.stdin.write("go on\n")
         self.process.stdin.flush()
-        assert changes.waited_for(Path(self.table), self._staged, self.process.pid), "the writer ended before"
+        assert folder_watch.wait_for(Path(self.table), self._staged, self.process.pid), (
+            "the writer ended before"
+        )
 
     def _staged(self) -> bool:
         # os.walk goes on where a folder vanishes under it; a glob of Python 3.11 raises

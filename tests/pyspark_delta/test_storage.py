@@ -21,7 +21,7 @@ from pyspark_delta.exceptions import InvalidArgument, MissingDataFile, StorageFa
 from pyspark_delta.log import store
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import absolute_path
-from tests.pyspark_delta import elsewhere, logs
+from tests.pyspark_delta import logs, other_storage
 
 HOSTILE = "a b%41/ü=#?"
 VECTORS = {"delta.enableDeletionVectors": "true", "delta.checkpointInterval": "4"}
@@ -37,8 +37,8 @@ def folder(tmp_path: Path) -> Path:
 def bucket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A storage that is known under `test:`, and forgotten afterwards."""
     for known in (storage._STORAGES, storage._REGISTERED, store._STORES):
-        monkeypatch.setitem(known, elsewhere.SCHEME, None)
-    yield elsewhere.mount(folder)
+        monkeypatch.setitem(known, other_storage.SCHEME, None)
+    yield other_storage.mount(folder)
     DeltaLog.forget()
 
 

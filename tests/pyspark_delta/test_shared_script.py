@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pyspark_delta import DeltaTable
-from tests.pyspark_delta.story import SCRIPT
+from tests.pyspark_delta.shared_script import SCRIPT
 
 pytestmark = pytest.mark.slow
 

@@ -25,60 +25,60 @@ def mount(folder: Path) -> str:
     """Make the folder known; the URI of it."""
     # Workers of Spark can't import the tests: they get these classes with the work.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    register_storage(SCHEME, Elsewhere(str(folder)), Store(str(folder)))
+    register_storage(SCHEME, OtherStorage(str(folder)), LogStoreOfFolder(str(folder)))
     return BUCKET.rstrip("/")
 
 
 @dataclass(frozen=True)
-class Elsewhere(LocalStorage):
+class OtherStorage(LocalStorage):
     """Data files."""
 
     folder: str
     asks_cheaply = False
 
-    def _at(self, place: str) -> str:
+    def _local_path(self, place: str) -> str:
         assert place.startswith(BUCKET), place
         return f"{self.folder}/{place.removeprefix(BUCKET)}"
 
     def for_spark(self, place: str) -> str:
-        return super().for_spark(self._at(place))
+        return super().for_spark(self._local_path(place))
 
     def real(self, place: str) -> str:
         return place
 
     def entries(self, folder: str) -> list[Entry]:
-        return super().entries(self._at(folder))
+        return super().entries(self._local_path(folder))
 
     def entry(self, place: str) -> Entry:
-        return super().entry(self._at(place))
+        return super().entry(self._local_path(place))
 
     def exists(self, place: str) -> bool:
-        return super().exists(self._at(place))
+        return super().exists(self._local_path(place))
 
     def open(self, place: str) -> IO[bytes]:
-        return super().open(self._at(place))
+        return super().open(self._local_path(place))
 
     def create(self, place: str) -> IO[bytes]:
-        return super().create(self._at(place))
+        return super().create(self._local_path(place))
 
     def move(self, place: str, goal: str) -> None:
-        super().move(self._at(place), self._at(goal))
+        super().move(self._local_path(place), self._local_path(goal))
 
     def copy(self, place: str, goal: str) -> None:
-        super().copy(self._at(place), self._at(goal))
+        super().copy(self._local_path(place), self._local_path(goal))
 
     def remove(self, place: str) -> None:
-        super().remove(self._at(place))
+        super().remove(self._local_path(place))
 
     def remove_folder(self, folder: str) -> bool:
-        return super().remove_folder(self._at(folder))
+        return super().remove_folder(self._local_path(folder))
 
     def remove_tree(self, folder: str) -> None:
-        super().remove_tree(self._at(folder))
+        super().remove_tree(self._local_path(folder))
 
 
 @dataclass(frozen=True)
-class Store:
+class LogStoreOfFolder:
     """What makes the store of a log."""
 
     folder: str

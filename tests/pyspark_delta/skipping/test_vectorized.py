@@ -18,7 +18,7 @@ from pyspark_delta.predicates import FALSE, NULL, TRUE, And, Comparison, In, Or,
 from pyspark_delta.skipping import exact
 from pyspark_delta.skipping.exact import Pruner
 from pyspark_delta.skipping.vectorized import certainly_none
-from tests.pyspark_delta import test_skipping as single
+from tests.pyspark_delta.skipping import test_exact as single
 
 PRUNER = single.PRUNER
 

@@ -11,7 +11,7 @@ from pathlib import Path
 _CREATED, _MOVED_HERE = 0x100, 0x80
 
 
-def waited_for(folder: Path, found: Callable[[], bool], pid: int) -> bool:
+def wait_for(folder: Path, found: Callable[[], bool], pid: int) -> bool:
     """Wait until it is found in the folder or below; False if the process ended before that."""
     libc = ctypes.CDLL(None, use_errno=True)
     events = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
