@@ -1,4 +1,4 @@
-"""The log: many commits, checkpoints of a million files, refreshes; beside deltalake and beside parsing alone."""
+"""Benchmark the log: many commits, checkpoints of a million files, refreshes; beside deltalake and bare parsing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def log(bench: Bench) -> list[Row]:
 
     def parsed(_: int) -> float:
         def work() -> None:
-            for entry in sorted(os.scandir(table / "_delta_log"), key=lambda each: each.name):
+            for entry in sorted(os.scandir(table / "_delta_log"), key=lambda entry: entry.name):
                 if entry.name.endswith(".json"):
                     for line in Path(entry.path).read_bytes().splitlines():
                         orjson.loads(line)
@@ -133,11 +133,11 @@ def million(bench: Bench) -> list[Row]:
         f"checkpoint of {count:,} adds with statistics: load", "ms", load, "deltalake",
         lambda _: seconds(lambda: Deltalake(str(table)).version()), bar=1.0, aim=0.5, warm=1,
     ))  # fmt: skip
-    told = alone(MEMORY, table=str(table))
-    assert told["files"] == count
+    memory = alone(MEMORY, table=str(table))
+    assert memory["files"] == count
     rows.append(Row(
-        f"checkpoint of {count:,} adds with statistics: load", "MB above what is loaded", told["mb"], "bar in MB",
-        900.0, told["mb"] / 900, (told["mb"] / 900, told["mb"] / 900), 1.0, more_is_better=False,
+        f"checkpoint of {count:,} adds with statistics: load", "MB above what is loaded", memory["mb"], "bar in MB",
+        900.0, memory["mb"] / 900, (memory["mb"] / 900, memory["mb"] / 900), 1.0, more_is_better=False,
     ))  # fmt: skip
     DeltaLog.forget(str(table))
     return rows

@@ -1,4 +1,4 @@
-"""Operations on five rows, beside the bare Spark jobs that they can't do without, and beside delta-spark."""
+"""Benchmark operations on five rows, beside the bare Spark jobs that they need at least, and beside delta-spark."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def small(bench: Bench) -> list[Row]:
 
 
 def upkeep(bench: Bench) -> list[Row]:
-    """Optimize and vacuum, which have no bare Spark job to be compared with."""
+    """Measure optimize and vacuum, for which there is no bare Spark job to compare with."""
     spark, rows = bench.spark, []
 
     def make(path: Path) -> None:

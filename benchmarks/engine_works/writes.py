@@ -1,4 +1,4 @@
-"""Large writes beside `df.write.parquet`, and a small one to tables with few and with very many files."""
+"""Benchmark large writes beside `df.write.parquet`, and a small one to tables with few and with very many files."""
 
 from __future__ import annotations
 

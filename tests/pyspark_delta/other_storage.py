@@ -1,6 +1,6 @@
-"""A storage of one's own: `test://NAME/...` is a folder of this machine, which nobody can know but through the seam.
+"""A storage for tests: `test://NAME/...` is a local folder that code can reach through `storage` and `log.store` only.
 
-What an object store has not is not there either: no local path for anything of the log, no folders to be asked for.
+Like an object store, it has no local paths for log files and no folders to query.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BUCKET = f"{SCHEME}://bucket/"
 
 
 def mount(folder: Path) -> str:
-    """Make the folder known; the URI of it."""
+    """Register the folder as a storage and return its URI."""
     # Workers of Spark can't import the tests: they get these classes with the work.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     register_storage(SCHEME, OtherStorage(str(folder)), LogStoreOfFolder(str(folder)))
@@ -31,7 +31,7 @@ def mount(folder: Path) -> str:
 
 @dataclass(frozen=True)
 class OtherStorage(LocalStorage):
-    """Data files."""
+    """The storage for data files."""
 
     folder: str
     asks_cheaply = False
@@ -79,7 +79,7 @@ class OtherStorage(LocalStorage):
 
 @dataclass(frozen=True)
 class LogStoreOfFolder:
-    """What makes the store of a log."""
+    """Makes the store of a table's log."""
 
     folder: str
 
@@ -88,7 +88,7 @@ class LogStoreOfFolder:
 
 
 class LogFiles(LocalStore):
-    """Files of the log, whole or not at all, as an object store has them."""
+    """The files of a log; they appear whole or not at all, as in an object store."""
 
     def __init__(self, folder: str, root: str) -> None:
         super().__init__(root)

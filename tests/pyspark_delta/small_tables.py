@@ -1,4 +1,4 @@
-"""Tables of a few numbers, and what there is of them: rows, files, actions of the newest commit."""
+"""Make small tables, and look up their rows, files and newest actions."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def numbers(spark: Any, *values: int | None) -> Any:
 def several(
     spark: Any, path: str, *files: tuple[int, ...], properties: dict[str, str] | None = None
 ) -> DeltaTable:
-    """A table of one file for each group of numbers."""
+    """Make a table with one file for each group of numbers."""
     for number, values in enumerate(files):
         write(numbers(spark, *values), path, mode="append", properties=None if number else properties)
     return DeltaTable.forPath(spark, path)
 
 
 def ids(spark: Any, path: str) -> list[int]:
-    found = sorted(row[0] for row in DeltaTable.forPath(spark, path).toDF().collect())
+    ours = sorted(row[0] for row in DeltaTable.forPath(spark, path).toDF().collect())
     theirs = pa.table(QueryBuilder().register("t", Deltalake(path)).execute("select id from t").read_all())
-    assert sorted(theirs["id"].to_pylist()) == found
-    return found
+    assert sorted(theirs["id"].to_pylist()) == ours
+    return ours
 
 
 def age(*paths: Path, seconds: int = WEEK) -> None:
@@ -47,14 +47,14 @@ def age(*paths: Path, seconds: int = WEEK) -> None:
 
 
 def let_a_millisecond_pass() -> None:
-    """What was removed in the very millisecond of a vacuum stays, whatever the retention."""
+    """Wait a millisecond: vacuum keeps files that were removed in the same millisecond, whatever the retention."""
     now = time.time_ns() // 1_000_000
     while time.time_ns() // 1_000_000 <= now:
         time.sleep(0.001)
 
 
 def files(path: str) -> list[Path]:
-    return sorted(each for each in Path(path).rglob("*") if each.is_file() and "_delta_log" not in each.parts)
+    return sorted(file for file in Path(path).rglob("*") if file.is_file() and "_delta_log" not in file.parts)
 
 
 def live(path: str) -> int:
@@ -88,7 +88,7 @@ def make_table(
 
 
 def rows(path: str, spark: Any) -> list[Row]:
-    """What we read, which must be what deltalake reads."""
+    """The rows that the engine reads, after a check that deltalake reads the same."""
     ours = sorted((tuple(row) for row in DeltaTable.forPath(spark, path).toDF().collect()), key=repr)
     theirs = pa.table(QueryBuilder().register("t", Deltalake(path)).execute("select * from t").read_all())
     names = DeltaTable.forPath(spark, path).toDF().columns
@@ -99,13 +99,13 @@ def rows(path: str, spark: Any) -> list[Row]:
 
 
 def commit(path: str) -> dict[str, list[dict[str, Any]]]:
-    """The newest commit, its actions by kind."""
-    newest = max(each for each in Path(path, "_delta_log").glob("*.json"))
-    found: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "commitInfo": []}
+    """The actions of the newest commit, by kind."""
+    newest = max(file for file in Path(path, "_delta_log").glob("*.json"))
+    actions_by_kind: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "commitInfo": []}
     for line in newest.read_text().splitlines():
         for kind, body in json.loads(line).items():
-            found.setdefault(kind, []).append(body)
-    return found
+            actions_by_kind.setdefault(kind, []).append(body)
+    return actions_by_kind
 
 
 def metrics(path: str) -> dict[str, int]:
@@ -113,7 +113,7 @@ def metrics(path: str) -> dict[str, int]:
 
 
 def data_files(path: str) -> set[str]:
-    return {str(each) for each in Path(path).rglob("*.parquet") if "_delta_log" not in each.parts}
+    return {str(file) for file in Path(path).rglob("*.parquet") if "_delta_log" not in file.parts}
 
 
 def version(path: str) -> int:

@@ -1,4 +1,4 @@
-"""Where a column's declared type has CHAR or VARCHAR in it, at any depth."""
+"""CHAR and VARCHAR are recognised in a column's declared type, at any depth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def column(data_type, text=None, name="c"):
         (column(ArrayType(StringType()), "array<string>(3)"), None),
         (column(ArrayType(StringType()), "map<string,varchar(3)>"), None),
     ),
-    ids=lambda each: str(each.metadata or each) if isinstance(each, StructField) else repr(each),
+    ids=lambda value: str(value.metadata or value) if isinstance(value, StructField) else repr(value),
 )
 def test_the_declared_type_is_read_beside_the_one_that_readers_see(field, expected):
     assert declared(field) == expected

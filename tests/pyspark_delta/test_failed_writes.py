@@ -1,4 +1,4 @@
-"""Writes that fail half way, on real storage: a named error, the table unchanged, nothing visible half done."""
+"""A write that fails half way on a real storage raises a named error and leaves the table unchanged."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.slow
 
 
 def files_of(table: Path) -> set[str]:
-    """Every file but those that Hadoop hides and the staging of writers that were killed."""
-    found = (path.relative_to(table) for path in table.rglob("*") if path.is_file())
+    """All files except hidden ones and the staging files of killed writers."""
+    files = (path.relative_to(table) for path in table.rglob("*") if path.is_file())
     return {
         str(path)
-        for path in found
+        for path in files
         if not path.name.startswith(".") and not str(path).startswith("_temporary")
     }
 
@@ -172,7 +172,7 @@ for _ in range(2):
 
 
 class Cluster:
-    """The lines above in a Python of their own, with executors of their own."""
+    """Runs `CLUSTER` in another Python process, with executors of its own."""
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -182,10 +182,10 @@ class Cluster:
             start_new_session=True, env={**os.environ, "SPARK_HOME": str(Path(pyspark.__path__[0]))},
         )  # fmt: skip
 
-    def wait_for(self, told: str) -> str:
+    def wait_for(self, text: str) -> str:
         assert self.process.stdout
-        while told not in (line := self.process.stdout.readline()):
-            assert line, f"the writer ended before it said {told}"
+        while text not in (line := self.process.stdout.readline()):
+            assert line, f"the writer ended before it said {text}"
         return line
 
     def write_until_there_is_data(self) -> None:

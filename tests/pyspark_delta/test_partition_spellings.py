@@ -1,4 +1,4 @@
-"""Partition values as other writers spell them: the same partition, whatever its text."""
+"""Partition values are compared by value, even if other writers spell them differently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOMENT = "2024-02-29 12:30:01"
 
 
 def respelled(table: str, **texts: str) -> None:
-    """Let the first commit say other texts: the new ones by the old ones, as `old=new`."""
+    """Replace texts in the first commit, given as `old=new`."""
     commit = Path(table, "_delta_log", f"{logs.name(0)}.json")
     body = commit.read_text()
     for old, new in texts.items():

@@ -1,4 +1,4 @@
-"""Partition values and paths survive the log, whatever characters, years and zones they have."""
+"""Partition values and paths survive the log, for all characters, years and zones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties that have a meaning are spelled as the log spells them, and can only be what they can mean."""
+"""Known properties get the log's spelling, and bad values are refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pyspark_delta.properties import checked, spelled
 
 
 def test_names_are_known_whatever_their_case():
-    given = {"DELTA.appendonly": "TRUE", "delta.Feature.DELETIONVECTORS": "supported", "Mine.Own": "x"}
-    assert checked(given) == {
+    properties = {"DELTA.appendonly": "TRUE", "delta.Feature.DELETIONVECTORS": "supported", "Mine.Own": "x"}
+    assert checked(properties) == {
         "delta.appendOnly": "TRUE",
         "delta.feature.deletionVectors": "supported",
         "Mine.Own": "x",

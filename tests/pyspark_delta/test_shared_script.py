@@ -1,4 +1,4 @@
-"""A script written for delta-spark runs on the engine by changing its import, and shows the same."""
+"""A script written for delta-spark runs on the engine with another import and gives the same result."""
 
 from __future__ import annotations
 

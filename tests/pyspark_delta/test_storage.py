@@ -1,4 +1,4 @@
-"""Tables on a storage of one's own: who touches a file other than through `storage` and `log.store` finds nothing."""
+"""Tables work on a storage that code can reach through `storage` and `log.store` only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bucket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A storage that is known under `test:`, and forgotten afterwards."""
+    """A storage that is registered under `test:` for one test."""
     for known in (storage._STORAGES, storage._REGISTERED, store._STORES):
         monkeypatch.setitem(known, other_storage.SCHEME, None)
     yield other_storage.mount(folder)
@@ -76,14 +76,14 @@ def test_the_data_source_knows_storages_in_the_processes_that_spark_asks_it_in(b
     register(
         SimpleNamespace(dataSource=SimpleNamespace(register=kept.append))
     )  # the session's part is to pickle it
-    asked = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
-    told = subprocess.run(
-        [sys.executable, "-P", "-c", asked],
+    script = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
+    output = subprocess.run(
+        [sys.executable, "-P", "-c", script],
         input=cloudpickle.dumps(kept[0]({"path": f"{bucket}/t"})),
         capture_output=True,
         check=True,
     )
-    assert told.stdout.split() == [b"2"]
+    assert output.stdout.split() == [b"2"]
 
 
 def test_what_the_system_says_of_a_storage_has_a_name_and_a_jvm_that_died_keeps_its_own(tmp_path):
@@ -122,8 +122,8 @@ def test_every_operation_works_on_a_storage_of_ones_own(spark, bucket, folder, t
     assert rows(read(spark, path)) == wanted
     assert (folder / "some" / "table" / "_delta_log" / "_last_checkpoint").exists()
     theirs = QueryBuilder().register("t", Deltalake(str(folder / "some" / "table")))
-    found = pa.table(theirs.execute("select id, p from t").read_all()).to_pylist()
-    assert sorted(((row["id"], row["p"]) for row in found), key=repr) == wanted
+    their_rows = pa.table(theirs.execute("select id, p from t").read_all()).to_pylist()
+    assert sorted(((row["id"], row["p"]) for row in their_rows), key=repr) == wanted
     for copy, shallow in (
         (f"{bucket}/shallow", True),
         (f"{bucket}/deep", False),

@@ -1,4 +1,4 @@
-"""A change of few rows in one small file is one job; where that job can't decide, two others do what it would."""
+"""A change of few rows in one small file takes one Spark job; if it can't decide, two jobs give the same result."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def test_an_upsert_is_one_job_and_one_file(spark, table):
     assert job_count(spark) == before + 1
     assert len(commit(table)["add"]) == len(commit(table)["remove"]) == 1
     assert rows(table, spark) == [(1, "a"), (2, "B"), (4, "D")]
-    found = metrics(table)
+    counts = metrics(table)
     assert [
-        found[f"numTargetRows{kind}"] for kind in ("Inserted", "MatchedUpdated", "MatchedDeleted", "Copied")
+        counts[f"numTargetRows{kind}"] for kind in ("Inserted", "MatchedUpdated", "MatchedDeleted", "Copied")
     ] == [1, 1, 1, 1]
 
 

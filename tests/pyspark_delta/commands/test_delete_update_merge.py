@@ -1,4 +1,4 @@
-"""DELETE, UPDATE and MERGE, by new files and by deletion vectors; what they leave is read by deltalake too."""
+"""DELETE, UPDATE and MERGE, by new files and by deletion vectors; deltalake reads the same result."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class TestMerge:
     def test_an_upsert(self, spark, table, properties):
         target = make_table(spark, table, properties, id=[1, 2, 3], v=["a", "b", None])
         source = frame(spark, V=["B", "D", None], ID=[2, 4, None]).alias("s")
-        told = (
+        result = (
             target.alias("t")
             .merge(source, "t.id = s.id")
             .whenMatchedUpdateAll()
@@ -183,14 +183,14 @@ class TestMerge:
             .execute()
         )
         assert rows(table, spark) == [(1, "a"), (2, "B"), (3, None), (4, "D"), (None, None)]
-        assert told.collect() == [(3, 1, 0, 2)]
-        found = metrics(table)
-        assert (found["numSourceRows"], found["numTargetRowsInserted"], found["numTargetRowsUpdated"]) == (
+        assert result.collect() == [(3, 1, 0, 2)]
+        counts = metrics(table)
+        assert (counts["numSourceRows"], counts["numTargetRowsInserted"], counts["numTargetRowsUpdated"]) == (
             3,
             2,
             1,
         )
-        assert found["numTargetRowsCopied"] == (0 if properties else 2)
+        assert counts["numTargetRowsCopied"] == (0 if properties else 2)
 
     def test_the_first_clause_that_applies_acts(self, spark, table, properties):
         target = make_table(spark, table, properties, id=[1, 2, 3, 4, 5, 6], v=[1, 2, 3, 4, 5, None])
@@ -208,13 +208,13 @@ class TestMerge:
             .execute()
         )
         assert rows(table, spark) == [(2, -1), (20, None), (3, 33), (4, -1), (5, 500), (9, 0)]
-        found = metrics(table)
-        assert found["numTargetRowsMatchedDeleted"] == found["numTargetRowsNotMatchedBySourceDeleted"] == 1
-        assert (found["numTargetRowsMatchedUpdated"], found["numTargetRowsNotMatchedBySourceUpdated"]) == (
+        counts = metrics(table)
+        assert counts["numTargetRowsMatchedDeleted"] == counts["numTargetRowsNotMatchedBySourceDeleted"] == 1
+        assert (counts["numTargetRowsMatchedUpdated"], counts["numTargetRowsNotMatchedBySourceUpdated"]) == (
             3,
             1,
         )
-        assert found["numTargetRowsInserted"] == 2
+        assert counts["numTargetRowsInserted"] == 2
 
     def test_several_matches_are_refused_where_they_would_act(self, spark, table, properties):
         target = make_table(spark, table, properties, id=[1, 2], v=["a", "b"])

@@ -1,4 +1,4 @@
-"""A merge that may change the schema adds the source's columns that its clauses assign to, and no others."""
+"""A merge with schema evolution adds the source's columns that its clauses assign, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files optimize puts together."""
+"""Optimize packs the right files into bins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_bins_stay_within_the_limit_and_lose_no_file():
 
 def test_files_of_different_partitions_are_never_together():
     groups = by_partition([add(1, p="x"), add(2, p=None), add(3, p="x"), add(4, p="")])
-    assert sorted(sorted(each.size for each in group) for group in groups) == [[1, 3], [2], [4]]
+    assert sorted(sorted(file.size for file in group) for group in groups) == [[1, 3], [2], [4]]
 
 
 @pytest.mark.parametrize(("text", "size"), (("12", 12), ("2k", 2048), ("128mb", 128 << 20), ("1G", 1 << 30)))

@@ -1,4 +1,4 @@
-"""A version of a table is read from whatever files tell it, and from nothing that can't be trusted."""
+"""A version is read from whatever log files define it, and damage is refused."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_torn_last_commit_is_named_with_its_version_and_line(tmp_path):
 
 
 def paths_of_version_two(table: Path) -> list[str]:
-    """Versions before the damage can still be had, through a copy of the log without it."""
+    """The files of version 2, which must still be readable through a copy of the log without the damage."""
     copy = table / "copy"
     shutil.copytree(table / "_delta_log", copy / "_delta_log")
     (copy / "_delta_log" / f"{name(3)}.json").unlink()

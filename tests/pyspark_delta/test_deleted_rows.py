@@ -1,37 +1,17 @@
-"""The other ways to a table: without a JVM at hand, and as a data source in Python."""
+"""Deleted rows stay out of a scan, in every way that Spark can execute it."""
 
 from __future__ import annotations
 
-import json
-import shutil
-from pathlib import Path
-
-import pyarrow as pa
 import pytest
 
-from pyspark_delta import DeltaTable, deleted_rows, file_index, parallel, read, write
-from pyspark_delta.datasource import register
-from pyspark_delta.exceptions import DeltaError, MissingDataFile
-from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta.small_tables import let_a_millisecond_pass
+from pyspark_delta import DeltaTable, deleted_rows, file_index, read, write
+from tests.pyspark_delta.small_tables import VECTORS
 
 pytestmark = pytest.mark.slow
-
-VECTORS = {"delta.enableDeletionVectors": "true"}
 
 
 def rows(frame):
     return sorted((tuple(row) for row in frame.collect()), key=repr)
-
-
-@pytest.fixture
-def marked(spark, table):
-    """A partitioned table with hostile values and deletion vectors."""
-    texts = ["a+b %41", "c/d", "{x}*", None]
-    data = pa.table({"id": list(range(40)), "p": [texts[n % 4] for n in range(40)]})
-    write(spark.createDataFrame(data), table, partition_by="p", properties=VECTORS)
-    DeltaTable.forPath(spark, table).delete("id in (3, 17)")
-    return table
 
 
 def test_rows_are_the_same_by_constants_by_joins_and_without_a_jvm(spark, marked, monkeypatch):
@@ -47,7 +27,7 @@ def test_rows_are_the_same_by_constants_by_joins_and_without_a_jvm(spark, marked
 
 
 def test_deleted_rows_are_the_same_however_spark_comes_by_the_numbers_of_rows(spark, table):
-    """Counted where a task reads whole files; numbered by Spark's reader where a filter or a cut leaves rows out."""
+    """If a task reads whole files, rows are counted; if rows are filtered or files split, Spark numbers them."""
     write(spark.range(0, 3000, 1, 5).selectExpr("id", "array(id) as a"), table, properties=VECTORS)
     DeltaTable.forPath(spark, table).delete("id % 100 in (7, 8) or id between 590 and 1210")
     wanted = [n for n in range(3000) if n % 100 not in (7, 8) and not 590 <= n <= 1210]
@@ -98,53 +78,3 @@ def test_what_leaves_deleted_rows_out_is_short_to_look_at_and_of_spark_s_own_cla
     assert not query.optimizedPlan().sameResult(
         read(spark, marked, version=0)._jdf.queryExecution().optimizedPlan()
     )
-
-
-def test_the_data_source_reads_and_writes(spark, marked):
-    register(spark)
-    wanted = rows(read(spark, marked))
-    source = spark.read.format("pyspark_delta")
-    assert rows(source.load(marked)) == wanted
-    assert source.option("versionAsOf", "0").load(marked).count() == 40
-    new = spark.createDataFrame(pa.table({"p": ["c/d", None], "id": [100, 101]}))
-    new.write.format("pyspark_delta").mode("append").save(marked)
-    assert rows(read(spark, marked)) == sorted([*wanted, (100, "c/d"), (101, None)], key=repr)
-    new.write.format("pyspark_delta").mode("overwrite").save(marked)
-    assert rows(read(spark, marked)) == [(100, "c/d"), (101, None)]
-
-
-def test_the_data_source_refuses_what_it_would_do_wrongly(spark, table):
-    register(spark)
-    write(spark.range(3), table)
-    with pytest.raises(Exception, match=DeltaError.__name__ + "|SchemaMismatch"):
-        spark.sql("select 'x' as id").write.format("pyspark_delta").mode("append").save(table)
-    assert read(spark, table).count() == 3
-
-
-def test_work_on_very_many_files_is_spark_jobs(spark, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(parallel, "JOB_FROM", 2)
-    write(spark.range(0, 30, 1, 3), table)
-    adds = DeltaLog.for_path(table).update().files().adds()
-    assert sorted(json.loads(add.stats or "")["minValues"]["id"] for add in adds) == [0, 10, 20]
-    changed = DeltaTable.forPath(spark, table)
-    changed.delete()
-    changed.restoreToVersion(0)
-    copy = changed.clone(str(tmp_path / "copy"), isShallow=False)
-    assert copy.count() == copy.toDF().count() == 30
-    (tmp_path / "plain").mkdir()
-    for add in adds:
-        shutil.copy(Path(table) / add.path, tmp_path / "plain")
-    converted = DeltaTable.convertToDelta(spark, f"parquet.`{tmp_path / 'plain'}`")
-    assert converted.count() == converted.toDF().count() == 30
-    changed.delete()
-    let_a_millisecond_pass()
-    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-    changed.vacuum(0)
-    spark.conf.unset("spark.databricks.delta.retentionDurationCheck.enabled")
-    assert not any((Path(table) / add.path).exists() for add in adds)
-    with pytest.raises(MissingDataFile, match="3 of its files"):
-        changed.restoreToVersion(0)
-    (tmp_path / "copy" / adds[0].path).unlink()
-    with pytest.raises(MissingDataFile, match="is not there"):
-        copy.clone(str(tmp_path / "copy of copy"), isShallow=False)
-    assert not list((tmp_path / "copy of copy").rglob("*.parquet"))
