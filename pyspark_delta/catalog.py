@@ -61,12 +61,12 @@ def register(spark: SparkSession, name: str, path: str, *, managed: bool) -> Non
     kind = tables.CatalogTableType.MANAGED() if managed else tables.CatalogTableType.EXTERNAL()
     provider = spark._jvm.scala.Some("delta")
     columns = spark._jsparkSession.parseDataType('{"type": "struct", "fields": []}')
-    arguments = [_identifier(spark, name), kind, _copied(empty, {1: place}), columns, provider]
+    arguments = [_identifier(spark, name), kind, _copy_object(empty, {1: place}), columns, provider]
     companion = getattr(tables, "CatalogTable$").__getattr__("MODULE$")
-    _catalog(spark).createTable(_applied(companion, arguments), False, False)
+    _catalog(spark).createTable(_make_object(companion, arguments), False, False)
 
 
-def _applied(companion: Any, first_arguments: list[Any]) -> Any:
+def _make_object(companion: Any, first_arguments: list[Any]) -> Any:
     """Make a Scala object; arguments beyond the first ones get their defaults."""
     arguments = list(first_arguments)
     while True:
@@ -77,7 +77,7 @@ def _applied(companion: Any, first_arguments: list[Any]) -> Any:
             return companion.apply(*arguments)
 
 
-def _copied(value: Any, changed: dict[int, Any]) -> Any:
+def _copy_object(value: Any, changed: dict[int, Any]) -> Any:
     """Copy a Scala case object with some of its fields changed; fields are counted from one."""
     count = int(value.productArity())
     return value.copy(

@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from pyspark_delta import features, predicates
 from pyspark_delta import schema as schemas
-from pyspark_delta.constraints import Check, checked, checks_of
+from pyspark_delta.constraints import Check, checks_of, with_checks
 from pyspark_delta.exceptions import (
     CommitOutcomeUnknown,
     DeltaError,
@@ -30,7 +30,7 @@ from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
-from pyspark_delta.properties import checked as checked_properties
+from pyspark_delta.properties import checked_properties
 from pyspark_delta.scan import FILE, scan
 from pyspark_delta.schema_enforcement import as_nullable, conform, merged
 from pyspark_delta.transaction import Transaction
@@ -101,7 +101,7 @@ def new_metadata(
     description: str | None = None,
 ) -> Metadata:
     """The metadata of a new table; partition columns get the schema's spelling."""
-    partition = _spelled(schema, partition_by)
+    partition = _spelled_names(schema, partition_by)
     schemas.check_names(schema, partition)
     return Metadata(
         id=str(uuid.uuid4()),
@@ -247,7 +247,7 @@ class _WriteJob:
         )
         touched = candidates.take(sorted(ordinals))
         txn.read_files(touched.adds())
-        fresh = checked(
+        fresh = with_checks(
             frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), check]
         )
         if len(touched):
@@ -265,7 +265,9 @@ class _WriteJob:
         """The table's metadata, extended by the frame's columns if the caller wants that."""
         metadata = snapshot.metadata
         partition_by = (
-            _spelled(snapshot.schema, self.partition_by) if self.partition_by else snapshot.partition_columns
+            _spelled_names(snapshot.schema, self.partition_by)
+            if self.partition_by
+            else snapshot.partition_columns
         )
         if partition_by != snapshot.partition_columns:
             raise SchemaMismatch(
@@ -292,7 +294,7 @@ class _WriteJob:
         """The metadata of the same table with the frame's schema."""
         schema = as_nullable(self.df.schema)
         assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
-        partition = _spelled(
+        partition = _spelled_names(
             schema,
             self.partition_by
             or [name for name in snapshot.partition_columns if schemas.find(schema, name) is not None],
@@ -374,7 +376,7 @@ def _transaction_id(app_id: str | None, version: int | None) -> Txn | None:
     return None if app_id is None or version is None else Txn(app_id, int(version), _now())
 
 
-def _spelled(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
+def _spelled_names(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
     """Column names in the schema's spelling; unknown names stay, so that a later check reports them."""
     fields = [schemas.find(schema, name) for name in names]
     return tuple(name if field is None else field.name for name, field in zip(names, fields, strict=True))

@@ -84,7 +84,7 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """The table's columns."""
-        return _public(self._snapshot())
+        return _public_schema(self._snapshot())
 
     def reader(self, schema: StructType) -> _Reader:  # noqa: ARG002 - it is the table's
         """For `spark.read`."""
@@ -183,7 +183,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
                 value = parse_column(text, field.dataType)[0]
                 column = pa.repeat(value, len(batch)).cast(target.type)
             elif physical in batch.schema.names:
-                column = _fitted(batch.column(physical), field.dataType, target.type)
+                column = _cast_column(batch.column(physical), field.dataType, target.type)
             else:
                 column = pa.nulls(len(batch), target.type)
             columns.append(column)
@@ -221,7 +221,9 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         try:
             for batch in iterator:
                 by_name = {name.lower(): index for index, name in enumerate(batch.schema.names)}
-                for values, rows in _split(pa.table(batch), [(by_name[k.name.lower()], k) for k in keys]):
+                for values, rows in _split_by_partition(
+                    pa.table(batch), [(by_name[k.name.lower()], k) for k in keys]
+                ):
                     if values not in open_files:
                         open_files[values] = self._new_file(values, target)
                     columns = [
@@ -282,13 +284,13 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         )
 
 
-def _public(snapshot: Snapshot) -> StructType:
+def _public_schema(snapshot: Snapshot) -> StructType:
     schema = as_nullable(without_internals(snapshot.schema))
     assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
     return schema
 
 
-def _split(
+def _split_by_partition(
     table: pa.Table, keys: Sequence[tuple[int, StructField]]
 ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
     """The rows grouped by the texts of their partition values."""
@@ -308,18 +310,18 @@ def _split(
         yield values, table.take(rows)
 
 
-def _fitted(column: pa.Array, data_type: Any, target: pa.DataType) -> pa.Array:
+def _cast_column(column: pa.Array, data_type: Any, target: pa.DataType) -> pa.Array:
     """A column of a file cast to the table's type; fields go by their names in files, missing ones are null."""
     if isinstance(data_type, StructType):
         parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
         children = [
-            _fitted(parts[name], field.dataType, inner.type)
+            _cast_column(parts[name], field.dataType, inner.type)
             if (name := schemas.physical_name(field)) in parts
             else pa.nulls(len(column), inner.type)
             for field, inner in zip(data_type.fields, target, strict=True)
         ]
         return pa.StructArray.from_arrays(children, fields=list(target), mask=pc.is_null(column))
     if pa.types.is_list(target) and pa.types.is_list(column.type) and column.offset == 0:
-        values = _fitted(column.values, data_type.elementType, target.value_type)
+        values = _cast_column(column.values, data_type.elementType, target.value_type)
         return pa.ListArray.from_arrays(column.offsets, values, type=target, mask=pc.is_null(column))
     return column.cast(target)

@@ -23,7 +23,7 @@ from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.physical_layout import FILE, ROW, Layout
 
-__all__ = ["MOST_BITS", "without"]
+__all__ = ["MOST_BITS", "scan_without_deleted"]
 
 ROW_BITS = 40
 MOST_BITS = 1 << 28
@@ -35,7 +35,7 @@ _THREADS_FROM = 8
 Rows = list[np.ndarray[Any, np.dtype[np.int64]]]
 
 
-def without(
+def scan_without_deleted(
     spark: SparkSession,
     snapshot: Snapshot,
     files: Files,
@@ -50,8 +50,8 @@ def without(
     has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy())) <= MOST_BITS
     if has_few and file_index.is_available(spark):
         constants = {FILE: ordinals} if with_position else None
-        less = _deleted_rows_of(spark, snapshot, files, marked)
-        return layout.frame(spark, marked, constants, with_row=with_position, less=less)
+        deleted_rows = _deleted_rows_of(spark, snapshot, files, marked)
+        return layout.frame(spark, marked, constants, with_row=with_position, deleted_rows=deleted_rows)
     frame = _by_join(spark, marked, ordinals, layout, _read_vectors(snapshot, marked))
     return frame if with_position else frame.drop(FILE, ROW)
 

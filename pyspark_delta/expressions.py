@@ -164,7 +164,7 @@ class _Translation:
             return Unknown(tuple(_named(node)))
         return predicate
 
-    def several(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
+    def connective(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
         parts = [self.predicate(child) for child in node.children]
         known = tuple(part for part in parts if part is not None)
         return kind(known) if len(known) == len(parts) else None
@@ -190,7 +190,7 @@ class _Translation:
         )
         return And((parts[0], parts[1])) if parts[0] is not None and parts[1] is not None else None
 
-    def one_of(self, node: _Node) -> Predicate | None:
+    def in_list(self, node: _Node) -> Predicate | None:
         column, *operands = (self._operand(child) for child in node.children)
         if not isinstance(column, _Column):
             return None
@@ -200,7 +200,7 @@ class _Translation:
         known = tuple(value.value for value in values if value is not None)
         return In(column.path, known) if len(known) == len(values) else None
 
-    def one_of_set(self, node: _Node) -> Predicate | None:
+    def in_set(self, node: _Node) -> Predicate | None:
         """The predicate of a long IN list. Only the JVM has the values, so they are fetched as text."""
         column = self._operand(node.children[0])
         if not isinstance(column, _Column) or column.data_type is None:
@@ -225,7 +225,7 @@ class _Translation:
         test = self.null_test(node)
         return None if test is None else Not(test)
 
-    def starts(self, node: _Node) -> Predicate | None:
+    def starts_with(self, node: _Node) -> Predicate | None:
         column, text = (self._operand(child) for child in node.children)
         if not isinstance(column, _Column) or not isinstance(text, _Value) or not isinstance(text.value, str):
             return None
@@ -347,8 +347,8 @@ _FUNCTIONS = {
 }
 
 _MAKERS: dict[str, Callable[[_Translation, _Node], Predicate | None]] = {
-    "And": lambda to, node: to.several(node, And),
-    "Or": lambda to, node: to.several(node, Or),
+    "And": lambda to, node: to.connective(node, And),
+    "Or": lambda to, node: to.connective(node, Or),
     "Not": lambda to, node: to.negation(node),
     "EqualTo": lambda to, node: to.comparison(node, "="),
     "EqualNullSafe": lambda to, node: to.comparison(node, "<=>"),
@@ -357,11 +357,11 @@ _MAKERS: dict[str, Callable[[_Translation, _Node], Predicate | None]] = {
     "GreaterThan": lambda to, node: to.comparison(node, ">"),
     "GreaterThanOrEqual": lambda to, node: to.comparison(node, ">="),
     "Between": lambda to, node: to.between(node),
-    "In": lambda to, node: to.one_of(node),
-    "InSet": lambda to, node: to.one_of_set(node),
+    "In": lambda to, node: to.in_list(node),
+    "InSet": lambda to, node: to.in_set(node),
     "IsNull": lambda to, node: to.null_test(node),
     "IsNotNull": lambda to, node: to.not_null_test(node),
-    "StartsWith": lambda to, node: to.starts(node),
+    "StartsWith": lambda to, node: to.starts_with(node),
     "Literal": lambda to, node: to.constant(node),
     "AttributeReference": lambda to, node: to.boolean_column(node),
     "UnresolvedAttribute": lambda to, node: to.boolean_column(node),

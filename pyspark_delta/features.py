@@ -184,12 +184,12 @@ def check_readable(protocol: Protocol, where: str) -> None:
     half = (protocol.reader_features or frozenset()) - writer_features(protocol)
     if half and protocol.writer_features is not None:
         raise CorruptLog(
-            f"the protocol of the table {where} names {_listed(half)} for readers, but not for writers"
+            f"the protocol of the table {where} names {_name_list(half)} for readers, but not for writers"
         )
     unknown = reader_features(protocol) - READABLE
     if unknown:
         raise UnsupportedTableFeature(
-            f"the table {where} can't be read without {_listed(unknown)}", features=unknown
+            f"the table {where} can't be read without {_name_list(unknown)}", features=unknown
         )
 
 
@@ -211,7 +211,8 @@ def check_writable(
     } | (used - WRITABLE)
     if unable:
         raise UnsupportedTableFeature(
-            f"the table {where} can't be written by this engine: it uses {_listed(unable)}", features=unable
+            f"the table {where} can't be written by this engine: it uses {_name_list(unable)}",
+            features=unable,
         )
 
 
@@ -244,7 +245,7 @@ def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protoco
     unknown = needed - WRITABLE
     if unknown:
         raise UnsupportedTableFeature(
-            f"a table with {_listed(unknown)} can't be written by this engine", features=unknown
+            f"a table with {_name_list(unknown)} can't be written by this engine", features=unknown
         )
     least = Protocol(
         int(metadata.configuration.get("delta.minReaderVersion", 1)),
@@ -347,7 +348,7 @@ def _type_names(data_type: DataType) -> Iterable[str]:
         yield from _type_names(data_type.valueType)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _name_list(names: Iterable[str]) -> str:
     ordered = sorted(names)
     return f"the table feature{'s' if len(ordered) > 1 else ''} {', '.join(ordered)}"
 

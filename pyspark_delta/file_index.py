@@ -60,7 +60,7 @@ class FileList:
 
 def is_available(spark: SparkSession) -> bool:
     """Whether this session has a JVM in which the classes can be made."""
-    return _made(spark, "DeltaFiles") is not None and _made(spark, "DeletedRows") is not None
+    return _jvm_instance(spark, "DeltaFiles") is not None and _jvm_instance(spark, "DeletedRows") is not None
 
 
 def frame(
@@ -78,7 +78,7 @@ def frame(
     When Spark plans a query over the frame, it calls `choose` with the query's filters as JSON (see `filter_pushdown`).
     `choose` returns one byte for each file, 0 if the file has no row for them, or None for all files.
     """
-    factory = _made(spark, "DeltaFiles")
+    factory = _jvm_instance(spark, "DeltaFiles")
     assert factory is not None  # noqa: S101 - the caller checked is_available
     jvm_frame = factory.frame(
         spark._jsparkSession,  # noqa: SLF001 - the classic session's own way to the JVM
@@ -111,12 +111,12 @@ class DeletedRows:
     def kept(self, spark: SparkSession, row: str) -> Column:
         """The condition that a row is not deleted; `row` is the column that Spark's reader numbers."""
         session = spark._jsparkSession  # noqa: SLF001 - as above
-        return ClassicColumn(_made(spark, "DeletedRows").kept(session, self.bits, row))
+        return ClassicColumn(_jvm_instance(spark, "DeletedRows").kept(session, self.bits, row))
 
 
 def bits(spark: SparkSession, places: BitMap, count: int) -> Any:
     """A bit set in the JVM with `count` bits; the bits at these positions are set."""
-    return _made(spark, "DeletedRows").bits(bytes(places.serialize()), count)
+    return _jvm_instance(spark, "DeletedRows").bits(bytes(places.serialize()), count)
 
 
 class _Callback:
@@ -154,18 +154,18 @@ def _text(text: str | None) -> bytes:
 _instances: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def _made(spark: SparkSession, name: str) -> Any:
+def _jvm_instance(spark: SparkSession, name: str) -> Any:
     """An instance of this class in the session's JVM, made once for each JVM; None if there is no JVM."""
     gateway = getattr(spark, "_jvm", None)
     if gateway is None:
         return None
     known = _instances.setdefault(gateway, {})
     if name not in known:
-        known[name] = _compiled(gateway, name)
+        known[name] = _compile(gateway, name)
     return known[name]
 
 
-def _compiled(jvm: Any, name: str) -> Any:
+def _compile(jvm: Any, name: str) -> Any:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())

@@ -70,7 +70,7 @@ class Layout:
         mode = column_mapping_mode(snapshot.metadata.configuration)
         schema = as_nullable(without_internals(snapshot.schema))
         physical = snapshot.schema if mode == "none" else physical_schema(snapshot.schema)
-        stored = _stored(physical, by_id=mode == "id")
+        stored = _stored_type(physical, by_id=mode == "id")
         assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
         assert isinstance(stored, StructType)  # noqa: S101
         keys = [
@@ -88,11 +88,11 @@ class Layout:
         constants: Mapping[str, Sequence[int] | np.ndarray[Any, Any]] | None = None,
         *,
         with_row: bool = False,
-        less: file_index.DeletedRows | None = None,
+        deleted_rows: file_index.DeletedRows | None = None,
     ) -> DataFrame:
         """These files in the table's schema, then one column for each of the constants, with a number for each file.
 
-        With `with_row` also `__row`, the index of a row in its file. `less` are rows to leave out; that needs a session
+        With `with_row` also `__row`, the index of a row in its file. `deleted_rows` are left out; that needs a session
         with a JVM.
         """
         constants = constants or {}
@@ -112,12 +112,12 @@ class Layout:
             )
             columns = self._projection() if self._renamed() else self._plain()
             return frame.selectExpr(*columns, *constants, *([ROW] if with_row else []))
-        if less is not None:
-            numbers |= less.constants()
+        if deleted_rows is not None:
+            numbers |= deleted_rows.constants()
         extra = [StructField(name, LongType()) for name in numbers]
         # Spark's reader numbers the rows in a column of this name. `_metadata` would give the same numbers, but make an
         # object of every one.
-        rows = [StructField(_ROW_INDEX, LongType())] if with_row or less is not None else []
+        rows = [StructField(_ROW_INDEX, LongType())] if with_row or deleted_rows is not None else []
         frame = file_index.frame(
             spark,
             self._list(files, list(numbers.values()), zone),
@@ -127,8 +127,8 @@ class Layout:
             options=options,
             choose=self._chooser(files, zone),
         )
-        if less is not None:
-            frame = frame.where(less.kept(spark, _ROW_INDEX))
+        if deleted_rows is not None:
+            frame = frame.where(deleted_rows.kept(spark, _ROW_INDEX))
         columns = self._projection() if self._renamed() else self._plain() if rows else []
         if not columns:
             return frame
@@ -208,24 +208,24 @@ def _internal_text(text: str | None, data_type: DataType, zone: str) -> str | No
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _stored(data_type: DataType, *, by_id: bool) -> DataType:
+def _stored_type(data_type: DataType, *, by_id: bool) -> DataType:
     """The type to request from Parquet's reader: nothing void, field ids if columns go by id, everything nullable."""
     if isinstance(data_type, StructType):
         fields = []
         for field in data_type.fields:
             if isinstance(field.dataType, NullType):
                 continue
-            metadata = _public(field)
+            metadata = _public_metadata(field)
             number = (field.metadata or {}).get(MAPPING_ID)
             if by_id and number is not None:
                 metadata["parquet.field.id"] = int(number)
-            fields.append(StructField(field.name, _stored(field.dataType, by_id=by_id), True, metadata))
+            fields.append(StructField(field.name, _stored_type(field.dataType, by_id=by_id), True, metadata))
         return StructType(fields)
     if isinstance(data_type, ArrayType):
-        return ArrayType(_stored(data_type.elementType, by_id=by_id), True)
+        return ArrayType(_stored_type(data_type.elementType, by_id=by_id), True)
     if isinstance(data_type, MapType):
         return MapType(
-            _stored(data_type.keyType, by_id=by_id), _stored(data_type.valueType, by_id=by_id), True
+            _stored_type(data_type.keyType, by_id=by_id), _stored_type(data_type.valueType, by_id=by_id), True
         )
     return data_type
 
@@ -235,7 +235,7 @@ def without_internals(data_type: DataType) -> DataType:
     if isinstance(data_type, StructType):
         return StructType(
             [
-                StructField(f.name, without_internals(f.dataType), f.nullable, _public(f))
+                StructField(f.name, without_internals(f.dataType), f.nullable, _public_metadata(f))
                 for f in data_type.fields
             ]
         )
@@ -250,7 +250,7 @@ def without_internals(data_type: DataType) -> DataType:
     return data_type
 
 
-def _public(field: StructField) -> dict[str, Any]:
+def _public_metadata(field: StructField) -> dict[str, Any]:
     """The metadata of a field that readers of the table should see. Spark itself would act on a default."""
     return {
         key: value

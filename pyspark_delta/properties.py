@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pyspark_delta import features
 from pyspark_delta.exceptions import InvalidArgument
 
-__all__ = ["checked", "spelled"]
+__all__ = ["checked_properties", "spelled_name"]
 
 _FLAGS = (
     "delta.appendOnly",
@@ -90,11 +90,11 @@ _SPELLINGS = {
 }
 
 
-def checked(properties: Mapping[str, str]) -> dict[str, str]:
+def checked_properties(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties as the log spells them; refuses bad values and names given twice."""
     spelled_properties: dict[str, str] = {}
     for name, value in properties.items():
-        spelling = spelled(name)
+        spelling = spelled_name(name)
         if _is_unknown_reserved(spelling):
             raise InvalidArgument(
                 f"there is no property {name}, or it asks for something that this engine can't do",
@@ -110,7 +110,7 @@ def checked(properties: Mapping[str, str]) -> dict[str, str]:
     return spelled_properties
 
 
-def spelled(name: str) -> str:
+def spelled_name(name: str) -> str:
     """A property's name as the log spells it."""
     return _SPELLINGS.get(name.lower(), name)
 

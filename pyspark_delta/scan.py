@@ -49,7 +49,9 @@ def _without_deleted(
 ) -> DataFrame:
     marked = np.asarray(files.arrow()["deletionVector"].is_valid())
     ordinals = np.flatnonzero(marked)
-    kept = deleted_rows.without(spark, snapshot, files, ordinals, layout, with_position=with_position)
+    kept = deleted_rows.scan_without_deleted(
+        spark, snapshot, files, ordinals, layout, with_position=with_position
+    )
     if marked.all():
         return kept
     others = np.flatnonzero(~marked)

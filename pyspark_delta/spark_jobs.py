@@ -42,15 +42,15 @@ def run(spark: SparkSession, work: Callable[[], object]) -> None:
     pinned = isinstance(context._gateway, ClientServer)  # noqa: SLF001 - a thread here has its own there
     try:
         if pinned and threading.current_thread() is threading.main_thread():
-            _aside(context, tag, tagged)
+            _run_in_thread(context, tag, tagged)
         else:
             tagged()
     except BaseException:
-        _settle(context, tag)
+        _wait_for_tasks(context, tag)
         raise
 
 
-def _aside(context: Any, tag: str, work: Callable[[], object]) -> None:
+def _run_in_thread(context: Any, tag: str, work: Callable[[], object]) -> None:
     """Do the work in another thread; if the wait is interrupted, cancel the work and wait for its end."""
     failed: list[BaseException] = []
 
@@ -78,18 +78,18 @@ def _cancel(context: Any, tag: str, thread: threading.Thread) -> None:
         thread.join(_LOOK_S)
 
 
-def _settle(context: Any, tag: str) -> None:
+def _wait_for_tasks(context: Any, tag: str) -> None:
     """Wait until no task of the tagged jobs is running; the wait for a lost executor is limited."""
     tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - Python's own does not know tags
     end = time.monotonic() + PATIENCE_S
-    while _at_work(tracker, tag):
+    while _has_running_tasks(tracker, tag):
         if time.monotonic() > end:
             _log.warning("tasks of a job that failed are still at work; files in hidden folders may be left")
             return
         threading.Event().wait(_LOOK_S)
 
 
-def _at_work(tracker: Any, tag: str) -> bool:
+def _has_running_tasks(tracker: Any, tag: str) -> bool:
     for job in tracker.getJobIdsForTag(tag):
         facts = tracker.getJobInfo(job)
         if facts.isEmpty():

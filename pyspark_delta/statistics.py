@@ -99,7 +99,7 @@ def of_footer(
 
     For columns in `without_nan` the maximum is used even if another writer made the file.
     """
-    places = _places(footer)
+    places = _leaf_positions(footer)
     trusts_nan = str(footer.created_by).startswith("parquet-mr")
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     groups = [group for group in groups if group.num_rows]
@@ -194,7 +194,7 @@ def _count(text: str | None) -> int:
     return count
 
 
-def _places(footer: Any) -> dict[str, int]:
+def _leaf_positions(footer: Any) -> dict[str, int]:
     """The positions of the leaf columns by name; ambiguous names are left out."""
     places: dict[str, int] = {}
     twice: set[str] = set()

@@ -159,7 +159,7 @@ class Transaction:
         everything = self._complete(list(actions))
         self._validate(everything)
         removes = any(isinstance(action, Remove) for action in everything)
-        blind = not removes and (blind_append or not self._depends())
+        blind = not removes and (blind_append or not self._has_reads())
         isolation = self._isolation(everything, data_change)
         token = str(uuid.uuid4())
         info: dict[str, Any] = {
@@ -179,9 +179,9 @@ class Transaction:
         intent = self._intent(everything, isolation, blind)
         bodies: list[dict[str, Any]] = [{action.kind: action.to_json()} for action in everything]
         content = b"".join(dump(body) + b"\n" for body in bodies)
-        version = self._publish_somewhere(info, content, intent, token)
+        version = self._publish_next(info, content, intent, token)
         self.committed_version = version
-        self._afterwards(version, [*bodies, {"commitInfo": info}], token)
+        self._maintain(version, [*bodies, {"commitInfo": info}], token)
         return version
 
     def _complete(self, actions: list[Action]) -> list[Action]:
@@ -212,7 +212,7 @@ class Transaction:
             raise InvalidArgument("metadata domains need the table feature domainMetadata")
         _check_actions(actions, metadata)
 
-    def _depends(self) -> bool:
+    def _has_reads(self) -> bool:
         return bool(self._whole_table or self._predicates or self._files)
 
     def _isolation(self, actions: Sequence[Action], data_change: bool) -> Isolation:
@@ -242,7 +242,7 @@ class Transaction:
             pruner=snapshot.pruner(snapshot.zone(self.log.spark)) if snapshot else None,
         )
 
-    def _publish_somewhere(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
+    def _publish_next(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
         """Publish as the next free version, after checking every other commit in between for conflicts."""
         version = self.read_version + 1
         for attempt in range(_TRIES):
@@ -318,7 +318,7 @@ class Transaction:
             check(intent, Winner(version, actions))
             version += 1
 
-    def _afterwards(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
+    def _maintain(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
         """Checksum, checkpoint, clean-up and manifests. The commit stands without them, so failures are only logged."""
         try:
             snapshot = self.log.committed(version, bodies)

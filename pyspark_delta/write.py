@@ -31,8 +31,8 @@ from pyspark.sql.types import (
 
 from pyspark_delta import schema as schemas
 from pyspark_delta import spark_jobs, sql_text, statistics
-from pyspark_delta.char_varchar import fitted
-from pyspark_delta.constraints import Check, checked, checks_of, violation
+from pyspark_delta.char_varchar import with_fitted_lengths
+from pyspark_delta.constraints import Check, checks_of, violation_in, with_checks
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
@@ -94,12 +94,12 @@ def write_files(
     staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
     placed: list[Add] = []
     try:
-        _run(spark, plan, df, staging, options)
+        _run_job(spark, plan, df, staging, options)
         plan.place(spark, staging, options, placed)
     except BaseException as error:
         discard(root, placed)
         storage_of(root).remove_tree(staging)
-        _raise_named(error, root)
+        _raise_specific(error, root)
         raise
     storage_of(root).remove_tree(staging)
     return placed
@@ -169,22 +169,26 @@ class _WritePlan:
         """The partition values of a file, from the names of the folders into which Spark put it."""
         folders = file.split("/")[:-1]
         return {
-            field.name: _text(unquote(folder.split("=", 1)[1]), field.dataType)
+            field.name: _log_text(unquote(folder.split("=", 1)[1]), field.dataType)
             for field, folder in zip(self.partition, folders, strict=True)
         }
 
 
-def _run(spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, options: WriteOptions) -> None:
+def _run_job(
+    spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, options: WriteOptions
+) -> None:
     checks = list(options.checks)
     if options.enforce:
         have = df.schema if _has_not_null(plan.schema) else None
         checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
-    frame = fitted(checked(df, checks), plan.schema)
+    frame = with_fitted_lengths(with_checks(df, checks), plan.schema)
     keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
     kept = [f.name for f in plan.schema.fields if f.name not in keys and not isinstance(f.dataType, NullType)]
     if len(kept) < len(plan.schema.fields):
         columns = [sql_text.name(name) for name in kept]
-        frame = frame.selectExpr(*columns, *(_key(field, keys[field.name]) for field in plan.partition))
+        frame = frame.selectExpr(
+            *columns, *(_folder_key(field, keys[field.name]) for field in plan.partition)
+        )
     if options.files is not None:
         frame = frame.repartition(options.files)
     settings: dict[str, Any] = {
@@ -205,7 +209,7 @@ def _run(spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, opt
         spark_jobs.run(spark, lambda: writer.save(target))
 
 
-def _key(field: StructField, called: str) -> str:
+def _folder_key(field: StructField, called: str) -> str:
     """The SQL expression that names a partition folder, such that the value can be recovered in any session."""
     reference = sql_text.name(field.name)
     if isinstance(field.dataType, TimestampType):
@@ -221,12 +225,12 @@ def _key(field: StructField, called: str) -> str:
     return f"{reference} as {called}"
 
 
-def _text(text: str, data_type: DataType) -> str | None:
+def _log_text(text: str, data_type: DataType) -> str | None:
     """The log's text of a partition value, from a folder's name."""
     if text == HIVE_NULL:
         return None
     if isinstance(data_type, TimestampType):
-        return _moment(int(text))
+        return _iso_time(int(text))
     if isinstance(data_type, BinaryType):
         try:
             return bytes.fromhex(text).decode() or None
@@ -242,7 +246,7 @@ def _text(text: str, data_type: DataType) -> str | None:
     return text
 
 
-def _moment(micros: int) -> str:
+def _iso_time(micros: int) -> str:
     """A UTC time in ISO 8601, also outside of Python's years."""
     days, rest = divmod(micros, 86_400_000_000)
     seconds, fraction = divmod(rest, 1_000_000)
@@ -300,11 +304,11 @@ def _data_files(storage: Storage, folder: str, prefix: str) -> Iterator[str]:
             yield f"{prefix}{entry.name}"
 
 
-def _raise_named(error: BaseException, root: str) -> None:
+def _raise_specific(error: BaseException, root: str) -> None:
     """Raise the specific error behind a failed job, if it is known."""
     if isinstance(error, DeltaError) or not isinstance(error, Exception):
         return
-    broken = violation(error)
+    broken = violation_in(error)
     if broken is not None:
         raise broken from error
     text = str(error)

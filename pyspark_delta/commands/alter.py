@@ -19,7 +19,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.actions import Metadata, Protocol, dump
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.properties import checked, spelled
+from pyspark_delta.properties import checked_properties, spelled_name
 from pyspark_delta.scan import scan
 
 __all__ = [
@@ -38,7 +38,7 @@ CONSTRAINT = "delta.constraints."
 
 def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
     """Set properties, and raise the protocol if they need it."""
-    settings = checked(properties)
+    settings = checked_properties(properties)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         _change_metadata(
@@ -55,7 +55,7 @@ def unset_properties(
     """Remove properties."""
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
-        wanted = [spelled(name) for name in names]
+        wanted = [spelled_name(name) for name in names]
         missing = [name for name in wanted if name not in metadata.configuration]
         if missing and not if_exists:
             raise InvalidArgument(f"the table has no property {', '.join(missing)}")

@@ -34,7 +34,7 @@ def assignments(assigned: Assigned, schema: StructType, alias: str | None, case_
                 f"there is no column {name} to assign to",
                 f"The table has {', '.join(path_text((field.name,)) for field in schema.fields)}.",
             )
-        _plant(tree, path, expression(value), name)
+        _insert(tree, path, expression(value), name)
     return tree
 
 
@@ -90,7 +90,12 @@ def _resolve(
     parts: tuple[str, ...], schema: StructType, alias: str | None, case_sensitive: bool
 ) -> tuple[str, ...] | None:
     resolved = _walk(parts, schema, case_sensitive)
-    if resolved is None and len(parts) > 1 and alias is not None and _same(parts[0], alias, case_sensitive):
+    if (
+        resolved is None
+        and len(parts) > 1
+        and alias is not None
+        and _is_same_name(parts[0], alias, case_sensitive)
+    ):
         resolved = _walk(parts[1:], schema, case_sensitive)
     return resolved
 
@@ -101,7 +106,9 @@ def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> t
     for part in parts:
         if not isinstance(inside, StructType):
             return None
-        field = next((column for column in inside.fields if _same(column.name, part, case_sensitive)), None)
+        field = next(
+            (column for column in inside.fields if _is_same_name(column.name, part, case_sensitive)), None
+        )
         if field is None:
             return None
         path.append(field.name)
@@ -109,21 +116,21 @@ def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> t
     return tuple(path)
 
 
-def _same(left: str, right: str, case_sensitive: bool) -> bool:
+def _is_same_name(left: str, right: str, case_sensitive: bool) -> bool:
     return left == right or (not case_sensitive and left.lower() == right.lower())
 
 
-def _plant(tree: Tree, path: tuple[str, ...], value: Column, name: str) -> None:
+def _insert(tree: Tree, path: tuple[str, ...], value: Column, name: str) -> None:
     *above, last = path
     for step in above:
         below = tree.setdefault(step, {})
         if isinstance(below, Column):
-            raise _twice(name)
+            raise _assigned_twice(name)
         tree = below
     if last in tree:
-        raise _twice(name)
+        raise _assigned_twice(name)
     tree[last] = value
 
 
-def _twice(name: str) -> DeltaAnalysisError:
+def _assigned_twice(name: str) -> DeltaAnalysisError:
     return DeltaAnalysisError(f"the column {name} is assigned twice", "Assign to each column once.")

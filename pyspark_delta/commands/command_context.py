@@ -166,7 +166,7 @@ class Change:
                 add,
                 deletion_vector=vectors[path],
                 data_change=True,
-                stats=_loosened(add.stats, self.physical_rows(add)),
+                stats=_with_loose_bounds(add.stats, self.physical_rows(add)),
             )
             for path, (add, _) in merged.items()
         )
@@ -260,7 +260,7 @@ def live_rows(add: Add) -> int | None:
     return known - add.deletion_vector.cardinality
 
 
-def _loosened(stats: str | None, records: int) -> str:
+def _with_loose_bounds(stats: str | None, records: int) -> str:
     """The statistics of a file that got a deletion vector: the same bounds, marked as no longer tight."""
     body = json.loads(stats, parse_int=_number, parse_float=_number) if stats else {}
     return orjson.dumps({**body, "numRecords": records, "tightBounds": False}).decode()

@@ -42,8 +42,8 @@ from pyspark_delta.commands.merge_clauses import (
     parameters,
 )
 from pyspark_delta.commands.merge_rows import TARGET_ROWS, MergedRows
-from pyspark_delta.commands.merge_schema import grown
-from pyspark_delta.commands.merge_source import Source, prepared
+from pyspark_delta.commands.merge_schema import grown_schema
+from pyspark_delta.commands.merge_source import Source, prepared_source
 from pyspark_delta.commands.row_positions import bitmap, grouped, packed, packed_text
 from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaError, InvalidArgument
 from pyspark_delta.log.actions import Add, Remove
@@ -78,8 +78,8 @@ def merge(  # noqa: PLR0917 - called by one place
             change.refuse_if_append_only("MERGE")
         timer = Timer()
         if grows or read_conf(spark, AUTO_MERGE, "false") == "true":
-            _grow(change, source, clauses, alias)
-        with prepared(spark, source) as ready:
+            _grow_schema(change, source, clauses, alias)
+        with prepared_source(spark, source) as ready:
             return _Merge(change, ready, expression(on), clauses, alias, timer.ms()).run()
 
 
@@ -133,7 +133,7 @@ class _Merge:
         # If Spark rewrites files, joining them with a small source again is cheaper than keeping the new values.
         by_vectors, small = self._change.deletion_vectors_wanted(), self._source.small
         with_values = by_vectors or not small or candidates.are_worth_arrow_rewrite()
-        acting = rows.pairs(self._numbered(candidates), with_values=with_values)
+        acting = rows.pairs(self._numbered_rows(candidates), with_values=with_values)
         inserted = None
         if rows.inserting:
             rows.inserted()  # raises for unknown columns before any job
@@ -173,7 +173,7 @@ class _Merge:
         """Write all rows of the file in one job; None, with nothing written, if rows match twice or none changes."""
         observation = Observation()
         try:
-            added = self._change.write(self._rows.everything(self._numbered(candidates), observation))
+            added = self._change.write(self._rows.everything(self._numbered_rows(candidates), observation))
         except (Py4JError, PySparkException) as problem:
             if isinstance(problem, DeltaError) and not isinstance(problem, ConstraintViolated):
                 raise
@@ -229,7 +229,7 @@ class _Merge:
         except AnalysisException:  # Spark can't always parse its own text of an expression
             return None
 
-    def _numbered(self, candidates: Candidates) -> DataFrame:
+    def _numbered_rows(self, candidates: Candidates) -> DataFrame:
         names = (quoted(field.name) for field in self._schema.fields)
         return candidates.frame().selectExpr(*names, f"{packed_text(FILE, ROW)} as {self._rows.row}")
 
@@ -337,7 +337,7 @@ class _Merge:
         frames = list(insertions)
         if touched.kept:
             if acting is None:
-                acting = self._rows.pairs(self._numbered(candidates), with_values=True)
+                acting = self._rows.pairs(self._numbered_rows(candidates), with_values=True)
             rows = sum(touched.acted.values())
             frames.append(self._rewritten(candidates, touched.kept, acting, rows))
         return self._write(frames)
@@ -355,7 +355,7 @@ class _Merge:
     ) -> list[Add] | None:
         """Rewrite these files by a join with the source; None, with nothing written, if rows match twice."""
         observation = Observation()
-        added = self._write([*frames, self._rows.stayed(self._numbered(touched), observation)])
+        added = self._write([*frames, self._rows.remaining(self._numbered_rows(touched), observation)])
         if self._counted(observation)[1] == live:
             return added
         self._change.undo()
@@ -372,9 +372,9 @@ class _Merge:
         old = rows.target_frame(touched.frame(), packed(ordinal, F.col(ROW)))
         changed = acting.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
         if not rows.updating:
-            stays = old.join(self._small(changed, acted), rows.row, "left_anti")
+            stays = old.join(self._broadcast_if_small(changed, acted), rows.row, "left_anti")
             return stays.select(*(rows.kept(field, F.col).alias(field.name) for field in self._goal.fields))
-        joined = old.join(self._small(changed, acted), rows.row, "left")
+        joined = old.join(self._broadcast_if_small(changed, acted), rows.row, "left")
         clause = F.col(rows.clause)
         stays = joined.where(clause.isNull() | clause.isin(rows.updating))
         return stays.select(
@@ -386,7 +386,7 @@ class _Merge:
             )
         )
 
-    def _small(self, changed: DataFrame, rows: int) -> DataFrame:
+    def _broadcast_if_small(self, changed: DataFrame, rows: int) -> DataFrame:
         return F.broadcast(changed) if rows <= BROADCAST_ROWS else changed
 
     def _write(self, frames: Sequence[DataFrame]) -> list[Add]:
@@ -444,9 +444,9 @@ class _Merge:
         return metrics
 
 
-def _grow(change: Change, source: DataFrame, clauses: Sequence[Clause], alias: str | None) -> None:
+def _grow_schema(change: Change, source: DataFrame, clauses: Sequence[Clause], alias: str | None) -> None:
     metadata = change.snapshot.metadata
-    goal = grown(change.snapshot.schema, source.schema, clauses, alias)
+    goal = grown_schema(change.snapshot.schema, source.schema, clauses, alias)
     if goal != change.snapshot.schema:
         change.redefine(replace(metadata, schema_string=schemas.to_json(goal)))
 

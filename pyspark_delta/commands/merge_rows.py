@@ -59,7 +59,7 @@ class MergedRows:
 
         With `with_values` also the new values of updated rows. `target` has the table's columns and `row`.
         """
-        target = self._called(target)
+        target = self._with_alias(target)
         joined = target.join(self._source.side(), self._on, "left" if self.by_source else "inner")
         is_match = F.col(self._source.number).isNotNull()
         numbered = joined.select("*", self._acting(is_match, F.lit(None).cast("int")).alias(self.clause))
@@ -90,18 +90,18 @@ class MergedRows:
         `observation` receives how many rows the table had, counted as often as they match. It also receives how many
         rows each clause acts on, under the clause's number as text.
         """
-        target = self._called(target)
+        target = self._with_alias(target)
         source = self._source.frame.coalesce(1).hint("shuffle_hash")
         if self.inserting:
             # This computes values for matching source rows too. If one fails, the two-job merge decides.
             source = self._with_insertions(source)
         joined = target.coalesce(1).join(source, self._on, "full" if self.inserting else "left")
-        return self._after(joined, target, observation, self.inserting)
+        return self._rows_after(joined, target, observation, self.inserting)
 
-    def stayed(self, target: DataFrame, observation: Observation) -> DataFrame:
+    def remaining(self, target: DataFrame, observation: Observation) -> DataFrame:
         """As `everything`, without inserted rows."""
-        target = self._called(target)
-        return self._after(target.join(self._source.side(), self._on, "left"), target, observation, [])
+        target = self._with_alias(target)
+        return self._rows_after(target.join(self._source.side(), self._on, "left"), target, observation, [])
 
     def table_columns(self, frame: DataFrame) -> DataFrame:
         """The new values of a frame under the table's column names."""
@@ -128,7 +128,7 @@ class MergedRows:
         """The table's columns of a frame, with the row number."""
         return frame.select(*columns_of(self._schema), row.alias(self.row))
 
-    def _after(
+    def _rows_after(
         self, joined: DataFrame, target: DataFrame, observation: Observation, inserting: Sequence[int]
     ) -> DataFrame:
         chosen = self._acting(F.expr(f"{self._source.number} is not null"), F.expr("cast(null as int)"))
@@ -203,7 +203,7 @@ class MergedRows:
         """The SQL condition that one of these clauses acts on a row."""
         return f"{self.clause} in ({', '.join(map(str, clauses))})"
 
-    def _called(self, target: DataFrame) -> DataFrame:
+    def _with_alias(self, target: DataFrame) -> DataFrame:
         return target if self._alias is None else target.alias(self._alias)
 
     def _name(self, stem: str, index: int) -> str:

@@ -13,10 +13,12 @@ from pyspark_delta.commands.merge_clauses import BY_SOURCE, Clause
 from pyspark_delta.schema import find
 from pyspark_delta.schema_enforcement import merged
 
-__all__ = ["grown", "overlaid"]
+__all__ = ["grown_schema", "overlaid"]
 
 
-def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None) -> StructType:
+def grown_schema(
+    schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None
+) -> StructType:
     """The table's schema with the source's columns and fields that clauses assign; `*` assigns all."""
     paths: set[tuple[str, ...]] = set()
     for clause in clauses:
@@ -24,8 +26,8 @@ def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], ali
             continue
         if clause.assigned is None:
             return merged(schema, source)
-        paths |= {_below(parse_name(name.lower()), schema, alias) for name in clause.assigned}
-    return merged(schema, _only(source, paths))
+        paths |= {_without_alias(parse_name(name.lower()), schema, alias) for name in clause.assigned}
+    return merged(schema, _only_fields(source, paths))
 
 
 def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataType) -> Column:
@@ -46,26 +48,26 @@ def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataTyp
         )
         parts.append(new.alias(field.name))
     stays = value.isNotNull()
-    if _lacks(source_type, wanted):
+    if _lacks_fields(source_type, wanted):
         stays |= kept.isNotNull()
     return F.when(stays, F.struct(*parts))
 
 
-def _lacks(source_type: DataType, wanted: DataType) -> bool:
+def _lacks_fields(source_type: DataType, wanted: DataType) -> bool:
     """Whether the source's struct lacks a field of the wanted one, at any depth."""
     if not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return False
     known = ((find(source_type, field.name), field) for field in wanted.fields)
-    return any(source is None or _lacks(source.dataType, field.dataType) for source, field in known)
+    return any(source is None or _lacks_fields(source.dataType, field.dataType) for source, field in known)
 
 
-def _below(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
+def _without_alias(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
     """A path without the alias of the table."""
     is_alias = alias is not None and len(path) > 1 and path[0] == alias.lower()
     return path[1:] if is_alias and find(schema, path[0]) is None else path
 
 
-def _only(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
+def _only_fields(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
     """The schema's fields that a path names, or that contain such a field."""
     kept = []
     for field in struct.fields:
@@ -73,5 +75,7 @@ def _only(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
         if () in below:
             kept.append(field)
         elif below and isinstance(field.dataType, StructType):
-            kept.append(StructField(field.name, _only(field.dataType, below), field.nullable, field.metadata))
+            kept.append(
+                StructField(field.name, _only_fields(field.dataType, below), field.nullable, field.metadata)
+            )
     return StructType(kept)

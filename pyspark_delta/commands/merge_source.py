@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark_delta.commands.conditions import quoted, read_conf
 from pyspark_delta.commands.values import fresh_names
 
-__all__ = ["Source", "prepared"]
+__all__ = ["Source", "prepared_source"]
 
 # A source up to this size is broadcast. Spark's own limit is far lower, but here the other side is a whole table.
 BROADCAST_BYTES = 32 << 20
@@ -39,7 +39,7 @@ class Source:
 
 
 @contextmanager
-def prepared(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
+def prepared_source(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
     """The source, kept in memory or on disk for as long as the merge needs it, so that it is evaluated once."""
     (number,) = fresh_names(frame.columns, "source_row")
     columns = tuple(frame.columns)

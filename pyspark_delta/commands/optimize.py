@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark_delta.commands.command_context import Change, changing, now_ms
 from pyspark_delta.commands.conditions import analyse, read_conf
 from pyspark_delta.commands.file_candidates import find_candidates, whole_files
-from pyspark_delta.commands.rewrite import answer, by_partition, packed_bins, publish, rewrite
+from pyspark_delta.commands.rewrite import group_by_partition, pack_bins, publish, result_frame, rewrite
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.actions import Add, dump
 from pyspark_delta.log.delta_log import DeltaLog
@@ -32,12 +32,12 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
         smallest = int(read_conf(spark, _MIN_SIZE, str(limit)) or limit)
         bins = [
             files
-            for group in by_partition([add for add in chosen if _wants(change, add, smallest)])
-            for files in packed_bins(group, limit)
+            for group in group_by_partition([add for add in chosen if _wants(change, add, smallest)])
+            for files in pack_bins(group, limit)
             if len(files) > 1 or _mostly_deleted(change, files[0])
         ]
         if not bins:
-            return answer(change, bins=bins, added=[], considered=len(chosen), started_ms=started)
+            return result_frame(change, bins=bins, added=[], considered=len(chosen), started_ms=started)
         old = [add for files in bins for add in files]
         change.transaction.read_files(old)
         added = rewrite(change, bins)
@@ -48,7 +48,7 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        return answer(change, bins=bins, added=added, considered=len(chosen), started_ms=started)
+        return result_frame(change, bins=bins, added=added, considered=len(chosen), started_ms=started)
 
 
 def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:

@@ -20,7 +20,7 @@ from pyspark_delta.log.actions import Add
 from pyspark_delta.log.file_set import Files
 from pyspark_delta.scan import scan
 
-__all__ = ["ANSWER", "Bins", "answer", "by_partition", "packed_bins", "rewrite"]
+__all__ = ["ANSWER", "Bins", "group_by_partition", "pack_bins", "result_frame", "rewrite"]
 
 Bins = Sequence[Sequence[Add]]
 # The number of bins in one job; each is a part of the plan and a task.
@@ -89,7 +89,7 @@ _METRICS = StructType(
 ANSWER = StructType([StructField("path", StringType()), StructField("metrics", _METRICS)])
 
 
-def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
+def group_by_partition(adds: Sequence[Add]) -> list[list[Add]]:
     """Group files by their partition values."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = defaultdict(list)
     for add in adds:
@@ -97,7 +97,7 @@ def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
     return list(groups.values())
 
 
-def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
+def pack_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
     """Groups of small files, smallest first, each up to the size limit."""
     current: list[Add] = []
     size = 0
@@ -125,7 +125,7 @@ def rewrite(
             parts.append(shape(rows, files))
         return change.write(reduce(DataFrame.unionAll, parts), data_change=False)
 
-    with _apart(change.spark):
+    with _keep_files_apart(change.spark):
         if len(batches) == 1:
             return run(batches[0])
         with ThreadPoolExecutor(max_workers=JOBS_AT_ONCE) as pool:
@@ -133,7 +133,7 @@ def rewrite(
 
 
 @contextmanager
-def _apart(spark: SparkSession) -> Iterator[None]:
+def _keep_files_apart(spark: SparkSession) -> Iterator[None]:
     """Keep the parts of a union in separate files. Spark would merge parts that have one partition each."""
     before = spark.conf.get(_UNION, "true")
     spark.conf.set(_UNION, "false")
@@ -167,7 +167,7 @@ def publish(
     return metrics
 
 
-def answer(
+def result_frame(
     change: Change,
     *,
     bins: Bins,
@@ -187,7 +187,9 @@ def answer(
         "numFilesRemoved": len(old),
         "filesAdded": _sizes(added),
         "filesRemoved": _sizes(old),
-        "partitionsOptimized": len(by_partition(old)) if any(add.partition_values for add in old) else 0,
+        "partitionsOptimized": len(group_by_partition(old))
+        if any(add.partition_values for add in old)
+        else 0,
         "zOrderStats": None
         if not z_ordered
         else {

@@ -40,7 +40,7 @@ def update(
         if assigned and analysed.constant is not False:
             candidates = find_candidates(change, None if analysed.constant else analysed)
             if candidates.adds:
-                return this.of(candidates)
+                return this.run(candidates)
         return this.nothing()
 
 
@@ -54,15 +54,15 @@ class _Update:
         self._alias = alias
         self._timer = Timer()
 
-    def of(self, candidates: Candidates) -> dict[str, int]:
+    def run(self, candidates: Candidates) -> dict[str, int]:
         """Update the rows of these files."""
-        whole_candidates = self._whole(candidates)
-        if whole_candidates is not None:
+        wholly_picked = self._wholly_picked(candidates)
+        if wholly_picked is not None:
             return self._rewrite(
-                whole_candidates,
+                wholly_picked,
                 {
-                    ordinal: self._live(whole_candidates, ordinal)
-                    for ordinal in range(len(whole_candidates.adds))
+                    ordinal: self._live_rows(wholly_picked, ordinal)
+                    for ordinal in range(len(wholly_picked.adds))
                 },
             )
         if self._change.deletion_vectors_wanted():
@@ -74,7 +74,7 @@ class _Update:
             return self._rewrite(candidates, candidates.count(picked))
         rows = candidates.pick(picked)
         counts = {ordinal: len(row) for ordinal, row in rows.items()}
-        return self._sift(candidates, rows, counts) or self._rewrite(candidates, counts)
+        return self._rewrite_by_arrow(candidates, rows, counts) or self._rewrite(candidates, counts)
 
     def nothing(self) -> dict[str, int]:
         """Change nothing, but refuse values that do not resolve or fit."""
@@ -100,7 +100,7 @@ class _Update:
             frame = frame.where(condition.column)
         picked = F.lit(True) if picked_only or condition.constant else condition.picked
         if is_plain(change.spark, schema):
-            return self._plainly(frame.select("*", picked.alias(flag)), flag, counting)
+            return self._updated_by_casts(frame.select("*", picked.alias(flag)), flag, counting)
         # The user's expressions run under the user's settings, for picked rows only; then casts run strictly.
         values = [
             F.when(
@@ -109,7 +109,7 @@ class _Update:
             for name, field in zip(fresh, assigned, strict=True)
         ]
         frame = frame.select(*columns_of(schema), picked.alias(flag), *values)
-        frame = _counted(frame, flag, counting)
+        frame = _observed(frame, flag, counting)
         types = {field.name: field.dataType for field in frame.schema.fields}
         differences: list[str] = []
         new = {
@@ -132,9 +132,9 @@ class _Update:
                 )
             )
 
-    def _plainly(self, frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
+    def _updated_by_casts(self, frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
         """As `updated`, if a cast is all that each value needs; Spark then analyses one frame instead of three."""
-        frame = _counted(frame, flag, counting)
+        frame = _observed(frame, flag, counting)
         columns = []
         for field in self._change.snapshot.schema.fields:
             column = F.col(quoted(field.name))
@@ -145,7 +145,7 @@ class _Update:
             columns.append(column)
         return frame.select(*columns)
 
-    def _whole(self, candidates: Candidates) -> Candidates | None:
+    def _wholly_picked(self, candidates: Candidates) -> Candidates | None:
         if self._condition.constant:
             return candidates
         adds = whole_files(self._change, self._condition, candidates)
@@ -154,7 +154,7 @@ class _Update:
         keys = {add.key for add in adds}
         return candidates.only([ordinal for ordinal, add in enumerate(candidates.adds) if add.key in keys])
 
-    def _live(self, candidates: Candidates, ordinal: int) -> int:
+    def _live_rows(self, candidates: Candidates, ordinal: int) -> int:
         return self._change.live_rows(candidates.adds[ordinal])
 
     def _picked(self, frame: DataFrame) -> DataFrame:
@@ -191,7 +191,7 @@ class _Update:
         added = self._change.write(self.updated(touched.frame()))
         return self._replace(touched, added, updated, scanned)
 
-    def _sift(
+    def _rewrite_by_arrow(
         self, candidates: Candidates, rows: Mapping[int, BitMap64], counts: Mapping[int, int]
     ) -> dict[str, int] | None:
         """Write picked rows to new files and copy the others with Arrow; None if there are too many, or Arrow can't."""
@@ -237,7 +237,7 @@ class _Update:
         return metrics
 
 
-def _counted(frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
+def _observed(frame: DataFrame, flag: str, counting: Observation | None) -> DataFrame:
     """The frame; `counting` receives the number of rows with the flag, as `rows`."""
     if counting is None:
         return frame

@@ -13,12 +13,12 @@ from pyspark_delta.commands.conditions import quoted
 from pyspark_delta.exceptions import SchemaMismatch
 from pyspark_delta.schema import find
 
-__all__ = ["fit", "fitted", "fresh_names", "is_plain", "strict"]
+__all__ = ["fit", "fitted_frame", "fresh_names", "is_plain", "strict"]
 
 ANSI = "spark.sql.ansi.enabled"
 
 
-def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
+def fitted_frame(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
     """A frame whose columns are, in order, the table's new values, under the table's names and types."""
     differences: list[str] = []
     frame = frame.toDF(*(str(index) for index in range(len(schema.fields))))

@@ -28,7 +28,7 @@ from pyspark_delta.commands.assignments import parse_name
 from pyspark_delta.commands.command_context import changing, now_ms, total
 from pyspark_delta.commands.conditions import quoted
 from pyspark_delta.commands.optimize import chosen_files, target_size
-from pyspark_delta.commands.rewrite import answer, by_partition, publish, rewrite
+from pyspark_delta.commands.rewrite import group_by_partition, publish, result_frame, rewrite
 from pyspark_delta.commands.values import fresh_names
 from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument
 from pyspark_delta.log.actions import Add, dump
@@ -59,9 +59,9 @@ def zorder(
         if len(set(paths)) < len(paths):
             raise InvalidArgument(f"a column to order by is named twice: {', '.join(columns)}")
         chosen = chosen_files(change, partition_filter)
-        bins = by_partition(chosen)
+        bins = group_by_partition(chosen)
         if not bins:
-            return answer(change, bins=[], added=[], considered=len(chosen), started_ms=started)
+            return result_frame(change, bins=[], added=[], considered=len(chosen), started_ms=started)
         everything = [add for files in bins for add in files]
         change.transaction.read_files(everything)
         sample = scan(spark, change.snapshot, Files.of(everything, log.path))
@@ -69,7 +69,7 @@ def zorder(
         if rows > SAMPLED_ROWS:
             # Sample all files: in a table ordered by time, the first rows say nothing about the last.
             sample = sample.sample(SAMPLED_ROWS / rows, seed=rows)
-        values = [_sortable(path, _type(schema, path)) for path in paths]
+        values = [_sort_expression(path, _type(schema, path)) for path in paths]
         cuts = [_cuts(sample, value, len(paths)) for value in values]
         limit = target_size(change)
 
@@ -90,7 +90,7 @@ def zorder(
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        return answer(
+        return result_frame(
             change, bins=bins, added=added, considered=len(chosen), started_ms=started, z_ordered=True
         )
 
@@ -118,7 +118,7 @@ def _type(schema: StructType, path: tuple[str, ...]) -> DataType:
     return inside
 
 
-def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
+def _sort_expression(path: tuple[str, ...], data_type: DataType) -> Column:
     """A column as numbers or texts in the same order, in types that Python can represent in full."""
     column = F.col(quoted(path[0]))
     for part in path[1:]:

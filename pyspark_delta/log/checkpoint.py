@@ -92,7 +92,7 @@ class _CheckpointReader:
     def read_json(self, name: str, content: bytes) -> None:
         try:
             actions = [load(line) for line in content.splitlines() if line.strip()]
-            self._take(actions)
+            self._apply(actions)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise CorruptCheckpoint(f"the checkpoint {name} is damaged ({problem})") from problem
         self._adds.append(columns.from_bodies(list(self.overlay.added.values()), columns.ADD))
@@ -117,13 +117,13 @@ class _CheckpointReader:
             rows = table.column(kind).combine_chunks()  # type: ignore[union-attr]
             probe = _child(rows, _PROBES[kind])
             for body in rows.filter(pc.is_valid(probe)).to_pylist(maps_as_pydicts="strict"):
-                self._take([{kind: _without_nulls(body)}])
+                self._apply([{kind: _without_nulls(body)}])
         if "add" in present:
             self._adds.append(_file_actions(file, group, "add", columns.ADD))
         if "remove" in present:
             self._removes.append(_file_actions(file, group, "remove", columns.REMOVE))
 
-    def _take(self, actions: Iterable[dict[str, Any]]) -> None:
+    def _apply(self, actions: Iterable[dict[str, Any]]) -> None:
         for action in actions:
             if action.get("sidecar"):
                 self.sidecars.append(action["sidecar"]["path"])

@@ -99,7 +99,7 @@ class DeltaLog:
             if latest is not None and self._is_current(latest.version):
                 return self._refresh(latest)
             self._snapshots.clear()
-            return self._install(self._load(None))
+            return self._set_latest(self._load(None))
 
     def snapshot(self, version: int | None = None, timestamp: object = None) -> Snapshot:
         """Return the table at a version or a time (text, datetime, or milliseconds), by default the newest."""
@@ -152,7 +152,7 @@ class DeltaLog:
         with self._lock:
             latest = self._latest
             if latest is not None and latest.version == version - 1:
-                return self._install(Snapshot(self.store, version, latest.state.advanced([actions])))
+                return self._set_latest(Snapshot(self.store, version, latest.state.advanced([actions])))
             return self.update()
 
     def _refresh(self, latest: Snapshot) -> Snapshot:
@@ -167,7 +167,7 @@ class DeltaLog:
         if not contents:
             return latest
         state = latest.state.read(range(latest.version + 1, version + 1), contents)
-        return self._install(Snapshot(self.store, version, state))
+        return self._set_latest(Snapshot(self.store, version, state))
 
     def _is_current(self, version: int) -> bool:
         """Whether the cached state belongs to the files that exist now, and not to a table that they replaced."""
@@ -176,7 +176,7 @@ class DeltaLog:
             and self.store.identity(f"{LOG}/{commit_name(version)}") == self._identity
         )
 
-    def _install(self, snapshot: Snapshot) -> Snapshot:
+    def _set_latest(self, snapshot: Snapshot) -> Snapshot:
         self._identity = self.store.identity(f"{LOG}/{commit_name(snapshot.version)}")
         self._latest = snapshot
         return self._remember(snapshot)

@@ -57,14 +57,14 @@ class Base:
     def adds(self) -> pa.Table:
         """The live files."""
         if self._adds is None:
-            self._settle()
+            self._materialize()
         return self._adds
 
     @property
     def removes(self) -> pa.Table:
         """The tombstones."""
         if self._removes is None:
-            self._settle()
+            self._materialize()
         return self._removes
 
     @cached_property
@@ -98,7 +98,7 @@ class Base:
         del pruner, predicate
         return self.adds
 
-    def _settle(self) -> None:
+    def _materialize(self) -> None:
         source = self._source
         assert source is not None  # noqa: S101 - without columns there is a source
         self._adds, self._removes = source.adds, source.removes
@@ -255,7 +255,7 @@ class State:
 
     def advanced(self, commits: Iterable[Iterable[Mapping[str, Any]]]) -> State:
         """The state after further parsed commits."""
-        state = self._ready_to_grow()
+        state = self._with_bounded_overlay()
         overlay = state.overlay.copy()
         for commit in commits:
             overlay.apply(commit)
@@ -263,12 +263,12 @@ class State:
 
     def read(self, versions: Sequence[object], contents: Sequence[bytes]) -> State:
         """The state after further commits as bytes."""
-        state = self._ready_to_grow()
+        state = self._with_bounded_overlay()
         overlay = state.overlay.copy()
         overlay.read(versions, contents)
         return State(state.base, overlay)
 
-    def _ready_to_grow(self) -> State:
+    def _with_bounded_overlay(self) -> State:
         if len(self.changed) <= _SMALLEST_FOLD or len(self.changed) <= self.base.count // 8:
             return self
         overlay = self.overlay.copy()

@@ -58,7 +58,7 @@ from pyspark_delta.predicates import (
     either,
     negated,
 )
-from pyspark_delta.skipping.vectorized import certainly_none
+from pyspark_delta.skipping.vectorized import certainly_excluded
 
 if TYPE_CHECKING:
     from pyspark_delta.log.file_set import Files
@@ -145,9 +145,9 @@ class Pruner:
         open_ones = np.flatnonzero((outcomes & TRUE != 0) & (outcomes != TRUE))
         stats = table["stats"].take(pa.array(open_ones)).combine_chunks()
         if len(stats) >= _MANY:
-            none = certainly_none(stats, predicate, self._bounds_of)
-            outcomes[open_ones[none]] = _ANY & ~TRUE
-            open_ones, stats = open_ones[~none], stats.filter(pa.array(~none))
+            excluded = certainly_excluded(stats, predicate, self._bounds_of)
+            outcomes[open_ones[excluded]] = _ANY & ~TRUE
+            open_ones, stats = open_ones[~excluded], stats.filter(pa.array(~excluded))
         for row, text in zip(open_ones.tolist(), stats.to_pylist(), strict=True):
             if text is not None:
                 values = tuple(column[row] for column in texts)
@@ -177,7 +177,7 @@ class Pruner:
             return NULL if predicate.value is None else TRUE if predicate.value else FALSE
         if isinstance(predicate, Comparison | In | IsNull | StartsWith):
             try:
-                return _judge(predicate, self._range(predicate.column, file))
+                return _outcomes_of(predicate, self._range(predicate.column, file))
             except TypeError:  # a value of another type says nothing about files
                 return _ANY
         return _ANY
@@ -303,31 +303,31 @@ def _bound(value: Any, data_type: DataType, side: int) -> Internal | None:
         return None
 
 
-def _judge(predicate: Comparison | In | IsNull | StartsWith, rows: _Range) -> int:
+def _outcomes_of(predicate: Comparison | In | IsNull | StartsWith, rows: _Range) -> int:
     if isinstance(predicate, IsNull):
         return (TRUE if rows.nulls else 0) | (FALSE if rows.values else 0)
     outcomes = 0
     if isinstance(predicate, Comparison):
         if predicate.operator == "<=>":
-            return _judge_null_safe(predicate, rows)
+            return _outcomes_null_safe(predicate, rows)
         if predicate.value is None:
             return NULL
         outcomes = _compare(predicate.operator, predicate.value, rows) if rows.values else 0
     elif isinstance(predicate, In):
-        outcomes = _one_of(predicate.values, rows) if rows.values else 0
+        outcomes = _outcomes_in(predicate.values, rows) if rows.values else 0
     elif rows.values:
-        outcomes = _starts(predicate.text, rows)
+        outcomes = _outcomes_starts_with(predicate.text, rows)
     return outcomes | (NULL if rows.nulls else 0)
 
 
-def _judge_null_safe(predicate: Comparison, rows: _Range) -> int:
+def _outcomes_null_safe(predicate: Comparison, rows: _Range) -> int:
     if predicate.value is None:
         return (TRUE if rows.nulls else 0) | (FALSE if rows.values else 0)
     outcomes = FALSE if rows.nulls else 0
     return outcomes | (_compare("=", predicate.value, rows) if rows.values else 0)
 
 
-def _one_of(values: Sequence[Internal | None], rows: _Range) -> int:
+def _outcomes_in(values: Sequence[Internal | None], rows: _Range) -> int:
     outcomes = FALSE
     for value in values:
         outcomes = either(outcomes, NULL if value is None else _compare("=", value, rows))
@@ -338,7 +338,7 @@ def _compare(operator: str, value: Internal, rows: _Range) -> int:
     """The outcomes of `column operator value` for the values of a range, without its nulls."""
     low, high = rows.low, rows.high
     below = low is None or _order(low, value) < 0  # some row can be less
-    above = high is None or _order(high, value) > 0 or (not rows.exact and _may_go_on(high, value))
+    above = high is None or _order(high, value) > 0 or (not rows.exact and _may_be_truncated(high, value))
     if operator == "=":
         reaches = (low is None or _order(low, value) <= 0) and (above or _order_to(high, value) >= 0)
         return (TRUE if reaches else 0) | (0 if rows.exact and reaches else FALSE)
@@ -352,7 +352,7 @@ def _compare(operator: str, value: Internal, rows: _Range) -> int:
     return (TRUE if true else 0) | (FALSE if false else 0)
 
 
-def _starts(text: str, rows: _Range) -> int:
+def _outcomes_starts_with(text: str, rows: _Range) -> int:
     low, high = rows.low, rows.high
     if rows.exact:
         return TRUE if isinstance(low, str) and low.startswith(text) else FALSE
@@ -376,6 +376,6 @@ def _order_to(high: Internal | None, value: Internal) -> int:
     return 1 if high is None else _order(high, value)
 
 
-def _may_go_on(high: Internal, value: Internal) -> bool:
+def _may_be_truncated(high: Internal, value: Internal) -> bool:
     """Whether the maximum may be a truncated text, so that actual values are greater than the value."""
     return isinstance(high, str) and isinstance(value, str) and value.startswith(high)

@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 
 from pyspark_delta.predicates import And, Comparison, In, Or, Path, Predicate
 
-__all__ = ["certainly_none"]
+__all__ = ["certainly_excluded"]
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 # The path of a column's bounds in the statistics, and its type; None for partition columns and unknown columns.
@@ -43,7 +43,7 @@ _SLACK_US = 999  # a writer may have truncated a time to milliseconds
 _FEW_VALUES = 16
 
 
-def certainly_none(stats: pa.Array, predicate: Predicate, place: Place) -> Mask:
+def certainly_excluded(stats: pa.Array, predicate: Predicate, place: Place) -> Mask:
     """A mask that is true for the files whose statistics prove that no row makes the predicate true."""
     wanted: dict[Path, DataType] = {}
     for column in _compared_columns(predicate):
@@ -58,7 +58,7 @@ def certainly_none(stats: pa.Array, predicate: Predicate, place: Place) -> Mask:
         masks.append(
             np.zeros(len(part), dtype=bool)
             if bounds is None
-            else _BoundsEvaluator(bounds, place, len(part)).none(predicate)
+            else _BoundsEvaluator(bounds, place, len(part)).excluded(predicate)
         )
     return np.concatenate(masks)
 
@@ -77,39 +77,43 @@ class _BoundsEvaluator:
         self._place = place
         self._count = count
 
-    def none(self, predicate: Predicate) -> Mask:
+    def excluded(self, predicate: Predicate) -> Mask:
         if isinstance(predicate, And):
-            return reduce(np.logical_or, (self.none(part) for part in predicate.parts), self._no())
+            return reduce(
+                np.logical_or, (self.excluded(part) for part in predicate.parts), self._nothing_excluded()
+            )
         if isinstance(predicate, Or):
-            return reduce(np.logical_and, (self.none(part) for part in predicate.parts), ~self._no())
+            return reduce(
+                np.logical_and, (self.excluded(part) for part in predicate.parts), ~self._nothing_excluded()
+            )
         if isinstance(predicate, Comparison):
             return self._compared(predicate.column, predicate.operator, predicate.value)
         if isinstance(predicate, In):
             values = [value for value in predicate.values if value is not None]
             if not values:
-                return self._no()
+                return self._nothing_excluded()
             if len(values) > _FEW_VALUES:
                 try:
                     low, high = min(values), max(values)
                 except TypeError:
-                    return self._no()
+                    return self._nothing_excluded()
                 return self._compared(predicate.column, ">=", low) | self._compared(
                     predicate.column, "<=", high
                 )
             masks = (self._compared(predicate.column, "=", value) for value in values)
-            return reduce(np.logical_and, masks, ~self._no())
-        return self._no()
+            return reduce(np.logical_and, masks, ~self._nothing_excluded())
+        return self._nothing_excluded()
 
-    def _no(self) -> Mask:
+    def _nothing_excluded(self) -> Mask:
         return np.zeros(self._count, dtype=bool)
 
     def _compared(self, column: Path, operator: str, value: Any) -> Mask:
         location = self._place(column)
         if location is None or value is None or location[0] not in self._bounds:
-            return self._no()
+            return self._nothing_excluded()
         kind, bounds = location[1], self._bounds[location[0]]
         if not _fits(value, kind):
-            return self._no()
+            return self._nothing_excluded()
         below, above = _sides(bounds, value, kind)
         if operator in {"=", "<=>"}:
             return below(strictly=True) | above(strictly=True)

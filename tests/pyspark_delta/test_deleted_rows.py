@@ -19,7 +19,7 @@ def test_rows_are_the_same_by_constants_by_joins_and_without_a_jvm(spark, marked
     assert len(wanted) == 38
     monkeypatch.setattr(deleted_rows, "MOST_BITS", 0)
     assert rows(read(spark, marked)) == wanted
-    monkeypatch.setattr(file_index, "_made", lambda spark, name: None)
+    monkeypatch.setattr(file_index, "_jvm_instance", lambda spark, name: None)
     assert rows(read(spark, marked)) == wanted
     assert rows(read(spark, marked, version=0).where("p = 'c/d'")) == sorted(
         ((n, "c/d") for n in range(1, 40, 4)), key=repr

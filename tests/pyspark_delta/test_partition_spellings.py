@@ -70,7 +70,7 @@ def test_a_time_without_a_zone_is_the_sessions_as_for_delta_spark(
     assert theirs == [frame.selectExpr("unix_micros(t)").first()[0], frame.where(asked).count()]
     assert theirs[1] == 2
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(file_index, "_made", lambda spark, name: None)
+        elsewhere.setattr(file_index, "_jvm_instance", lambda spark, name: None)
         assert read(spark, table).where(asked).count() == 2
     DeltaTable.forPath(spark, table).delete(asked)
     assert read(spark, table).count() == 0

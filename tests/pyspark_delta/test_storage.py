@@ -131,7 +131,7 @@ def test_every_operation_works_on_a_storage_of_ones_own(spark, bucket, folder, t
     ):
         assert rows(table.clone(copy, isShallow=shallow).toDF()) == wanted
     with monkeypatch.context() as without_a_jvm:
-        without_a_jvm.setattr(file_index, "_made", lambda spark, name: None)
+        without_a_jvm.setattr(file_index, "_jvm_instance", lambda spark, name: None)
         assert rows(read(spark, path)) == wanted
     table.restoreToVersion(1)
     assert table.toDF().count() == table.count() == 24

@@ -7,7 +7,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from pyspark_delta import DeltaTable, write
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause
-from pyspark_delta.commands.merge_schema import grown
+from pyspark_delta.commands.merge_schema import grown_schema
 from tests.pyspark_delta.small_tables import VECTORS, commit, frame, make_table, rows, version
 
 BIG, TEXT = LongType(), StringType()
@@ -35,7 +35,7 @@ SOURCE = StructType(
     ),
 )
 def test_what_is_assigned_to_is_added_as_nullable(clauses, added):
-    after = grown(TABLE, SOURCE, clauses, "t")
+    after = grown_schema(TABLE, SOURCE, clauses, "t")
     inner = after["s"].dataType
     assert isinstance(inner, StructType)
     assert [f"s.{name}" for name in inner.names[1:]] + after.names[2:] == added

@@ -17,21 +17,21 @@ from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import FALSE, NULL, TRUE, And, Comparison, In, Or, Predicate, columns
 from pyspark_delta.skipping import exact
 from pyspark_delta.skipping.exact import Pruner
-from pyspark_delta.skipping.vectorized import certainly_none
+from pyspark_delta.skipping.vectorized import certainly_excluded
 from tests.pyspark_delta.skipping import test_exact as single
 
 PRUNER = single.PRUNER
 
 
 def none_of(predicate, *texts: str | None) -> list[bool]:
-    return list(certainly_none(pa.array(texts, pa.string()), predicate, PRUNER._bounds_of))
+    return list(certainly_excluded(pa.array(texts, pa.string()), predicate, PRUNER._bounds_of))
 
 
 @given(st.lists(single.rows(), min_size=1, max_size=4), single.predicates())
 def test_no_file_is_ruled_out_that_has_a_row_for_the_predicate(files, predicate):
     pruner = drawn_pruner()
     texts = pa.array([single.written_statistics(rows) for rows in files], pa.string())
-    for rows, is_excluded in zip(files, certainly_none(texts, predicate, pruner._bounds_of), strict=True):
+    for rows, is_excluded in zip(files, certainly_excluded(texts, predicate, pruner._bounds_of), strict=True):
         for row in rows:
             values = {
                 name: None if value is None else single.plain(name, value) for name, value in row.items()
@@ -64,7 +64,7 @@ def test_both_judges_of_files_rule_out_the_same_where_bounds_decide_and_the_fast
     texts, predicate
 ):
     pruner = drawn_pruner()
-    fast = certainly_none(pa.array(texts, pa.string()), predicate, pruner._bounds_of)
+    fast = certainly_excluded(pa.array(texts, pa.string()), predicate, pruner._bounds_of)
     for text, none in zip(texts, fast, strict=True):
         slow = not pruner.may_match(predicate, {}, text)
         assert slow or not none
