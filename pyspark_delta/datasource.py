@@ -68,7 +68,7 @@ def register(spark: SparkSession) -> None:
 
 
 class PysparkDeltaSource(DataSource):  # type: ignore[misc]
-    """`format("pyspark_delta")`."""
+    """The data source behind `format("pyspark_delta")`."""
 
     storages: ClassVar[Registered] = {}
 
@@ -87,7 +87,7 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         return _public_schema(self._snapshot())
 
     def reader(self, schema: StructType) -> _Reader:  # noqa: ARG002 - it is the table's
-        """For `spark.read`."""
+        """Return the reader of `spark.read`."""
         snapshot = self._snapshot()
         snapshot.check_readable()
         if snapshot.column_mapping == "id":
@@ -96,7 +96,7 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         return _Reader(snapshot.path, snapshot.schema, snapshot.partition_columns, files, registered())
 
     def writer(self, schema: StructType, overwrite: bool) -> _Writer:
-        """For `df.write`."""
+        """Return the writer of `df.write`; SchemaMismatch if the frame's columns do not have the table's types."""
         snapshot = self._snapshot()
         snapshot.check_writable()
         configuration = dict(snapshot.properties)

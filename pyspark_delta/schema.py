@@ -52,7 +52,7 @@ def to_json(schema: StructType) -> str:
 
 
 def column_mapping_mode(configuration: Mapping[str, str]) -> str:
-    """`none`, `name` or `id`."""
+    """The mode of column mapping in these properties: `none`, `name` or `id`."""
     return configuration.get(MAPPING_MODE, "none").lower()
 
 

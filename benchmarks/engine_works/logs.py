@@ -88,7 +88,7 @@ from pathlib import Path
 import pyarrow, pyarrow.compute, pyarrow.parquet, pyspark.sql, pyspark_delta
 from pyspark_delta.log.delta_log import DeltaLog
 
-def peak():  # ru_maxrss is that of the parent where it was larger
+def peak():  # ru_maxrss would be the parent's if that was larger
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 before = peak()
@@ -114,7 +114,7 @@ def million(bench: Bench) -> list[Row]:
             *table.glob("_delta_log/*.checkpoint.parquet"),
             *table.glob("_delta_log/_last_checkpoint"),
         ):
-            old.unlink()  # where there is one already, deltalake writes none
+            old.unlink()  # deltalake writes no checkpoint if there is one
         took = seconds(work)
         assert len(list(table.glob("_delta_log/*.checkpoint.parquet"))) == 1
         return took

@@ -15,7 +15,7 @@ from pyspark_delta.log.delta_log import DeltaLog
 
 __all__ = ["FIVE", "small", "upkeep"]
 
-# A session does the same again and again; what the JVM has not compiled yet is no part of an operation.
+# A session repeats operations, so the JVM's compilation does not belong to the figure.
 WARM = 20
 
 FIVE = pa.table(

@@ -207,7 +207,7 @@ def _change_metadata(
 
 
 def _inside(outer: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
-    """The schema with the struct at a path edited."""
+    """The schema with the struct at a path replaced by `edit` of it."""
     if not path:
         return edit(outer)
     step = schema.find(outer, path[0])

@@ -1,6 +1,6 @@
-"""Conditions as Spark understands them: analysed once, on the driver, against the schema of the table.
+"""Analyse conditions with Spark, once, on the driver, against the table's schema.
 
-A row is picked where the condition is true; where it is false or null it is not.
+A condition picks the rows for which it is true, not those for which it is false or null.
 """
 
 from __future__ import annotations

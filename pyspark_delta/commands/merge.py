@@ -99,7 +99,7 @@ class _TouchedFiles:
 
 
 class _Merge:
-    """One merge, ending in a commit unless no clause acted."""
+    """One merge. It ends in a commit unless no clause acted."""
 
     def __init__(  # noqa: PLR0917 - called by one place
         self,

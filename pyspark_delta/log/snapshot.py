@@ -66,7 +66,7 @@ class Snapshot:
 
     @property
     def column_mapping(self) -> str:
-        """`none`, `name` or `id`."""
+        """The mode of column mapping: `none`, `name` or `id`."""
         return schemas.column_mapping_mode(self.metadata.configuration)
 
     @property

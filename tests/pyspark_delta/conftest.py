@@ -23,7 +23,7 @@ SETTINGS = {
     "spark.default.parallelism": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    # the heap and the room for classes are there from the start: less collecting (docs/decisions/0013)
+    # heap and metaspace have their final size from the start, which saves collections (docs/decisions/0013)
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dlog4j2.level=ERROR -XX:+UseSerialGC -Xms1g -Xmn500m "
     "-XX:MetaspaceSize=300m",
 }

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 from delta_adapters.delta_spark.jars import resolve
 
-# Tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0013).
+# The tables have few rows and each is queried once, so compiling costs more than it saves (docs/decisions/0013).
 SPARED = {
     "spark.driver.memory": "1g",
     "spark.sql.adaptive.enabled": "false",
@@ -120,7 +120,7 @@ def _serve(answers: IO[str]) -> None:
             known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **request["names"]}
             exec(compile(request["lines"], "<test>", "exec"), known)
             answer = json.dumps({"result": known["result"]}, default=str)
-        except Exception:  # noqa: BLE001 - whatever it is, the test is told
+        except Exception:  # noqa: BLE001 - the test gets any error
             answer = json.dumps({"error": traceback.format_exc()})
         answers.write(answer + "\n")
         answers.flush()
@@ -129,7 +129,7 @@ def _serve(answers: IO[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Answers have a descriptor of their own: what Spark and the lines print goes to stderr.
+    # Answers have their own descriptor, because Spark and the lines may print. Their output goes to stderr.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     _serve(own)

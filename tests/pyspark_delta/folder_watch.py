@@ -19,7 +19,7 @@ def wait_for(folder: Path, is_done: Callable[[], bool], pid: int) -> bool:
     process = os.pidfd_open(pid)
     try:
         while True:
-            # Watched first and looked at afterwards: what comes in between is told.
+            # Watch first and check afterwards, so that no change in between is lost.
             for place, _, _ in os.walk(folder):
                 libc.inotify_add_watch(events, os.fsencode(place), _CREATED | _MOVED_HERE)
             if is_done():

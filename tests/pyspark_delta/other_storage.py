@@ -23,7 +23,7 @@ BUCKET = f"{SCHEME}://bucket/"
 
 def mount(folder: Path) -> str:
     """Register the folder as a storage and return its URI."""
-    # Workers of Spark can't import the tests: they get these classes with the work.
+    # Spark's workers can't import the tests, so the classes are pickled with the work.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     register_storage(SCHEME, OtherStorage(str(folder)), LogStoreOfFolder(str(folder)))
     return BUCKET.rstrip("/")

@@ -75,12 +75,12 @@ def test_what_arrow_leaves_is_what_spark_would_leave(spark, tmp_path, monkeypatc
 
 def without_lower_bound(path: str) -> list[Any]:
     """Partition values and statistics, without the lower bound that Arrow can give despite NaN."""
-    found = []
+    files = []
     for add in live(path):
         stats = json.loads(add["stats"])
         stats["minValues"].pop("odd", None)
-        found.append((add["partitionValues"], stats))
-    return found
+        files.append((add["partitionValues"], stats))
+    return files
 
 
 def test_files_of_other_writers_are_rewritten_by_spark(spark, table):

@@ -243,7 +243,7 @@ def test_who_drops_a_feature_must_have_seen_all_that_may_use_it(tmp_path):
         late.commit([new_file("late")], "WRITE", blind_append=True)
 
 
-def test_of_two_who_create_a_table_one_is_told(tmp_path):
+def test_of_two_transactions_that_create_a_table_one_fails(tmp_path):
     first, second = (DeltaLog.for_path(tmp_path).begin() for _ in range(2))
     for transaction in (first, second):
         transaction.new_table(Metadata("x", schemas.to_json(SCHEMA)))

@@ -132,12 +132,12 @@ def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
     assert DeltaTable.isDeltaTable(spark, str(table)) == (damage is not no_log and damage is not empty_log)
 
 
-def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_over_it(
+def test_in_a_table_of_very_many_files_the_job_that_hits_a_missing_one_reports_it(
     spark, whole, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
         missing_files, "_CHECKED_FILES", 0
-    )  # as if these few were more than are asked for one by one
+    )  # pretend that the table has too many files for a check of each
     table = tmp_path / "ta ble"
     shutil.copytree(whole, table)
     missing_file(table)
@@ -172,7 +172,7 @@ def test_a_corrupt_checkpoint_is_made_good_by_the_commits_with_a_warning(spark, 
     assert checkpoint.name in caplog.text
 
 
-def test_all_that_does_not_fit_is_told_at_once_and_nothing_is_written(spark, whole, tmp_path):
+def test_all_differences_are_reported_at_once_and_nothing_is_written(spark, whole, tmp_path):
     table = tmp_path / "table"
     shutil.copytree(whole, table)
     before = everything(table)

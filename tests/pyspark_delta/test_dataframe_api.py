@@ -163,7 +163,7 @@ def test_columns_go_by_name_and_values_are_assigned_as_ansi_sql_does(spark, tabl
     assert not list(Path(table).glob("_temporary*"))
 
 
-def test_data_that_does_not_fit_is_told_with_all_differences(spark, table):
+def test_data_that_does_not_fit_is_refused_with_all_differences(spark, table):
     write(spark.sql("select 1 as id, date'2024-01-01' as d"), table)
     with pytest.raises(SchemaMismatch) as refused:
         write(spark.sql("select 'x' as id, 1 as d, 2 as more"), table, "append")
@@ -384,9 +384,9 @@ def test_delta_spark_reads_what_we_write_and_keeps_its_statistics(spark, delta_s
     write(frame, table, partition_by="p", user_metadata="by hand")
     theirs = delta_spark.run(
         """
-        found = spark.read.format("delta").load(table)
+        frame = spark.read.format("delta").load(table)
         history = DeltaTable.forPath(spark, table).history().collect()[0]
-        result = [found.count(), found.where("id = 3 and p = '1'").count(), history.userMetadata, history.operation]
+        result = [frame.count(), frame.where("id = 3 and p = '1'").count(), history.userMetadata, history.operation]
         """,
         table=table,
     )

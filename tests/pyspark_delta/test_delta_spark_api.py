@@ -93,7 +93,7 @@ def test_an_error_is_what_scripts_for_delta_spark_catch_and_comes_back_from_a_pi
     assert error.cure in str(error)
 
 
-def test_every_error_tells_cause_and_cure():
+def test_every_error_has_a_cause_and_a_cure():
     for var in vars(pyspark_delta.exceptions).values():
         if inspect.isclass(var) and issubclass(var, pyspark_delta.exceptions.DeltaError):
             error = var("what is wrong")

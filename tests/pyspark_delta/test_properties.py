@@ -46,7 +46,7 @@ def test_a_name_in_two_spellings_is_refused():
 @pytest.mark.parametrize(
     "name", ("delta.apendOnly", "delta.enableMaterializePartitionColumnsFeature", "DELTA.nosuch")
 )
-def test_a_name_of_the_formats_that_nobody_knows_is_refused(name):
+def test_an_unknown_reserved_name_is_refused(name):
     with pytest.raises(InvalidArgument, match=name):
         checked_properties({name: "true"})
     known = {

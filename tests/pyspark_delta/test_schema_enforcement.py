@@ -40,7 +40,7 @@ def test_names_match_whatever_their_case_and_order():
     assert differences(table, data) == []
 
 
-def test_every_difference_is_told_at_once():
+def test_every_difference_is_reported_at_once():
     table = struct(
         field("id", LongType(), nullable=False),
         field("day", DateType()),
@@ -63,7 +63,7 @@ def test_every_difference_is_told_at_once():
         assert difference in text
 
 
-def test_a_name_that_comes_twice_but_for_its_case_is_told():
+def test_a_name_that_comes_twice_ignoring_case_is_refused():
     twice = struct(field("a", LongType()), field("A", LongType()))
     assert "twice" in differences(struct(field("a", LongType())), twice)[0]
 

@@ -44,7 +44,7 @@ def test_each_engine_goes_on_where_the_other_stopped(spark, delta_spark, table):
         before = sorted([list(row) for row in table.toDF().collect()])
         table.delete("id % 10 = 6")
         table.optimize().executeCompaction()
-        after = DeltaTable.forPath(spark, path).toDF()  # delta-spark's handle goes on showing what it was made on
+        after = DeltaTable.forPath(spark, path).toDF()  # delta-spark's old handle still shows the old version
         result = before, sorted([list(row) for row in after.collect()])
         """,
         path=table,

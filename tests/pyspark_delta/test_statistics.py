@@ -40,8 +40,8 @@ def statistics_of(tmp_path: Path, column: pa.Array, data_type: DataType, **optio
 
 def told_of(path: str, schema: StructType) -> dict[str, Any]:
     facts = of_file(path, indexed_columns(schema, (), {}))
-    found: dict[str, Any] = json.loads(facts.text, parse_float=Decimal)
-    return found
+    parsed: dict[str, Any] = json.loads(facts.text, parse_float=Decimal)
+    return parsed
 
 
 def bounds(statistics: dict[str, Any], name: str = "c") -> tuple[Any, Any]:

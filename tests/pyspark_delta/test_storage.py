@@ -46,7 +46,7 @@ def rows(frame):
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
-def test_a_storage_that_nobody_registered_is_told():
+def test_an_unregistered_storage_is_refused():
     for ask in (DeltaLog.for_path, storage.storage_of):
         with pytest.raises(InvalidArgument, match="nowhere:"):
             ask("nowhere://bucket/table")
@@ -75,7 +75,7 @@ def test_the_data_source_knows_storages_in_the_processes_that_spark_asks_it_in(b
     kept: list[type[PysparkDeltaSource]] = []
     register(
         SimpleNamespace(dataSource=SimpleNamespace(register=kept.append))
-    )  # the session's part is to pickle it
+    )  # in Spark, the session pickles it
     script = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
     output = subprocess.run(
         [sys.executable, "-P", "-c", script],

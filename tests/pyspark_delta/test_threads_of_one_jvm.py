@@ -54,7 +54,7 @@ phases = getattr(getattr(delta.fuzzer, "OptimisticTransactionPhases$"), "MODULE$
 
 class Writer:
     def __init__(self, name, text):
-        self.told, self.text = None, text
+        self.outcome, self.text = None, text
         self.observer = delta.fuzzer.PhaseLockingTransactionExecutionObserver(phases.forName(name))
         of = self.observer.phases()
         self.gates = [of.initialPhase(), of.preparePhase(), of.commitPhase()]
@@ -66,17 +66,17 @@ class Writer:
         try:
             observers.setObserver(self.observer)
             spark.sql(self.text).collect()
-            self.told = "committed"
+            self.outcome = "committed"
         except Exception as error:
-            self.told = type(error).__name__
+            self.outcome = type(error).__name__
     def await_gate(self):
         until = time.monotonic() + 60
-        while self.told is None and not (self.gates and self.gates[0].hasReached()):
+        while self.outcome is None and not (self.gates and self.gates[0].hasReached()):
             if time.monotonic() > until:
                 raise TimeoutError(f"{self.text} came to no phase")
             time.sleep(0.005)
     def go_on(self):
-        if self.told is not None:
+        if self.outcome is not None:
             return
         self.gates.pop(0).entryBarrier().unblock()
         if not self.gates:
@@ -89,7 +89,7 @@ for name in order:
     writers[name].go_on()
 for each in writers.values():
     each.thread.join(60)
-result = [writers[name].told for name in "AB"]
+result = [writers[name].outcome for name in "AB"]
 """
 
 

@@ -186,7 +186,7 @@ def test_a_commit_that_the_storage_refused_has_not_happened(tmp_path):
     assert names(tmp_path) == {f"{0:020d}.json"}
 
 
-def test_a_commit_that_nobody_can_tell_about_says_so(tmp_path):
+def test_a_commit_with_an_unknown_outcome_says_so(tmp_path):
     log = create(tmp_path)
     transaction = log.begin()
     log.store = unclear(log, readable=False)

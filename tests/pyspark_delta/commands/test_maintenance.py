@@ -79,7 +79,7 @@ class TestOptimize:
 
     def test_z_order_brings_near_rows_together(self, spark, table, monkeypatch):
         monkeypatch.setattr(zorder, "SAMPLED_ROWS", 1024)
-        # In order by one of them: a sample of the first rows would say nothing of the others.
+        # The rows are ordered by one column, so a sample of the first rows would say nothing about the others.
         frame = (
             spark.range(4096)
             .selectExpr("id", "id % 64 x", "id div 64 y", "concat('n', id % 64) n")
@@ -277,7 +277,7 @@ class TestGenerate:
 
 
 class TestDescription:
-    def test_history_and_detail_tell_what_was_done(self, spark, table):
+    def test_history_and_detail_show_what_was_done(self, spark, table):
         target = several(spark, table, (1, 2), (3,))
         target.delete("id = 3")
         entries = target.history().collect()
@@ -293,7 +293,7 @@ class TestDescription:
         )
         assert target.count() == 2
 
-    def test_a_table_of_deltalake_can_be_told_of_too(self, spark, table):
+    def test_a_table_of_deltalake_has_a_detail_too(self, spark, table):
         write_deltalake(table, pa.table({"id": pa.array([1, 2], pa.int64())}))
         Deltalake(table).delete("id = 1")
         assert len(DeltaTable.forPath(spark, table).history().collect()) == 2

@@ -228,7 +228,7 @@ def test_a_schema_that_is_there_and_empty_is_refused_when_it_is_asked_for(tmp_pa
 
 
 @pytest.mark.parametrize("writer", (["deletionVectors"], []), ids=("in both lists", "in the readers' alone"))
-def test_a_feature_that_only_readers_are_told_of_makes_a_protocol_that_is_refused(tmp_path, writer):
+def test_a_protocol_that_lists_a_feature_for_readers_only_is_refused(tmp_path, writer):
     protocol = {
         "minReaderVersion": 3,
         "minWriterVersion": 7,
@@ -321,7 +321,7 @@ def test_times_of_commits_ascend_whatever_the_files_say(tmp_path):
     assert [entry.version for entry in DeltaLog.for_path(tmp_path).history(1)] == [2]
 
 
-def test_commits_tell_their_time_themselves_where_the_table_says_so(tmp_path):
+def test_in_commit_timestamps_are_used_if_the_table_has_them(tmp_path):
     lists = {"writerFeatures": ["inCommitTimestamp"]}
     protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, **lists}}
     properties = {"delta__enableInCommitTimestamps": "true", "delta__inCommitTimestampEnablementVersion": "1"}

@@ -13,7 +13,7 @@ from pyspark_delta.log.delta_log import load
 from pyspark_delta.log.store import open_store
 from tests.corpora import corpus
 
-# Tables that deltalake reads and this engine must not, with the word that tells why.
+# Tables that deltalake reads and this engine must not, with a word of the reason.
 REFUSED = {
     "ct_missing_metadata": "metadata",
     "ct_missing_protocol": "protocol",
@@ -21,9 +21,9 @@ REFUSED = {
 }
 # One commit adds and removes the same file, which no log may do.
 NO_LOG = {"err_add_and_remove_same_path_dv"}
-# deltalake takes `/x` and `file:/x` for two files.
+# deltalake counts `/x` and `file:/x` as two files.
 ONE_FILE = {f"canonicalized-paths-{kind}-{number}" for kind in ("normal", "special") for number in "ab"}
-# What the corpora themselves break: vectors that are missing, or in a form of their own.
+# Defects of the corpora: deletion vectors that are missing or in an unknown form.
 BROKEN_VECTORS = {"DV-017", "dv_err_002_missing_file", "dv_err_003_malformed_path", "dv_storage_type_i"}
 
 
