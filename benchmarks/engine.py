@@ -1,11 +1,11 @@
-"""The in-house engine beside bare Spark jobs, delta-spark and deltalake: the table of its issue, line by line.
+"""Benchmark the in-house engine beside bare Spark jobs, delta-spark and deltalake.
 
     ./dev bench engine                                everything, within BENCH_SECONDS (5400)
     ./dev python -m benchmarks.engine append merge    some works, whose rows replace theirs in results/engine.json
 
-Each work's rows are in the file as soon as they are measured. BENCH_ROWS makes the large tables smaller (10 million
-rows) and BENCH_PAIRS takes fewer pairs (15), for a look that proves nothing and goes to engine-look.json. BENCH_FOLDER
-names a folder where large tables stay for another run; without it they are made anew, and go.
+The rows of a work are written to the file as soon as they are measured. BENCH_ROWS sets the size of the large tables
+(10 million rows) and BENCH_PAIRS the number of pairs (15). With lower numbers the result proves nothing and goes to
+engine-look.json. BENCH_FOLDER names a folder that keeps the large tables for another run; otherwise they are temporary.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ WORKS: dict[str, Callable[[Bench], list[Row]]] = {
 }
 
 
-def main(asked: list[str] | None = None) -> Result:
-    """The works asked for, or all of them as far as the budget of time goes."""
+def main(names: list[str] | None = None) -> Result:
+    """Measure the named parts, or all of them as far as the time allows."""
     rows: list[Row] = []
     with contextlib.ExitStack() as stack:
-        given = os.environ.get("BENCH_FOLDER")
-        folder = Path(given or stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
+        chosen = os.environ.get("BENCH_FOLDER")
+        folder = Path(chosen or stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         folder.mkdir(parents=True, exist_ok=True)
         bench = Bench(
             folder,
@@ -60,17 +60,17 @@ def main(asked: list[str] | None = None) -> Result:
             seconds=float(os.environ.get("BENCH_SECONDS", "5400")),
         )
         stack.callback(bench.close)
-        called = "engine" if (bench.rows, bench.pairs) >= (ROWS, PAIRS) else "engine-look"
-        for name in asked or WORKS:
+        title = "engine" if (bench.rows, bench.pairs) >= (ROWS, PAIRS) else "engine-look"
+        for name in names or WORKS:
             if bench.left <= 0:
                 print(f"{name}: not measured, the time was up", flush=True)
                 continue
-            found = WORKS[name](bench)
-            for row in found:
+            figures = WORKS[name](bench)
+            for row in figures:
                 print(f"  {row}", flush=True)
-            rows += found
-            Measured(called, tuple(found), tuple(bench.notes)).write(RESULTS)
-    return Measured(called, tuple(rows), tuple(bench.notes))
+            rows += figures
+            Measured(title, tuple(figures), tuple(bench.notes)).write(RESULTS)
+    return Measured(title, tuple(rows), tuple(bench.notes))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ import org.apache.spark.util.collection.BitSet;
 import org.roaringbitmap.IntConsumer;
 import org.roaringbitmap.RoaringBitmap;
 
-// A filter that leaves deleted rows out, and a strategy of the planner that lets it count rows where Spark's reader
-// would have to number them. Of what both make, everything that goes to an executor is of a class of Spark's own.
+// A filter that leaves deleted rows out, and a planner strategy that lets the filter count rows instead of having
+// Spark's reader number them. Executors do not have this class, so they receive objects of Spark's classes only.
 public class DeletedRows extends SparkStrategy {
   private static final String FIRST = "__pyspark_delta_first";
   private static final String COUNT = "__pyspark_delta_count";
@@ -42,7 +42,8 @@ public class DeletedRows extends SparkStrategy {
     return bits.set;
   }
 
-  // Whether a row is there. Rows have places, counted through all files: FIRST is that of a file's first row.
+  // The condition that a row is not deleted. Row positions are counted through all files; FIRST is that of a file's
+  // first row.
   public Object kept(SparkSession session, BitSet bits, String row) {
     scala.collection.immutable.Seq known = session.experimental().extraStrategies();
     if (!known.contains(this)) {
@@ -63,8 +64,8 @@ public class DeletedRows extends SparkStrategy {
 
   private static scala.collection.immutable.List none() { return scala.collection.immutable.List$.MODULE$.empty(); }
 
-  private static scala.collection.immutable.Seq all(ArrayList found) {
-    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(found.toArray());
+  private static scala.collection.immutable.Seq all(ArrayList items) {
+    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(items.toArray());
   }
 
   public static class Bits implements IntConsumer {
@@ -83,7 +84,7 @@ public class DeletedRows extends SparkStrategy {
     if (!(relation instanceof HadoopFsRelation)) return none();
     HadoopFsRelation files = (HadoopFsRelation) relation;
     boolean ours = files.partitionSchema().getFieldIndex(COUNT).isDefined();
-    // Who has rules of their own for columns (another engine below Spark's plans) may not read by this scan's means.
+    // With columnar rules, another engine may execute the plan, and it may not know this scan.
     if (!ours || !((SparkSession) files.sparkSession()).sessionState().columnarRules().isEmpty()) return none();
     scala.collection.immutable.Seq planned = FileSourceStrategy$.MODULE$.apply(plan);
     if (planned.isEmpty() || !(planned.head() instanceof ProjectExec)) return planned;
@@ -93,7 +94,7 @@ public class DeletedRows extends SparkStrategy {
     return counting == null ? planned : none().$colon$colon(new ProjectExec(project.projectList(), counting));
   }
 
-  // The same rows as this filter's, counted, where all rows of whole files come by; or null.
+  // The filter on counted rows, which sees all rows of whole files; null if that is not possible.
   private static SparkPlan counting(scala.collection.immutable.Seq projected, FilterExec filter) {
     if (!(filter.child() instanceof FileSourceScanExec)) return null;
     FileSourceScanExec scan = (FileSourceScanExec) filter.child();
@@ -108,8 +109,8 @@ public class DeletedRows extends SparkStrategy {
     }
     ArrayList output = new ArrayList();
     Attribute row = null;
-    for (scala.collection.Iterator each = scan.output().iterator(); each.hasNext();) {
-      Attribute next = (Attribute) each.next();
+    for (scala.collection.Iterator iterator = scan.output().iterator(); iterator.hasNext();) {
+      Attribute next = (Attribute) iterator.next();
       if (!next.name().equals(ROW)) output.add(next);
       else if (row == null) row = next;
       else return null;
@@ -121,26 +122,26 @@ public class DeletedRows extends SparkStrategy {
     ArrayList fields = new ArrayList();
     StructField[] required = scan.requiredSchema().fields();
     for (int i = 0; i < required.length; i++) if (!required[i].name().equals(ROW)) fields.add(required[i]);
-    SparkPlan found = new WholeFiles(scan.relation(), scan.stream(), all(output),
+    SparkPlan counted = new WholeFiles(scan.relation(), scan.stream(), all(output),
         new StructType((StructField[]) fields.toArray(new StructField[fields.size()])), scan.partitionFilters(),
         scan.optionalBucketSet(), scan.optionalNumCoalescedBuckets(), scan.dataFilters(), scan.tableIdentifier(),
         scan.disableBucketedScan());
-    // A filter of its own below the others: it must see every row.
-    found = new FilterExec((Expression) kept.transform(new Numbered()), found);
-    for (int i = 0; i < others.size(); i++) found = new FilterExec((Expression) others.get(i), found);
-    return found;
+    // This filter must see every row, so it is below the others.
+    counted = new FilterExec((Expression) kept.transform(new Numbered()), counted);
+    for (int i = 0; i < others.size(); i++) counted = new FilterExec((Expression) others.get(i), counted);
+    return counted;
   }
 
   private static boolean hasSubquery(scala.collection.immutable.Seq filters) {
-    for (scala.collection.Iterator each = filters.iterator(); each.hasNext();) {
-      if (SubqueryExpression$.MODULE$.hasSubquery((Expression) each.next())) return true;
+    for (scala.collection.Iterator iterator = filters.iterator(); iterator.hasNext();) {
+      if (SubqueryExpression$.MODULE$.hasSubquery((Expression) iterator.next())) return true;
     }
     return false;
   }
 
   private static boolean refersTo(Attribute column, scala.collection.immutable.Seq expressions) {
-    for (scala.collection.Iterator each = expressions.iterator(); each.hasNext();) {
-      if (((Expression) each.next()).references().contains(column)) return true;
+    for (scala.collection.Iterator iterator = expressions.iterator(); iterator.hasNext();) {
+      if (((Expression) iterator.next()).references().contains(column)) return true;
     }
     return false;
   }
@@ -160,7 +161,8 @@ public class DeletedRows extends SparkStrategy {
     return target instanceof Literal && ((Literal) target).value() instanceof BitSet;
   }
 
-  // The row's number as that of the rows which the task has seen: what Spark's function of ids counts, in its low bits.
+  // Replaces the row's index by the number of rows that the task has read before, which Spark's id function counts in
+  // its low bits.
   public static class Numbered extends scala.runtime.AbstractPartialFunction {
     public boolean isDefinedAt(Object node) {
       return node instanceof AttributeReference && ((AttributeReference) node).name().equals(ROW);
@@ -172,7 +174,7 @@ public class DeletedRows extends SparkStrategy {
     }
   }
 
-  // A scan of whole files, each of whose FIRST is less what the task has counted in the files before it.
+  // A scan of whole files. From the FIRST of a file it subtracts the rows of the files before it in the same task.
   public static class WholeFiles extends FileSourceScanExec {
     private transient RDD counted;
 
@@ -184,7 +186,7 @@ public class DeletedRows extends SparkStrategy {
           optionalNumCoalescedBuckets, dataFilters, tableIdentifier, disableBucketedScan);
     }
 
-    // Some of Spark's operators take the plan below them along to executors, which have no such class.
+    // Some of Spark's operators send the plan below them to executors, which do not have this class.
     public Object writeReplace() {
       return new FileSourceScanExec(relation(), stream(), output(), requiredSchema(), partitionFilters(),
           optionalBucketSet(), optionalNumCoalescedBuckets(), dataFilters(), tableIdentifier(), disableBucketedScan());
@@ -192,11 +194,11 @@ public class DeletedRows extends SparkStrategy {
 
     public RDD inputRDD() {
       if (counted == null) {
-        FileScanRDD made = whole((FileScanRDD) super.inputRDD());
-        for (scala.collection.Iterator each = made.filePartitions().iterator(); each.hasNext();) {
-          count(((FilePartition) each.next()).files());
+        FileScanRDD files = whole((FileScanRDD) super.inputRDD());
+        for (scala.collection.Iterator iterator = files.filePartitions().iterator(); iterator.hasNext();) {
+          count(((FilePartition) iterator.next()).files());
         }
-        counted = made;
+        counted = files;
       }
       return counted;
     }
@@ -213,12 +215,12 @@ public class DeletedRows extends SparkStrategy {
       }
     }
 
-    // Settings that changed since the plan was made may cut files that were to be whole.
+    // Settings may have changed since planning, so that files are split. Put them together again.
     private FileScanRDD whole(FileScanRDD scanned) {
       ArrayList files = new ArrayList();
       boolean cut = false;
-      for (scala.collection.Iterator each = scanned.filePartitions().iterator(); each.hasNext();) {
-        PartitionedFile[] some = ((FilePartition) each.next()).files();
+      for (scala.collection.Iterator iterator = scanned.filePartitions().iterator(); iterator.hasNext();) {
+        PartitionedFile[] some = ((FilePartition) iterator.next()).files();
         for (int i = 0; i < some.length; i++) {
           cut |= some[i].length() != some[i].fileSize();
           if (some[i].start() == 0) files.add(with(some[i], some[i].partitionValues(), some[i].fileSize()));

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.types.*;
 import org.apache.spark.unsafe.types.UTF8String;
 
+// The files that a Delta log names, with its partition values, as an index for Spark's planner.
 public class DeltaFiles implements FileIndex {
   private Path root;
   private StructType partitions;
@@ -36,9 +37,9 @@ public class DeltaFiles implements FileIndex {
     scala.collection.immutable.Map settings = scala.collection.immutable.Map$.MODULE$.empty();
     String[] lines = options.split("\n");
     for (int i = 0; i < lines.length; i++) {
-      int at = lines[i].indexOf('=');
+      int equals = lines[i].indexOf('=');
       settings = (scala.collection.immutable.Map) settings.updated(
-          lines[i].substring(0, at), lines[i].substring(at + 1));
+          lines[i].substring(0, equals), lines[i].substring(equals + 1));
     }
     StructType data = (StructType) DataType$.MODULE$.fromJson(schema);
     return session.baseRelationToDataFrame(new HadoopFsRelation(
@@ -71,9 +72,9 @@ public class DeltaFiles implements FileIndex {
   private static String text(ByteBuffer in) {
     int length = in.getInt();
     if (length < 0) return null;
-    String found = new String(in.array(), in.position(), length, StandardCharsets.UTF_8);
+    String text = new String(in.array(), in.position(), length, StandardCharsets.UTF_8);
     in.position(in.position() + length);
-    return found;
+    return text;
   }
 
   private static Object value(String text, DataType type) {
@@ -109,29 +110,29 @@ public class DeltaFiles implements FileIndex {
       }
       if (chosen[g] != null) chosen[g].add(files[i]);
     }
-    ArrayList found = new ArrayList();
+    ArrayList directories = new ArrayList();
     for (int g = 0; g < chosen.length; g++) {
       if (chosen[g] != null) {
-        found.add(PartitionDirectory$.MODULE$.apply(
+        directories.add(PartitionDirectory$.MODULE$.apply(
             values[g], (FileStatus[]) chosen[g].toArray(new FileStatus[chosen[g].size()])));
       }
     }
-    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(found.toArray());
+    return scala.collection.immutable.ArraySeq$.MODULE$.unsafeWrapArray(directories.toArray());
   }
 
   private BasePredicate predicate(scala.collection.immutable.Seq filters) {
     if (filters.isEmpty()) return null;
     Expression all = null;
-    for (scala.collection.Iterator each = filters.iterator(); each.hasNext();) {
-      Expression next = (Expression) each.next();
+    for (scala.collection.Iterator iterator = filters.iterator(); iterator.hasNext();) {
+      Expression next = (Expression) iterator.next();
       all = all == null ? next : (Expression) new And(all, next);
     }
-    BasePredicate made = Predicate$.MODULE$.createInterpreted((Expression) all.transform(new Bound(partitions)));
-    made.initialize(0);
-    return made;
+    BasePredicate predicate = Predicate$.MODULE$.createInterpreted((Expression) all.transform(new Bound(partitions)));
+    predicate.initialize(0);
+    return predicate;
   }
 
-  // Columns as places in the row of a group's values.
+  // Replaces columns by their positions in the row of a group's values.
   public static class Bound extends scala.runtime.AbstractPartialFunction {
     private StructType columns;
 
@@ -141,8 +142,8 @@ public class DeltaFiles implements FileIndex {
 
     public Object applyOrElse(Object node, scala.Function1 otherwise) {
       if (!isDefinedAt(node)) return otherwise.apply(node);
-      int at = columns.fieldIndex(((AttributeReference) node).name());
-      return new BoundReference(at, columns.fields()[at].dataType(), true);
+      int position = columns.fieldIndex(((AttributeReference) node).name());
+      return new BoundReference(position, columns.fields()[position].dataType(), true);
     }
   }
 
@@ -150,18 +151,19 @@ public class DeltaFiles implements FileIndex {
     if (pruner == null) return null;
     StringBuilder all = new StringBuilder("[\"and\"");
     boolean any = false;
-    for (scala.collection.Iterator each = filters.iterator(); each.hasNext();) {
-      String told = told((Expression) each.next());
-      if (told == null) continue;
+    for (scala.collection.Iterator iterator = filters.iterator(); iterator.hasNext();) {
+      String json = implied((Expression) iterator.next());
+      if (json == null) continue;
       any = true;
-      all.append(",").append(told);
+      all.append(",").append(json);
     }
     return any ? (byte[]) pruner.apply(all.append("]").toString()) : null;
   }
 
-  private static String told(Expression e) {
-    if (e instanceof And) return both("and", told(left(e)), told(right(e)), true);
-    if (e instanceof Or) return both("or", told(left(e)), told(right(e)), false);
+  // JSON of a condition that the expression implies; null if there is none.
+  private static String implied(Expression e) {
+    if (e instanceof And) return both("and", implied(left(e)), implied(right(e)), true);
+    if (e instanceof Or) return both("or", implied(left(e)), implied(right(e)), false);
     if (e instanceof Not) {
       String inner = exactly((Expression) ((Not) e).child());
       return inner == null ? null : "[\"not\"," + inner + "]";
@@ -169,16 +171,17 @@ public class DeltaFiles implements FileIndex {
     return exactly(e);
   }
 
-  // A part that can't be told may be left out of a conjunction that must hold, and of nothing else.
-  private static String both(String what, String left, String right, boolean mayLeaveOut) {
+  // A part without JSON may be left out of a conjunction that must hold, and of nothing else.
+  private static String both(String operator, String left, String right, boolean mayLeaveOut) {
     if (left == null || right == null) return mayLeaveOut ? (left == null ? right : left) : null;
-    return "[\"" + what + "\"," + left + "," + right + "]";
+    return "[\"" + operator + "\"," + left + "," + right + "]";
   }
 
+  // JSON that means exactly the same as the expression; null if there is none.
   private static String exactly(Expression e) {
     if (e instanceof And) return both("and", exactly(left(e)), exactly(right(e)), false);
     if (e instanceof Or) return both("or", exactly(left(e)), exactly(right(e)), false);
-    if (e instanceof Not) return told(e);
+    if (e instanceof Not) return implied(e);
     if (e instanceof IsNull) return one("null", column((Expression) ((IsNull) e).child()));
     if (e instanceof IsNotNull) return one("not null", column((Expression) ((IsNotNull) e).child()));
     if (e instanceof EqualTo) return compared("=", "=", (BinaryExpression) e);
@@ -190,8 +193,8 @@ public class DeltaFiles implements FileIndex {
     if (e instanceof StartsWith) return compared("starts", null, (BinaryExpression) e);
     if (e instanceof In) {
       StringBuilder values = new StringBuilder();
-      for (scala.collection.Iterator each = ((In) e).list().iterator(); each.hasNext();) {
-        String value = literal((Expression) each.next());
+      for (scala.collection.Iterator iterator = ((In) e).list().iterator(); iterator.hasNext();) {
+        String value = literal((Expression) iterator.next());
         if (value == null) return null;
         values.append(",").append(value);
       }
@@ -199,8 +202,8 @@ public class DeltaFiles implements FileIndex {
     }
     if (e instanceof InSet) {
       StringBuilder values = new StringBuilder();
-      for (scala.collection.Iterator each = ((InSet) e).hset().iterator(); each.hasNext();) {
-        String value = plain(each.next());
+      for (scala.collection.Iterator iterator = ((InSet) e).hset().iterator(); iterator.hasNext();) {
+        String value = plain(iterator.next());
         if (value == null) return null;
         values.append(",").append(value);
       }
@@ -213,8 +216,8 @@ public class DeltaFiles implements FileIndex {
 
   private static Expression right(Expression e) { return (Expression) ((BinaryExpression) e).right(); }
 
-  private static String one(String what, String column) {
-    return column == null ? null : "[" + quoted(what) + "," + column + "]";
+  private static String one(String operator, String column) {
+    return column == null ? null : "[" + quoted(operator) + "," + column + "]";
   }
 
   private static String many(String column, StringBuilder values) {
@@ -224,13 +227,13 @@ public class DeltaFiles implements FileIndex {
   private static String compared(String forth, String back, BinaryExpression e) {
     String column = column((Expression) e.left());
     String value = literal((Expression) e.right());
-    String what = forth;
+    String operator = forth;
     if (column == null && back != null) {
       column = column((Expression) e.right());
       value = literal((Expression) e.left());
-      what = back;
+      operator = back;
     }
-    return column == null || value == null ? null : "[" + quoted(what) + "," + column + "," + value + "]";
+    return column == null || value == null ? null : "[" + quoted(operator) + "," + column + "," + value + "]";
   }
 
   private static String column(Expression e) {

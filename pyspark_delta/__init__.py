@@ -1,4 +1,7 @@
-"""A Delta reader and writer for PySpark, written from the protocol; nothing of the harness, no Delta JAR."""
+"""A Delta reader and writer for PySpark that needs no JAR.
+
+It is written from the protocol and imports nothing of the harness.
+"""
 
 from __future__ import annotations
 

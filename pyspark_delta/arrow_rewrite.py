@@ -1,8 +1,9 @@
-"""Data files written anew without some of their rows, by Arrow: the rows that stay go over as they were stored.
+"""Rewrite data files without some of their rows, by Arrow and on the driver.
 
-Making Spark's rows of them, and columns of those again, costs several times as much. Only for files that Spark's writer
-made of the columns that the table has, as their footers say, and if what comes out has the very same Parquet schema;
-and only for as much as the driver does in seconds. For everything else the answer is None: it is a job for Spark.
+Arrow copies the rows that stay as they are stored. That is several times faster than Spark, which decodes every row.
+Only files that Spark's writer made of the table's current columns qualify, and the copy must have the same Parquet
+schema. `MOST_BYTES` limits how much the driver copies. In all other cases the result is None and Spark must do the
+work.
 """
 
 from __future__ import annotations
@@ -29,47 +30,50 @@ from pyspark_delta.log.actions import Add
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, encode_path, hive_path
 from pyspark_delta.schema import physical_name
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.write import CODEC_PROPERTY, STAGING_PREFIX, discard
 
-__all__ = ["MOST_BYTES", "SIFTED_FROM", "sift_files"]
+__all__ = ["LIVE_ROWS_PER_CHANGE", "MOST_BYTES", "rewrite_by_arrow"]
 
-# Of all files together, as they lie on the disk; of one, which is in memory as a whole, as it is unpacked.
+# The first limits all files together, as stored. The second limits one file, unpacked, because it is held in memory.
 MOST_BYTES = 1 << 30
 LARGEST_FILE = 128 << 20
 THREADS = 4
-# An update or a merge writes what it changes apart, and leaves files of two kinds: worth it from so many rows for one.
-SIFTED_FROM = 4
+# An update or merge then writes changed rows to extra files. That is worth it from this many live rows for a change.
+LIVE_ROWS_PER_CHANGE = 4
 
 # The name of a new file in the staging folder, and its statistics.
-Made: TypeAlias = "tuple[str, statistics.FileStatistics]"
+NewFile: TypeAlias = "tuple[str, statistics.FileStatistics]"
 
 _CODECS = {"snappy", "gzip", "zstd"}
 _ROW_METADATA = b"org.apache.spark.sql.parquet.row.metadata"
 _LEGACY = b"org.apache.spark.legacy"
 
 
-def sift_files(
-    spark: SparkSession, snapshot: Snapshot, adds: Sequence[Add], gone: Sequence[BitMap64]
+def rewrite_by_arrow(
+    spark: SparkSession, snapshot: Snapshot, adds: Sequence[Add], deleted: Sequence[BitMap64]
 ) -> list[Add] | None:
-    """Write each file anew without the rows of these indexes, and give the actions that would add the new ones.
+    """Write each file anew without the rows at the given indexes, and return the actions that add the new files.
 
-    As with `write_files`, they are in their places and known to nobody. None, and nothing written, where it can't be.
+    The new files are in their final places, but no commit names them yet. If a file can't be rewritten this way, this
+    returns None and leaves nothing behind.
     """
-    sieve = _Sieve.of(spark, snapshot)
-    if sieve is None or sum(add.size for add in adds) > MOST_BYTES:
+    rewriter = _ArrowRewriter.of(spark, snapshot)
+    if rewriter is None or sum(add.size for add in adds) > MOST_BYTES:
         return None
     root = snapshot.path
     storage = storage_of(root)
     staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
     placed: list[Add] = []
     try:
-        with refusals_named(f"data could not be written below {root}"):
-            written = _all(lambda add, rows: sieve.sift(add, rows, staging), adds, gone)
+        with storage_failures(f"data could not be written below {root}"):
+            written = _rewrite_all(
+                lambda add, rows: rewriter.rewrite_without(add, rows, staging), adds, deleted
+            )
             if written is None:
                 return None
-            for add, made in zip(adds, written, strict=True):
-                placed.append(sieve.place(add, made, staging))
+            for add, new_file in zip(adds, written, strict=True):
+                placed.append(rewriter.place(add, new_file, staging))
     except BaseException:
         discard(root, placed)
         raise
@@ -78,23 +82,25 @@ def sift_files(
     return placed
 
 
-def _all(
-    work: Callable[[Add, BitMap64], Made | None], adds: Sequence[Add], gone: Sequence[BitMap64]
-) -> list[Made] | None:
-    """What the work makes of each file; None, and no more of it is begun, once it makes nothing of one."""
+def _rewrite_all(
+    work: Callable[[Add, BitMap64], NewFile | None], adds: Sequence[Add], deleted: Sequence[BitMap64]
+) -> list[NewFile] | None:
+    """Run the work on all files in threads; None, without beginning further files, once it returns None for one."""
     with ThreadPoolExecutor(max_workers=min(THREADS, os.cpu_count() or 1)) as pool:
-        results = [pool.submit(work, add, rows) for add, rows in zip(adds, gone, strict=True)]
+        results = [pool.submit(work, add, rows) for add, rows in zip(adds, deleted, strict=True)]
         try:
-            found = list(itertools.takewhile(lambda made: made is not None, (r.result() for r in results)))
+            new_files = list(
+                itertools.takewhile(lambda new_file: new_file is not None, (r.result() for r in results))
+            )
         finally:
             pool.shutdown(cancel_futures=True)
-    whole = [made for made in found if made is not None]
-    return whole if len(whole) == len(adds) else None
+    complete = [new_file for new_file in new_files if new_file is not None]
+    return complete if len(complete) == len(adds) else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Sieve:
-    """What of the table decides whether its files can be sifted, and how."""
+class _ArrowRewriter:
+    """The facts about a table that decide whether and how its files can be rewritten."""
 
     root: str
     types: Mapping[str, str]
@@ -103,7 +109,7 @@ class _Sieve:
     codec: str
 
     @classmethod
-    def of(cls, spark: SparkSession, snapshot: Snapshot) -> _Sieve | None:
+    def of(cls, spark: SparkSession, snapshot: Snapshot) -> _ArrowRewriter | None:
         schema, properties = snapshot.schema, snapshot.metadata.configuration
         codec = properties.get(CODEC_PROPERTY) or spark.conf.get("spark.sql.parquet.compression.codec")
         if codec is None or codec.lower() not in _CODECS:
@@ -115,13 +121,13 @@ class _Sieve:
         types = {field.name: field.dataType.simpleString() for field in data}
         return cls(snapshot.path, types, keys, tuple(columns), codec.lower())
 
-    def sift(self, add: Add, gone: BitMap64, staging: str) -> Made | None:
-        """A file with the other rows, in the staging folder: its name and its statistics; None if it can't be."""
-        found = self._read(absolute_path(add.path, self.root))
-        if found is None:
+    def rewrite_without(self, add: Add, deleted: BitMap64, staging: str) -> NewFile | None:
+        """Write the remaining rows into the staging folder; the file's name and statistics, None if not possible."""
+        content = self._read(absolute_path(add.path, self.root))
+        if content is None:
             return None
-        footer, rows = found
-        kept = rows.filter(_stays(gone, len(rows)))
+        footer, rows = content
+        kept = rows.filter(_kept_rows(deleted, len(rows)))
         name = f"part-{0:05d}-{uuid.uuid4()}.c000.{self.codec}.parquet"
         target = f"{staging}/{name}"
         with (
@@ -130,7 +136,7 @@ class _Sieve:
                 file,
                 kept.schema,
                 compression=self.codec,
-                use_dictionary=_dictionaries(footer),
+                use_dictionary=_dictionary_columns(footer),
                 store_decimal_as_integer=_has_integer_decimals(footer),
                 store_schema=False,
                 write_page_index=True,
@@ -140,13 +146,13 @@ class _Sieve:
             writer.add_key_value_metadata(footer.metadata)
         with storage_of(target).open(target) as opened:
             new = pq.read_metadata(opened)
-        if _shape(new) != _shape(footer):
+        if _schema_text(new) != _schema_text(footer):
             return None
-        return name, statistics.of_footer(new, self.columns, _without_nan(kept))
+        return name, statistics.of_footer(new, self.columns, _columns_without_nan(kept))
 
-    def place(self, old: Add, made: Made, staging: str) -> Add:
-        """Move a file to where it stays: beside the files with the same partition values."""
-        name, facts = made
+    def place(self, old: Add, new_file: NewFile, staging: str) -> Add:
+        """Move a new file to its final place, in the folder of its partition."""
+        name, facts = new_file
         values = {key: old.partition_values.get(key) for key in self.partition}
         folder = hive_path(values)
         relative = f"{folder}/{name}" if folder else name
@@ -164,7 +170,7 @@ class _Sieve:
         )
 
     def _read(self, place: str) -> tuple[Any, pa.Table] | None:
-        """The footer and the rows of a file; None where they are for Spark to read, or to say why they can't be."""
+        """The footer and the rows of a file; None if only Spark can read them, or if Spark must report why it can't."""
         try:
             with storage_of(place).open(place) as opened:
                 source = pq.ParquetFile(pa.BufferReader(opened.read()))
@@ -175,28 +181,28 @@ class _Sieve:
             return None
 
     def _is_known(self, footer: Any) -> bool:
-        """Whether Spark's writer made the file, of the table's columns, with nothing that only Spark understands."""
-        told = footer.metadata or {}
-        if _ROW_METADATA not in told or any(key.startswith(_LEGACY) for key in told):
+        """Whether Spark's writer made the file with the table's columns, and nothing in it needs Spark to read it."""
+        metadata = footer.metadata or {}
+        if _ROW_METADATA not in metadata or any(key.startswith(_LEGACY) for key in metadata):
             return False
         groups = (footer.row_group(number) for number in range(footer.num_row_groups))
         if sum(group.total_byte_size for group in groups) > LARGEST_FILE:
             return False
         if any(footer.schema.column(index).physical_type == "INT96" for index in range(footer.num_columns)):
             return False
-        fields = StructType.fromJson(orjson.loads(told[_ROW_METADATA])).fields
+        fields = StructType.fromJson(orjson.loads(metadata[_ROW_METADATA])).fields
         return self.types == {field.name: field.dataType.simpleString() for field in fields}
 
 
-def _stays(gone: BitMap64, count: int) -> pa.Array:
-    """Which of so many rows stay."""
-    stays = np.ones(count, dtype=bool)
-    stays[np.array(gone.to_array(), dtype=np.int64)] = False
-    return pa.array(stays)
+def _kept_rows(deleted: BitMap64, count: int) -> pa.Array:
+    """A mask of `count` rows that is false for the deleted ones."""
+    kept = np.ones(count, dtype=bool)
+    kept[np.array(deleted.to_array(), dtype=np.int64)] = False
+    return pa.array(kept)
 
 
-def _dictionaries(footer: Any) -> list[str]:
-    """The columns that were worth a dictionary to the end: the others are spared the attempt."""
+def _dictionary_columns(footer: Any) -> list[str]:
+    """The columns that Spark's writer stored with a dictionary throughout. The others are not worth the attempt."""
     if not footer.num_row_groups:
         return []
     group = footer.row_group(0)
@@ -216,9 +222,9 @@ def _has_integer_decimals(footer: Any) -> bool:
     )
 
 
-def _without_nan(rows: pa.Table) -> set[tuple[str, ...]]:
-    """The columns of floating point numbers whose bounds are those of all values: Arrow leaves NaN out of account."""
-    found: set[tuple[str, ...]] = set()
+def _columns_without_nan(rows: pa.Table) -> set[tuple[str, ...]]:
+    """The floating point columns without NaN. Arrow ignores NaN in its bounds, so only theirs cover all values."""
+    paths: set[tuple[str, ...]] = set()
     columns: list[tuple[tuple[str, ...], Any]] = [((name,), rows.column(name)) for name in rows.column_names]
     while columns:
         path, values = columns.pop()
@@ -226,10 +232,10 @@ def _without_nan(rows: pa.Table) -> set[tuple[str, ...]]:
             parts = zip(values.type, values.flatten(), strict=True)
             columns += [((*path, field.name), part) for field, part in parts]
         elif pa.types.is_floating(values.type) and not pc.any(pc.is_nan(values)).as_py():
-            found.add(path)
-    return found
+            paths.add(path)
+    return paths
 
 
-def _shape(footer: Any) -> list[str]:
-    """The Parquet schema as text, less the names of the object and of the root."""
+def _schema_text(footer: Any) -> list[str]:
+    """The Parquet schema as text, without the names of the object and the root."""
     return str(footer.schema).splitlines()[2:]

@@ -1,4 +1,4 @@
-"""What `DeltaTable` hands out to be filled in and executed: the makings of a table, a merge, an optimization."""
+"""The builders that `DeltaTable` returns: for tables, merges and optimizations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ __all__ = ["DeltaMergeBuilder", "DeltaOptimizeBuilder", "DeltaTableBuilder", "Id
 
 
 class DeltaMergeBuilder:
-    """A merge: add clauses, which apply in their order, then `execute()`. Each call gives a new builder."""
+    """Builds a merge: add clauses in the order in which they apply, then `execute()`.
+
+    Each call returns a new builder.
+    """
 
     def __init__(  # noqa: PLR0917 - delta-spark's order
         self,
@@ -52,25 +55,25 @@ class DeltaMergeBuilder:
         condition: str | Column | None = None,
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
     ) -> DeltaMergeBuilder:
-        """A row that matches gets new values, which may use both sides."""
+        """Update matching rows; the new values may use the columns of both sides."""
         return self._when(MATCHED, "update", condition, _assigned(set, "set"))
 
     def whenMatchedUpdateAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
-        """A row that matches gets the values of the source's columns of the same names."""
+        """Update matching rows with all columns of the source, by name."""
         return self._when(MATCHED, "update", condition)
 
     def whenMatchedDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
-        """A row that matches is deleted."""
+        """Delete matching rows."""
         return self._when(MATCHED, "delete", condition)
 
     def whenNotMatchedInsert(
         self, condition: str | Column | None = None, values: Mapping[str, str | Column] | None = None
     ) -> DeltaMergeBuilder:
-        """A source row without a match becomes a row with these values; columns not named are null."""
+        """Insert a row with these values for each source row without a match; columns not named are null."""
         return self._when(NOT_MATCHED, "insert", condition, _assigned(values, "values"))
 
     def whenNotMatchedInsertAll(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
-        """A source row without a match becomes a row with the values of its columns of the same names."""
+        """Insert each source row without a match, with all its columns, by name."""
         return self._when(NOT_MATCHED, "insert", condition)
 
     def whenNotMatchedBySourceUpdate(
@@ -78,20 +81,20 @@ class DeltaMergeBuilder:
         condition: str | Column | None = None,
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
     ) -> DeltaMergeBuilder:
-        """A row that no source row matches gets new values, which may use the table's columns."""
+        """Update rows that no source row matches; the new values may use the table's columns."""
         return self._when(BY_SOURCE, "update", condition, _assigned(set, "set"))
 
     def whenNotMatchedBySourceDelete(self, condition: str | Column | None = None) -> DeltaMergeBuilder:
-        """A row that no source row matches is deleted."""
+        """Delete rows that no source row matches."""
         return self._when(BY_SOURCE, "delete", condition)
 
     def withSchemaEvolution(self) -> DeltaMergeBuilder:
-        """Let the table have the source's columns that clauses assign to, and for `*` all of them."""
+        """Add the source's columns that clauses assign to the table; `*` assigns all of them."""
         return self._with()
 
     def execute(self) -> DataFrame:
-        """Do it; one row with the numbers of rows affected, updated, deleted, inserted."""
-        told = merge(
+        """Run the merge and return one row: how many rows were affected, updated, deleted and inserted."""
+        metrics = merge(
             self._spark,
             self._log,
             self._source,
@@ -101,7 +104,7 @@ class DeltaMergeBuilder:
             grows=self._grows,
         )
         updated, deleted, inserted = (
-            told.get(f"numTargetRows{what}", 0) for what in ("Updated", "Deleted", "Inserted")
+            metrics.get(f"numTargetRows{change}", 0) for change in ("Updated", "Deleted", "Inserted")
         )
         names = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
         return _one_row(
@@ -128,7 +131,7 @@ class DeltaMergeBuilder:
 
 
 class DeltaOptimizeBuilder:
-    """An optimization: say where, then what."""
+    """Builds an optimization: choose partitions with `where()`, then execute one of the two kinds."""
 
     def __init__(self, spark: SparkSession, log: DeltaLog, partition_filter: str | None = None) -> None:
         self._spark = spark
@@ -136,29 +139,29 @@ class DeltaOptimizeBuilder:
         self._filter = partition_filter
 
     def where(self, partitionFilter: str) -> DeltaOptimizeBuilder:
-        """Only partitions for which this is true; both, if there was another one already."""
+        """Choose only partitions for which the filter is true; a second filter is added with AND."""
         both = partitionFilter if self._filter is None else f"({self._filter}) AND ({partitionFilter})"
         return DeltaOptimizeBuilder(self._spark, self._log, both)
 
     def executeCompaction(self) -> DataFrame:
-        """Make few large files of many small ones; one row with metrics."""
+        """Combine small files into few large ones and return one row with metrics."""
         return optimize(self._spark, self._log, self._filter)
 
     def executeZOrderBy(self, *cols: str | Sequence[str]) -> DataFrame:
-        """Put rows that are near to each other in these columns into the same files; one row with metrics."""
+        """Rewrite files so that rows close in these columns are in the same files; return one row with metrics."""
         return zorder(self._spark, self._log, _names(cols, "cols"), self._filter)
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityGenerator:
-    """How an identity column counts. Tables that need it are refused by name."""
+    """Start and step of an identity column. This engine refuses tables that need one, and names the feature."""
 
     start: int = 1
     step: int = 1
 
 
 class DeltaTableBuilder:
-    """The makings of a table; `execute()` creates or replaces it."""
+    """Builds a table; `execute()` creates or replaces it."""
 
     def __init__(self, spark: SparkSession, how: How) -> None:
         self._spark = spark
@@ -171,19 +174,19 @@ class DeltaTableBuilder:
         self._properties: dict[str, str] = {}
 
     def tableName(self, identifier: str) -> DeltaTableBuilder:
-        """The name in the session's catalogue, or ``delta.`/path` ``."""
+        """Set the name: one of the session's catalogue, or ``delta.`/path` ``."""
         _is_text(identifier, "identifier")
         self._name = identifier
         return self
 
     def location(self, location: str) -> DeltaTableBuilder:
-        """Where the table is."""
+        """Set the folder of the table."""
         _is_text(location, "location")
         self._location = location
         return self
 
     def comment(self, comment: str) -> DeltaTableBuilder:
-        """What people should know of the table."""
+        """Set the description of the table."""
         _is_text(comment, "comment")
         self._comment = comment
         return self
@@ -197,7 +200,7 @@ class DeltaTableBuilder:
         generatedByDefaultAs: IdentityGenerator | None = None,
         comment: str | None = None,
     ) -> DeltaTableBuilder:
-        """One more column."""
+        """Add a column."""
         _is_text(colName, "colName")
         if not isinstance(dataType, str | DataType):
             raise TypeError(f"dataType must be a text or a DataType, not {type(dataType).__name__}")
@@ -213,7 +216,7 @@ class DeltaTableBuilder:
         return self
 
     def addColumns(self, cols: StructType | Sequence[StructField]) -> DeltaTableBuilder:
-        """More columns, as Spark describes them."""
+        """Add columns given as Spark's fields."""
         for field in cols.fields if isinstance(cols, StructType) else cols:
             if not isinstance(field, StructField):
                 raise TypeError(
@@ -223,12 +226,12 @@ class DeltaTableBuilder:
         return self
 
     def partitionedBy(self, *cols: str | Sequence[str]) -> DeltaTableBuilder:
-        """The columns whose values are a file's and not its rows'."""
+        """Set the partition columns."""
         self._partitioned_by = _names(cols, "cols")
         return self
 
     def clusterBy(self, *cols: str | Sequence[str]) -> DeltaTableBuilder:
-        """Refused: a clustered table needs a feature that this engine does not write."""
+        """Raise UnsupportedTableFeature: this engine does not write the feature that a clustered table needs."""
         _names(cols, "cols")
         raise UnsupportedTableFeature(
             "the table would need the feature clustering, which is not supported",
@@ -237,7 +240,7 @@ class DeltaTableBuilder:
         )
 
     def property(self, key: str, value: str) -> DeltaTableBuilder:
-        """A property of the table."""
+        """Set a property of the table."""
         _is_text(key, "key")
         _is_text(value, "value")
         self._properties[key] = value
@@ -263,7 +266,7 @@ class DeltaTableBuilder:
 
 
 def parsed_type(spark: SparkSession, text: str) -> DataType:
-    """A type from the text by which SQL calls it."""
+    """Parse the SQL text of a type."""
     parsed = spark._jvm.org.apache.spark.sql.types.DataType.fromDDL(text).json()
     return StructType.fromJson(
         {"fields": [{"name": "it", "type": json.loads(parsed), "nullable": True, "metadata": {}}]}
@@ -288,7 +291,7 @@ def _assigned(values: object, name: str) -> Mapping[str, str | Column]:
 
 
 def _refuse_generated(column: str, always: object, by_default: object) -> None:
-    """A column whose values the engine makes up, by name; first what makes no sense anywhere."""
+    """Raise if the engine would have to generate the column's values; senseless arguments are refused first."""
     if always is not None and by_default is not None:
         raise ValueError(f"column {column} is generated always and by default: only one of them can be")
     if always is None and by_default is None:
@@ -299,7 +302,9 @@ def _refuse_generated(column: str, always: object, by_default: object) -> None:
         )
     if not isinstance(by_default, IdentityGenerator | None):
         raise TypeError(f"generatedByDefaultAs must be an IdentityGenerator, not {type(by_default).__name__}")
-    if any(isinstance(each, IdentityGenerator) and each.step == 0 for each in (always, by_default)):
+    if any(
+        isinstance(generator, IdentityGenerator) and generator.step == 0 for generator in (always, by_default)
+    ):
         raise ValueError(f"column {column} would count in steps of 0")
     feature = "generatedColumns" if isinstance(always, str) else "identityColumns"
     raise UnsupportedTableFeature(
@@ -309,8 +314,8 @@ def _refuse_generated(column: str, always: object, by_default: object) -> None:
 
 def _names(cols: Sequence[str | Sequence[str]], name: str) -> list[str]:
     flat: list[Any] = list(cols[0]) if len(cols) == 1 and isinstance(cols[0], list | tuple) else list(cols)
-    for each in flat:
-        _is_text(each, name)
+    for column in flat:
+        _is_text(column, name)
     return flat
 
 

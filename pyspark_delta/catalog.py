@@ -1,7 +1,7 @@
-"""Names of tables: those of the session's catalogue, and ``delta.`/path` ``.
+"""Table names: those of the session's catalogue, and ``delta.`/path` ``.
 
-Without a JAR, Spark's own `spark.table(name)` can't read such a table. What is registered is the same entry that
-delta-spark makes, so that both find the table by its name.
+`register` makes the same catalogue entry as delta-spark, so both find the table by its name. Without a JAR, Spark's own
+`spark.table(name)` can't read such a table.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["default_place", "is_known", "place_of", "register"]
 
 
 def place_of(spark: SparkSession, name: str) -> str:
-    """Where the table of this name is."""
+    """Return the path of the table with this name; NotADeltaTable if there is none."""
     path = path_in(name)
     if path is not None:
         return path
@@ -37,7 +37,7 @@ def place_of(spark: SparkSession, name: str) -> str:
 
 
 def path_in(name: str) -> str | None:
-    """The path of ``delta.`/path` ``, None for other names."""
+    """The path of ``delta.`/path` ``; None for other names."""
     parts = parse_name(name)
     return parts[1] if len(parts) == 2 and parts[0].lower() == "delta" else None
 
@@ -48,27 +48,27 @@ def is_known(spark: SparkSession, name: str) -> bool:
 
 
 def default_place(spark: SparkSession, name: str) -> str:
-    """Where the catalogue would put a new table of this name."""
+    """The folder where the catalogue would put a new table of this name."""
     catalog = _catalog(spark)
     return table_path(str(catalog.defaultTablePath(_identifier(spark, name)).toString()))
 
 
 def register(spark: SparkSession, name: str, path: str, *, managed: bool) -> None:
-    """Enter a table into the catalogue, as delta-spark does: its place and its provider, the rest is in its log."""
+    """Enter a table into the catalogue as delta-spark does: its location and provider. The log has everything else."""
     tables = spark._jvm.org.apache.spark.sql.catalyst.catalog
     empty = tables.CatalogStorageFormat.empty()
     place = spark._jvm.scala.Some(spark._jvm.java.net.URI(Path(path).as_uri()))
     kind = tables.CatalogTableType.MANAGED() if managed else tables.CatalogTableType.EXTERNAL()
     provider = spark._jvm.scala.Some("delta")
     columns = spark._jsparkSession.parseDataType('{"type": "struct", "fields": []}')
-    given = [_identifier(spark, name), kind, _copied(empty, {1: place}), columns, provider]
+    arguments = [_identifier(spark, name), kind, _copy_object(empty, {1: place}), columns, provider]
     companion = getattr(tables, "CatalogTable$").__getattr__("MODULE$")
-    _catalog(spark).createTable(_applied(companion, given), False, False)
+    _catalog(spark).createTable(_make_object(companion, arguments), False, False)
 
 
-def _applied(companion: Any, given: list[Any]) -> Any:
-    """A Scala object made with defaults for what is not given."""
-    arguments = list(given)
+def _make_object(companion: Any, first_arguments: list[Any]) -> Any:
+    """Make a Scala object; arguments beyond the first ones get their defaults."""
+    arguments = list(first_arguments)
     while True:
         default = getattr(companion, f"apply$default${len(arguments) + 1}")
         try:
@@ -77,8 +77,8 @@ def _applied(companion: Any, given: list[Any]) -> Any:
             return companion.apply(*arguments)
 
 
-def _copied(value: Any, changed: dict[int, Any]) -> Any:
-    """A copy of a Scala case object with some of its fields, counted from one, changed."""
+def _copy_object(value: Any, changed: dict[int, Any]) -> Any:
+    """Copy a Scala case object with some of its fields changed; fields are counted from one."""
     count = int(value.productArity())
     return value.copy(
         *(changed.get(place) or value.productElement(place - 1) for place in range(1, count + 1))

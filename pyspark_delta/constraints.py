@@ -1,7 +1,7 @@
-"""What only rows can show, checked by the write itself: NOT NULL, CHECK constraints, invariants, CHAR and VARCHAR.
+"""Check written rows inside the write itself: NOT NULL, CHECK constraints, invariants, CHAR and VARCHAR.
 
-The checks ride on one column of what is written, so that the job that writes a row is the one that refuses it: no
-second pass, and nothing between them. A refused row raises in Spark with a marked text, which `violation` finds again.
+One column of the written frame carries all checks. So the job that writes a row also refuses it, without a second pass
+and without a gap between check and write. A refused row makes Spark raise a marked text; `violation_in` recognises it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark_delta import char_varchar, sql_text
 from pyspark_delta.exceptions import ConstraintViolated, CorruptLog
 from pyspark_delta.schema import path_text
 
-__all__ = ["CONSTRAINT_PREFIX", "Check", "checked", "checks_of", "violation"]
+__all__ = ["CONSTRAINT_PREFIX", "Check", "checks_of", "violation_in", "with_checks"]
 
 CONSTRAINT_PREFIX = "delta.constraints."
 INVARIANTS = "delta.invariants"
@@ -29,7 +29,7 @@ _END = " :pyspark_delta"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A condition in SQL that every row must fulfil (null does not), what to say if not, and the columns to show."""
+    """A SQL condition that every row must meet (null does not), the message if a row fails, and the columns to show."""
 
     condition: str
     message: str
@@ -39,7 +39,7 @@ class Check:
 def checks_of(
     schema: StructType, configuration: Mapping[str, str], have: StructType | None = None
 ) -> list[Check]:
-    """All checks of a table; those that the schema of the data itself proves (`have`) are left out."""
+    """All checks of a table, without those that the schema of the data (`have`) already proves."""
     return [
         *_not_null(schema, have, ()),
         *_invariants(schema, ()),
@@ -48,34 +48,34 @@ def checks_of(
     ]
 
 
-def checked(frame: DataFrame, checks: list[Check]) -> DataFrame:
-    """The frame, which now raises when it meets a row that a check refuses."""
+def with_checks(frame: DataFrame, checks: list[Check]) -> DataFrame:
+    """The frame, changed so that its job fails on a row that a check refuses."""
     if not checks:
         return frame
     columns = [sql_text.name(column) for column in frame.columns]
     conditions = " ".join(
-        f"when not coalesce({check.condition}, false) then {_raised(check)}" for check in checks
+        f"when not coalesce({check.condition}, false) then {_raise_expression(check)}" for check in checks
     )
     first = columns[0]
-    # CASE keeps the order of its branches, and an output column is evaluated for written rows only: a filter in
-    # its place could be pushed below a join and refuse rows that are never written.
+    # CASE keeps the order of its branches, and Spark evaluates an output column for written rows only. It could push
+    # a filter below a join and refuse rows that are never written.
     guarded = f"case {conditions} else {first} end as {first}"
     return frame.selectExpr(guarded, *columns[1:])
 
 
-def violation(error: BaseException) -> ConstraintViolated | None:
-    """The refusal that made a job fail, if one did."""
-    found = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
-    return None if found is None else ConstraintViolated(found.group(1))
+def violation_in(error: BaseException) -> ConstraintViolated | None:
+    """The ConstraintViolated that made a job fail; None if something else did."""
+    match = re.search(re.escape(_MARK) + "(.*?)" + re.escape(_END), str(error), re.DOTALL)
+    return None if match is None else ConstraintViolated(match.group(1))
 
 
-def _raised(check: Check) -> str:
-    shown = [f"concat({sql_text.literal(f' {name} = ')}, {_shown(name)})" for name in check.shows]
+def _raise_expression(check: Check) -> str:
+    shown = [f"concat({sql_text.literal(f' {name} = ')}, {_shown_value(name)})" for name in check.shows]
     parts = [sql_text.literal(_MARK + check.message), *shown, sql_text.literal(_END)]
     return f"raise_error(concat({', '.join(parts)}))"
 
 
-def _shown(name: str) -> str:
+def _shown_value(name: str) -> str:
     return f"coalesce(cast({sql_text.name(name)} as string), 'null')"
 
 
@@ -103,23 +103,23 @@ def _not_null(schema: StructType, have: StructType | None, prefix: tuple[str, ..
 
 
 def _null_inside(reference: str, data_type: DataType, depth: int) -> str | None:
-    """A condition that is true if a value holds a null that its type forbids, None if its type forbids none."""
+    """A SQL condition that is true if a value contains a null that its type forbids; None if no null is forbidden."""
     if isinstance(data_type, ArrayType):
         element = f"e{depth}"
-        found = _either(
+        condition = _any_of(
             None if data_type.containsNull else f"{element} is null",
             _null_inside(element, data_type.elementType, depth + 1),
         )
-        return None if found is None else f"exists({reference}, {element} -> {found})"
+        return None if condition is None else f"exists({reference}, {element} -> {condition})"
     if isinstance(data_type, MapType):
         value = f"v{depth}"
-        values = _either(
+        values = _any_of(
             None if data_type.valueContainsNull else f"{value} is null",
             _null_inside(value, data_type.valueType, depth + 1),
         )
         key = f"k{depth}"
         keys = _null_inside(key, data_type.keyType, depth + 1)
-        return _either(
+        return _any_of(
             None if values is None else f"exists(map_values({reference}), {value} -> {values})",
             None if keys is None else f"exists(map_keys({reference}), {key} -> {keys})",
         )
@@ -128,16 +128,16 @@ def _null_inside(reference: str, data_type: DataType, depth: int) -> str | None:
         for field in data_type.fields:
             inner = f"{reference}.{sql_text.name(field.name)}"
             parts.append(
-                _either(
+                _any_of(
                     None if field.nullable else f"({reference} is not null and {inner} is null)",
                     _null_inside(inner, field.dataType, depth),
                 )
             )
-        return _either(*parts)
+        return _any_of(*parts)
     return None
 
 
-def _either(*conditions: str | None) -> str | None:
+def _any_of(*conditions: str | None) -> str | None:
     known = [condition for condition in conditions if condition is not None]
     if not known:
         return None
@@ -182,11 +182,11 @@ def _constraints(configuration: Mapping[str, str], schema: StructType) -> Iterat
 def _lengths(schema: StructType, prefix: tuple[str, ...]) -> Iterator[Check]:
     for field in schema.fields:
         place = (*prefix, field.name)
-        kind = char_varchar.declared(field)
+        kind = char_varchar.declared_type(field)
         if isinstance(field.dataType, StructType) and kind is field.dataType:
             yield from _lengths(field.dataType, place)
         elif kind is not None:
             yield Check(
-                f"not coalesce({char_varchar.too_long(sql_text.path(place), kind)}, false)",
+                f"not coalesce({char_varchar.too_long_condition(sql_text.path(place), kind)}, false)",
                 f"{path_text(place)} is {kind.simpleString()}, and the row has a longer text there;",
             )

@@ -1,4 +1,4 @@
-"""Data frames in and out: `read` a table, `write` a frame into one."""
+"""`read` a table as a data frame, `write` a data frame into a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from pyspark_delta import features, predicates
 from pyspark_delta import schema as schemas
-from pyspark_delta.constraints import Check, checked, checks_of
+from pyspark_delta.constraints import Check, checks_of, with_checks
 from pyspark_delta.exceptions import (
     CommitOutcomeUnknown,
     DeltaError,
@@ -27,10 +27,10 @@ from pyspark_delta.expressions import predicate_of
 from pyspark_delta.log.actions import Action, Add, Metadata, Txn, load
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
-from pyspark_delta.missing_files import absence_told
+from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import Predicate
-from pyspark_delta.properties import checked as checked_properties
+from pyspark_delta.properties import checked_properties
 from pyspark_delta.scan import FILE, scan
 from pyspark_delta.schema_enforcement import as_nullable, conform, merged
 from pyspark_delta.transaction import Transaction
@@ -42,7 +42,10 @@ WriteMode = Literal["append", "overwrite", "error", "errorifexists", "ignore"]
 
 
 def read(spark: SparkSession, path: str, version: int | None = None, timestamp: object = None) -> DataFrame:
-    """The table at a path as a data frame: the newest version, or one by its number or by a time (text or datetime)."""
+    """Return the table at a path as a data frame: the newest version, or that of a number or a time.
+
+    A time is a text or a datetime.
+    """
     return scan(spark, DeltaLog.for_path(path, spark).snapshot(version, timestamp))
 
 
@@ -64,15 +67,15 @@ def write(
     max_records_per_file: int | None = None,
     data_change: bool = True,
 ) -> int | None:
-    """Write a frame into the table at a path, made if there is none; gives the new version, None if nothing changed.
+    """Write a frame into the table at a path, or into a new one; return the new version, None if nothing changed.
 
-    `append` adds rows, `overwrite` replaces all of them, or those that `replace_where` picks, or with
-    `partition_overwrite_mode="dynamic"` the partitions that the frame has rows for. Columns go by name, whatever their
-    case; values are assigned as ANSI SQL does. `merge_schema` adds the frame's columns to the table,
-    `overwrite_schema` replaces the table's schema. A write with `txn_app_id` and a `txn_version` that the table has
-    seen already is skipped. `files` and `max_records_per_file` say how the rows are cut into files.
+    `append` adds rows. `overwrite` replaces all rows, those that `replace_where` picks, or, with
+    `partition_overwrite_mode="dynamic"`, the partitions that the frame has rows for. Columns are matched by name,
+    ignoring case; values are assigned as ANSI SQL does. `merge_schema` adds the frame's columns to the table,
+    `overwrite_schema` replaces the table's schema. If the table already has the `txn_version` of a `txn_app_id`, the
+    write is skipped. `files` and `max_records_per_file` control how rows are split into files.
     """
-    job = _Job(
+    job = _WriteJob(
         df,
         DeltaLog.for_path(path, df.sparkSession),
         _mode(mode),
@@ -97,8 +100,8 @@ def new_metadata(
     name: str | None = None,
     description: str | None = None,
 ) -> Metadata:
-    """The metadata of a table to be made; names of partition columns are brought to the schema's spelling."""
-    partition = _spelled(schema, partition_by)
+    """The metadata of a new table; partition columns get the schema's spelling."""
+    partition = _spelled_names(schema, partition_by)
     schemas.check_names(schema, partition)
     return Metadata(
         id=str(uuid.uuid4()),
@@ -112,7 +115,7 @@ def new_metadata(
 
 
 @dataclass(slots=True)
-class _Job:
+class _WriteJob:
     """One write on its way to a commit."""
 
     df: DataFrame
@@ -143,12 +146,12 @@ class _Job:
             return None
         snapshot = txn.snapshot
         if self.app is not None:
-            seen = snapshot.txn_version(self.app.app_id)
+            known_version = snapshot.txn_version(self.app.app_id)
             txn.read_txn(self.app.app_id)
-            if seen is not None and seen >= self.app.version:
+            if known_version is not None and known_version >= self.app.version:
                 return None
         snapshot.check_writable()
-        with absence_told(snapshot):
+        with missing_files_named(snapshot):
             if self.mode == "append":
                 return self._append(txn, snapshot)
             if self.replace_where is not None:
@@ -219,7 +222,7 @@ class _Job:
         metadata = self._evolved(txn, snapshot)
         frame = conform(self.df, schemas.from_json(metadata.schema_string))
         predicate = predicate_of(condition, snapshot.schema, spark)
-        told = Check(
+        check = Check(
             f"({condition})",
             f"the data has a row that replace_where ({condition}) does not pick:",
             _shown(frame, condition),
@@ -233,19 +236,19 @@ class _Job:
             and pruner.only_partitions(predicate)
             and not predicates.has_unknown(predicate)
         ):
-            options = replace(self.options, checks=(told,))
+            options = replace(self.options, checks=(check,))
             return self._commit(txn, metadata, self._write(frame, metadata, options), candidates.adds())
-        # Only files that have a row to be replaced are written anew, with the rows that stay.
+        # Only files with a row to replace are rewritten, with the rows that stay.
         rows = scan(spark, snapshot, candidates, with_position=True)
-        found = (
+        ordinals = (
             rows.where(F.expr(condition)).select(FILE).distinct().toArrow()[FILE].to_pylist()
             if len(candidates)
             else []
         )
-        touched = candidates.take(sorted(found))
+        touched = candidates.take(sorted(ordinals))
         txn.read_files(touched.adds())
-        fresh = checked(
-            frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), told]
+        fresh = with_checks(
+            frame, [*checks_of(schemas.from_json(metadata.schema_string), metadata.configuration), check]
         )
         if len(touched):
             staying = scan(spark, snapshot, touched).where(~F.coalesce(F.expr(condition), F.lit(False)))
@@ -259,17 +262,19 @@ class _Job:
         )
 
     def _evolved(self, txn: Transaction, snapshot: Snapshot) -> Metadata:
-        """The table's metadata, with the frame's columns added if that is wanted."""
+        """The table's metadata, extended by the frame's columns if the caller wants that."""
         metadata = snapshot.metadata
-        asked = (
-            _spelled(snapshot.schema, self.partition_by) if self.partition_by else snapshot.partition_columns
+        partition_by = (
+            _spelled_names(snapshot.schema, self.partition_by)
+            if self.partition_by
+            else snapshot.partition_columns
         )
-        if asked != snapshot.partition_columns:
+        if partition_by != snapshot.partition_columns:
             raise SchemaMismatch(
                 "the partitioning does not fit that of the table:",
                 "Leave partition_by out, or overwrite the table with overwrite_schema=True.",
                 differences=[
-                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(asked)}"
+                    f"the table is partitioned by {list(snapshot.partition_columns)}, the write by {list(partition_by)}"
                 ],
             )
         if self.properties:
@@ -289,7 +294,7 @@ class _Job:
         """The metadata of the same table with the frame's schema."""
         schema = as_nullable(self.df.schema)
         assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
-        partition = _spelled(
+        partition = _spelled_names(
             schema,
             self.partition_by
             or [name for name in snapshot.partition_columns if schemas.find(schema, name) is not None],
@@ -346,7 +351,7 @@ class _Job:
                 user_metadata=self.user_metadata,
             )
         except CommitOutcomeUnknown:
-            raise  # the files may be the table's
+            raise  # the commit may exist and name the files
         except DeltaError:
             discard(self.log.path, adds)
             raise
@@ -371,14 +376,14 @@ def _transaction_id(app_id: str | None, version: int | None) -> Txn | None:
     return None if app_id is None or version is None else Txn(app_id, int(version), _now())
 
 
-def _spelled(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
-    """Names of columns as the schema writes them; unknown ones stay, for the check of names to tell of."""
-    found = [schemas.find(schema, name) for name in names]
-    return tuple(name if field is None else field.name for name, field in zip(names, found, strict=True))
+def _spelled_names(schema: StructType, names: Sequence[str]) -> tuple[str, ...]:
+    """Column names in the schema's spelling; unknown names stay, so that a later check reports them."""
+    fields = [schemas.find(schema, name) for name in names]
+    return tuple(name if field is None else field.name for name, field in zip(names, fields, strict=True))
 
 
 def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) -> Predicate:
-    """The predicate that is true for these partitions."""
+    """The predicate that is true for rows of these partitions."""
     alternatives: list[Predicate] = []
     for partition in values:
         parts = [
@@ -390,12 +395,12 @@ def _partitions(snapshot: Snapshot, values: Iterable[Mapping[str, str | None]]) 
 
 
 def _key(add: Add, snapshot: Snapshot, zone: str) -> tuple[object, ...]:
-    """A file's partition by what its values mean: writers write one value in several ways."""
+    """A file's partition as values. Writers spell one value in several ways, so the texts can't be compared."""
     values = (
         internal(add.partition_values.get(name), snapshot.schema[name].dataType, zone)
         for name in snapshot.partition_columns
     )
-    # NaN is itself, and the zeros are two partitions
+    # NaN equals itself, and the two zeros are two partitions
     return tuple(repr(value) if isinstance(value, float) else value for value in values)
 
 

@@ -1,4 +1,4 @@
-"""The tables as a Spark data source in Python, for who needs `format(...)`.
+"""A Spark data source in Python, for code that needs `format(...)`.
 
     from pyspark_delta.datasource import register
 
@@ -6,10 +6,9 @@
     spark.read.format("pyspark_delta").load("/data/events")
     frame.write.format("pyspark_delta").mode("append").save("/data/events")
 
-Slower than `read` and `write`, several times for large tables: rows come through Arrow in Python workers rather than
-through Spark's own Parquet reader and writer, all columns are read whatever a query needs, and no file is skipped.
-Options: `versionAsOf`, `timestampAsOf`. Writes append to or overwrite a table that exists, and take columns of the
-table's own types.
+For large tables it is several times slower than `read` and `write`. Rows pass through Arrow in Python workers instead
+of Spark's own Parquet reader and writer. Every column is read, and no file is skipped. Options: `versionAsOf`,
+`timestampAsOf`. Writes append to or overwrite an existing table, and take columns of the table's own types.
 """
 
 from __future__ import annotations
@@ -62,14 +61,14 @@ _ROWS = 64 * 1024
 
 
 def register(spark: SparkSession) -> None:
-    """Make the format known to a session, with the storages that are registered."""
-    # Spark asks the class in Python processes of its own, which know what comes with it.
+    """Register the format with a session, together with the registered storages."""
+    # Spark uses the class in other Python processes. They know only what is pickled with it.
     known = type(PysparkDeltaSource.__name__, (PysparkDeltaSource,), {"storages": registered()})
     spark.dataSource.register(known)
 
 
 class PysparkDeltaSource(DataSource):  # type: ignore[misc]
-    """`format("pyspark_delta")`."""
+    """The data source behind `format("pyspark_delta")`."""
 
     storages: ClassVar[Registered] = {}
 
@@ -85,10 +84,10 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> StructType:
         """The table's columns."""
-        return _public(self._snapshot())
+        return _public_schema(self._snapshot())
 
     def reader(self, schema: StructType) -> _Reader:  # noqa: ARG002 - it is the table's
-        """For `spark.read`."""
+        """Return the reader of `spark.read`."""
         snapshot = self._snapshot()
         snapshot.check_readable()
         if snapshot.column_mapping == "id":
@@ -97,19 +96,19 @@ class PysparkDeltaSource(DataSource):  # type: ignore[misc]
         return _Reader(snapshot.path, snapshot.schema, snapshot.partition_columns, files, registered())
 
     def writer(self, schema: StructType, overwrite: bool) -> _Writer:
-        """For `df.write`."""
+        """Return the writer of `df.write`; SchemaMismatch if the frame's columns do not have the table's types."""
         snapshot = self._snapshot()
         snapshot.check_writable()
         configuration = dict(snapshot.properties)
-        found = differences(snapshot.schema, schema)
+        mismatches = differences(snapshot.schema, schema)
         for field in schema.fields:
             known = schemas.find(snapshot.schema, field.name)
             if known is not None and not same_type(known.dataType, field.dataType):
-                found.append(
+                mismatches.append(
                     f"{field.name} is {field.dataType.simpleString()}, which this source does not cast"
                 )
-        if found:
-            raise SchemaMismatch("the data does not fit the schema of the table:", differences=found)
+        if mismatches:
+            raise SchemaMismatch("the data does not fit the schema of the table:", differences=mismatches)
         if checks_of(snapshot.schema, configuration):
             raise InvalidArgument(
                 "the table has constraints, which this source can't check", "Write with pyspark_delta.write."
@@ -145,33 +144,33 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
     storages: Registered
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A file each."""
+        """One partition for each file."""
         return [_File(add) for add in self.files]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a file that are not deleted."""
+        """The rows of a file without the deleted ones."""
         assert isinstance(partition, _File)  # noqa: S101 - made above
         register_again(self.storages)
         add = partition.add
         wanted = to_arrow_schema(as_nullable(without_internals(self.schema)))
         stored = {schemas.physical_name(field): field for field in self.schema.fields}
         keys = {name for name, field in stored.items() if field.name in self.partition_columns}
-        gone = np.array([], dtype=np.int64)
+        deleted = np.array([], dtype=np.int64)
         if add.deletion_vector is not None:
             bitmap = deletion_vectors.read(add.deletion_vector, self.path, open_store(self.path))
-            gone = np.array(bitmap.to_array(), dtype=np.int64)
+            deleted = np.array(bitmap.to_array(), dtype=np.int64)
         first = 0
         place = absolute_path(add.path, self.path)
         with storage_of(place).open(place) as opened:
             file = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
             names = [name for name in file.schema_arrow.names if name in stored and name not in keys]
             for batch in file.iter_batches(_ROWS, columns=names):
-                here = gone[(gone >= first) & (gone < first + len(batch))] - first
+                deleted_here = deleted[(deleted >= first) & (deleted < first + len(batch))] - first
                 first += len(batch)
                 kept = batch
-                if len(here):
+                if len(deleted_here):
                     mask = np.ones(len(batch), dtype=bool)
-                    mask[here] = False
+                    mask[deleted_here] = False
                     kept = batch.filter(pa.array(mask))
                 yield self._complete(kept, add, wanted, keys)
 
@@ -184,7 +183,7 @@ class _Reader(DataSourceReader):  # type: ignore[misc]
                 value = parse_column(text, field.dataType)[0]
                 column = pa.repeat(value, len(batch)).cast(target.type)
             elif physical in batch.schema.names:
-                column = _fitted(batch.column(physical), field.dataType, target.type)
+                column = _cast_column(batch.column(physical), field.dataType, target.type)
             else:
                 column = pa.nulls(len(batch), target.type)
             columns.append(column)
@@ -198,7 +197,7 @@ class _NewFile(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Written(WriterCommitMessage):  # type: ignore[misc]
+class _TaskFiles(WriterCommitMessage):  # type: ignore[misc]
     adds: tuple[Add, ...]
 
 
@@ -212,8 +211,8 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
     overwrite: bool
     storages: Registered
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> _Written:
-        """The rows of a task, a file for each partition that it has rows of."""
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> _TaskFiles:
+        """Write the rows of a task, one file for each of their partitions."""
         register_again(self.storages)
         open_files: dict[tuple[str | None, ...], _NewFile] = {}
         keys = [self.schema[name] for name in self.partition_columns]
@@ -222,7 +221,9 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         try:
             for batch in iterator:
                 by_name = {name.lower(): index for index, name in enumerate(batch.schema.names)}
-                for values, rows in _split(pa.table(batch), [(by_name[k.name.lower()], k) for k in keys]):
+                for values, rows in _split_by_partition(
+                    pa.table(batch), [(by_name[k.name.lower()], k) for k in keys]
+                ):
                     if values not in open_files:
                         open_files[values] = self._new_file(values, target)
                     columns = [
@@ -237,12 +238,12 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
                 file.writer.close()
                 file.stream.close()
         indexed = statistics.indexed_columns(self.schema, self.partition_columns, self.configuration)
-        return _Written(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
+        return _TaskFiles(tuple(self._add(values, file.name, indexed) for values, file in open_files.items()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make the files of all tasks one version."""
+        """Commit the files of all tasks as one version."""
         register_again(self.storages)
-        adds = [add for message in messages if isinstance(message, _Written) for add in message.adds]
+        adds = [add for message in messages if isinstance(message, _TaskFiles) for add in message.adds]
         transaction = DeltaLog.for_path(self.path).begin()
         actions: list[Action] = []
         if self.overwrite:
@@ -256,10 +257,10 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Take the files of the tasks that ended well away again."""
+        """Delete the files of the tasks that succeeded."""
         register_again(self.storages)
         for message in messages:
-            for add in message.adds if isinstance(message, _Written) else ():
+            for add in message.adds if isinstance(message, _TaskFiles) else ():
                 with suppress(FileNotFoundError):
                     storage_of(self.path).remove(absolute_path(add.path, self.path))
 
@@ -283,16 +284,16 @@ class _Writer(DataSourceArrowWriter):  # type: ignore[misc]
         )
 
 
-def _public(snapshot: Snapshot) -> StructType:
-    found = as_nullable(without_internals(snapshot.schema))
-    assert isinstance(found, StructType)  # noqa: S101 - a struct stays one
-    return found
+def _public_schema(snapshot: Snapshot) -> StructType:
+    schema = as_nullable(without_internals(snapshot.schema))
+    assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
+    return schema
 
 
-def _split(
+def _split_by_partition(
     table: pa.Table, keys: Sequence[tuple[int, StructField]]
 ) -> Iterator[tuple[tuple[str | None, ...], pa.Table]]:
-    """The rows by the texts of their partition values."""
+    """The rows grouped by the texts of their partition values."""
     if not keys:
         if len(table):
             yield (), table
@@ -309,18 +310,18 @@ def _split(
         yield values, table.take(rows)
 
 
-def _fitted(column: pa.Array, data_type: Any, target: pa.DataType) -> pa.Array:
-    """A column of a file in the table's type: fields by their names in files, null where the file has none."""
+def _cast_column(column: pa.Array, data_type: Any, target: pa.DataType) -> pa.Array:
+    """A column of a file cast to the table's type; fields go by their names in files, missing ones are null."""
     if isinstance(data_type, StructType):
         parts = dict(zip([field.name for field in column.type], column.flatten(), strict=True))
         children = [
-            _fitted(parts[name], field.dataType, inner.type)
+            _cast_column(parts[name], field.dataType, inner.type)
             if (name := schemas.physical_name(field)) in parts
             else pa.nulls(len(column), inner.type)
             for field, inner in zip(data_type.fields, target, strict=True)
         ]
         return pa.StructArray.from_arrays(children, fields=list(target), mask=pc.is_null(column))
     if pa.types.is_list(target) and pa.types.is_list(column.type) and column.offset == 0:
-        values = _fitted(column.values, data_type.elementType, target.value_type)
+        values = _cast_column(column.values, data_type.elementType, target.value_type)
         return pa.ListArray.from_arrays(column.offsets, values, type=target, mask=pc.is_null(column))
     return column.cast(target)

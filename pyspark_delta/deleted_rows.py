@@ -1,8 +1,8 @@
-"""Rows that deletion vectors took away, taken out of a scan.
+"""Leave rows that deletion vectors mark out of a scan.
 
-Where the vectors' files have few enough rows, one bit for each row travels with the query, and a row is looked up by
-its place: no join, no other job. Beyond that, the deleted rows are the broadcast side of an anti-join on one packed
-number, the file's ordinal above the row's index.
+If the files with vectors have few enough rows, the query carries one bit for each row and looks rows up by position.
+That takes neither a join nor another job. Otherwise the deleted rows are the broadcast side of an anti-join on one
+number: the file's ordinal in the high bits, the row's index in the low bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.physical_layout import FILE, ROW, Layout
 
-__all__ = ["MOST_BITS", "without"]
+__all__ = ["MOST_BITS", "scan_without_deleted"]
 
 ROW_BITS = 40
 MOST_BITS = 1 << 28
@@ -35,7 +35,7 @@ _THREADS_FROM = 8
 Rows = list[np.ndarray[Any, np.dtype[np.int64]]]
 
 
-def without(
+def scan_without_deleted(
     spark: SparkSession,
     snapshot: Snapshot,
     files: Files,
@@ -44,36 +44,38 @@ def without(
     *,
     with_position: bool = False,
 ) -> DataFrame:
-    """The rows of these of the files, all of which have vectors; with `FILE` and `ROW` if positions are asked for."""
+    """The live rows of the files at these ordinals, all of which have vectors; with `FILE` and `ROW` if wanted."""
     marked = files.take(ordinals)
     counts = marked.num_records
     has_few = counts.null_count == 0 and int(np.sum(counts.to_numpy())) <= MOST_BITS
     if has_few and file_index.is_available(spark):
         constants = {FILE: ordinals} if with_position else None
-        less = _less(spark, snapshot, files, marked)
-        return layout.frame(spark, marked, constants, with_row=with_position, less=less)
-    frame = _by_join(spark, marked, ordinals, layout, _deleted(snapshot, marked))
+        deleted_rows = _deleted_rows_of(spark, snapshot, files, marked)
+        return layout.frame(spark, marked, constants, with_row=with_position, deleted_rows=deleted_rows)
+    frame = _by_join(spark, marked, ordinals, layout, _read_vectors(snapshot, marked))
     return frame if with_position else frame.drop(FILE, ROW)
 
 
 _known: weakref.WeakKeyDictionary[Files, tuple[Any, DeletedRows]] = weakref.WeakKeyDictionary()
 
 
-def _less(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
-    """The deleted rows of the marked ones of the files; made once for those of a snapshot, where they take little."""
+def _deleted_rows_of(spark: SparkSession, snapshot: Snapshot, files: Files, marked: Files) -> DeletedRows:
+    """The deleted rows of the marked files; if small, they are kept for the next scan of the same snapshot."""
     jvm, known = _known.get(files, (None, None))
     if known is not None and jvm is spark._jvm:  # noqa: SLF001 - the classic session's own way to the JVM
         return known
     counts = marked.num_records.to_numpy()
     firsts = np.cumsum(counts) - counts
-    rows = _deleted(snapshot, marked)
-    places = [gone[gone < count] + first for first, count, gone in zip(firsts, counts, rows, strict=True)]
+    rows = _read_vectors(snapshot, marked)
+    places = [
+        indexes[indexes < count] + first for first, count, indexes in zip(firsts, counts, rows, strict=True)
+    ]
     deleted = BitMap(np.concatenate(places).astype(np.uint32))
     total = int(counts.sum())
-    less = DeletedRows(firsts.tolist(), counts.tolist(), file_index.bits(spark, deleted, total))
+    deleted_rows = DeletedRows(firsts.tolist(), counts.tolist(), file_index.bits(spark, deleted, total))
     if total <= _KEPT_BITS:
-        _known[files] = (spark._jvm, less)  # noqa: SLF001
-    return less
+        _known[files] = (spark._jvm, deleted_rows)  # noqa: SLF001
+    return deleted_rows
 
 
 def _by_join(
@@ -83,15 +85,15 @@ def _by_join(
     layout: Layout,
     rows: Rows,
 ) -> DataFrame:
-    packed = [gone | (int(ordinal) << ROW_BITS) for ordinal, gone in zip(ordinals, rows, strict=True)]
+    packed = [indexes | (int(ordinal) << ROW_BITS) for ordinal, indexes in zip(ordinals, rows, strict=True)]
     deleted = spark.createDataFrame(pa.table({_DELETED: np.concatenate(packed)}))
     frame = layout.frame(spark, files, {FILE: ordinals}, with_row=True)
     key = F.expr(f"shiftleft({FILE}, {ROW_BITS}) | {ROW}")
     return frame.join(F.broadcast(deleted), key == deleted[_DELETED], "left_anti")
 
 
-def _deleted(snapshot: Snapshot, files: Files) -> Rows:
-    """The indices of the deleted rows of each file."""
+def _read_vectors(snapshot: Snapshot, files: Files) -> Rows:
+    """The indexes of the deleted rows, file by file."""
 
     def rows(add: Any) -> np.ndarray[Any, Any]:
         bitmap = deletion_vectors.read(add.deletion_vector, snapshot.path, snapshot.store)

@@ -1,4 +1,4 @@
-"""Deletion vectors: the rows of a file that are deleted, as the protocol's bytes, in files of their own or in line."""
+"""Read and write deletion vectors: the deleted rows of a file in the protocol's bytes, in files or inline."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _UUID_TEXT = 20
 
 
 def read(vector: DeletionVector, table_path: str, store: LogStore | None = None) -> BitMap64:
-    """The deleted rows, by their position in the file."""
+    """Return the deleted rows by their position in the file; CorruptDeletionVector if the bytes are damaged."""
     if vector.storage_type == "i":
-        what = "the inline deletion vector"
-        data = _z85_decoded(vector.path_or_inline_dv, what)[: vector.size_in_bytes]
-        rows = _bitmap(data, what)
+        subject = "the inline deletion vector"
+        data = _z85_decoded(vector.path_or_inline_dv, subject)[: vector.size_in_bytes]
+        rows = _bitmap(data, subject)
     else:
         name = file_of(vector, table_path)
-        what = f"the deletion vector at {vector.offset or 0} of {name}"
-        rows = _bitmap(_stored(vector, _content(name, table_path, store), what), what)
+        subject = f"the deletion vector at {vector.offset or 0} of {name}"
+        rows = _bitmap(_stored(vector, _content(name, table_path, store), subject), subject)
     if len(rows) != vector.cardinality:
-        raise CorruptDeletionVector(f"{what} has {len(rows)} rows, the log says {vector.cardinality}")
+        raise CorruptDeletionVector(f"{subject} has {len(rows)} rows, the log says {vector.cardinality}")
     return rows
 
 
 def file_of(vector: DeletionVector, table_path: str) -> str:
-    """The absolute path of the file that holds the vector."""
+    """The absolute path of the file that has the vector."""
     text = vector.path_or_inline_dv
     if vector.storage_type == "p":
         return decode_path(text)
@@ -56,26 +56,26 @@ def file_of(vector: DeletionVector, table_path: str) -> str:
 def write_many(
     table_path: str, vectors: Mapping[str, BitMap64], store: LogStore | None = None
 ) -> dict[str, DeletionVector]:
-    """Write the vectors of several data files into one new file; the keys are the callers' (paths of adds)."""
+    """Write the vectors of several data files into one new file; the keys, such as paths of adds, return unchanged."""
     if not vectors:
         return {}
     name = uuid.uuid4()
     coded = _z85_encoded(name.bytes)
     parts = [_FORMAT]
     offset = len(_FORMAT)
-    found = {}
+    written = {}
     for key, rows in vectors.items():
         data = _serialized(rows)
-        found[key] = DeletionVector("u", coded, offset, len(data), len(rows))
+        written[key] = DeletionVector("u", coded, offset, len(data), len(rows))
         part = struct.pack(">i", len(data)) + data + struct.pack(">I", zlib.crc32(data))
         parts.append(part)
         offset += len(part)
     (store or open_store(table_path)).put(f"deletion_vector_{name}.bin", b"".join(parts))
-    return found
+    return written
 
 
 def inline(rows: BitMap64) -> DeletionVector:
-    """A vector that the log itself holds; for small ones."""
+    """A vector inside the log itself, for small ones."""
     data = _serialized(rows)
     return DeletionVector("i", _z85_encoded(data), None, len(data), len(rows))
 
@@ -92,21 +92,21 @@ def _content(name: str, table_path: str, store: LogStore | None) -> bytes:
         raise CorruptDeletionVector(f"the file of a deletion vector is missing: {name}") from None
 
 
-def _stored(vector: DeletionVector, content: bytes, what: str) -> bytes:
+def _stored(vector: DeletionVector, content: bytes, subject: str) -> bytes:
     if content[:1] != _FORMAT:
-        raise CorruptDeletionVector(f"{what}: the file does not begin with format version 1")
+        raise CorruptDeletionVector(f"{subject}: the file does not begin with format version 1")
     start = vector.offset if vector.offset is not None else len(_FORMAT)
     if start < 1 or start + 4 > len(content):
-        raise CorruptDeletionVector(f"{what}: the file has {len(content)} bytes only")
+        raise CorruptDeletionVector(f"{subject}: the file has {len(content)} bytes only")
     (size,) = struct.unpack_from(">i", content, start)
     if size != vector.size_in_bytes:
-        raise CorruptDeletionVector(f"{what} has {size} bytes, the log says {vector.size_in_bytes}")
+        raise CorruptDeletionVector(f"{subject} has {size} bytes, the log says {vector.size_in_bytes}")
     data = content[start + 4 : start + 4 + size]
     checksum = content[start + 4 + size : start + 8 + size]
     if len(data) != size or len(checksum) != 4:
-        raise CorruptDeletionVector(f"{what}: the file ends in the middle of it")
+        raise CorruptDeletionVector(f"{subject}: the file ends in the middle of it")
     if zlib.crc32(data) != struct.unpack(">I", checksum)[0]:
-        raise CorruptDeletionVector(f"{what} has another checksum than the one that was written")
+        raise CorruptDeletionVector(f"{subject} has another checksum than the one that was written")
     return data
 
 
@@ -115,13 +115,13 @@ def _serialized(rows: BitMap64) -> bytes:
     return struct.pack("<i", _MAGIC) + bytes(rows.serialize())
 
 
-def _bitmap(data: bytes, what: str) -> BitMap64:
+def _bitmap(data: bytes, subject: str) -> BitMap64:
     if len(data) < 12 or struct.unpack_from("<i", data)[0] != _MAGIC:
-        raise CorruptDeletionVector(f"{what} does not begin with the number of a 64-bit roaring bitmap")
+        raise CorruptDeletionVector(f"{subject} does not begin with the number of a 64-bit roaring bitmap")
     try:
         return BitMap64.deserialize(data[4:])
     except Exception as problem:  # pyroaring has no exception of its own for this
-        raise CorruptDeletionVector(f"{what} is no roaring bitmap ({problem})") from problem
+        raise CorruptDeletionVector(f"{subject} is no roaring bitmap ({problem})") from problem
 
 
 def _z85_encoded(data: bytes) -> str:
@@ -131,18 +131,18 @@ def _z85_encoded(data: bytes) -> str:
     return text.decode()
 
 
-def _z85_decoded(text: str, what: str) -> bytes:
+def _z85_decoded(text: str, subject: str) -> bytes:
     if len(text) % 5:
-        raise CorruptDeletionVector(f"{what} is no Z85 text: its length is {len(text)}")
+        raise CorruptDeletionVector(f"{subject} is no Z85 text: its length is {len(text)}")
     data = bytearray()
     for start in range(0, len(text), 5):
         number = 0
         for character in text[start : start + 5].encode():
             digit = _DIGITS.get(character)
             if digit is None:
-                raise CorruptDeletionVector(f"{what} is no Z85 text: it has {chr(character)!r}")
+                raise CorruptDeletionVector(f"{subject} is no Z85 text: it has {chr(character)!r}")
             number = number * 85 + digit
         if number >> 32:
-            raise CorruptDeletionVector(f"{what} is no Z85 text: a block is too large")
+            raise CorruptDeletionVector(f"{subject} is no Z85 text: a block is too large")
         data += number.to_bytes(4, "big")
     return bytes(data)

@@ -1,6 +1,7 @@
-"""Everything that this engine raises on purpose: one class for each way to be wrong, with cause and cure.
+"""All exceptions that this engine raises on purpose, each with a cause and a cure.
 
-What a script catches of delta-spark it catches here too: the names of `delta.exceptions`, and PySpark's own classes.
+They have the names of `delta.exceptions` and derive from PySpark's classes, so code that catches delta-spark's
+exceptions also catches these.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ __all__ = [
 
 
 class DeltaError(PySparkException):  # type: ignore[misc]
-    """The base of all: `cause` says what is wrong, `cure` what to do about it."""
+    """Base class: `cause` says what is wrong, `cure` what to do about it."""
 
     usual_cure = "Look at the cause; nothing of the table was changed."
 
@@ -51,7 +52,7 @@ class DeltaError(PySparkException):  # type: ignore[misc]
         self.cause = cause
         self.cure = cure or self.usual_cure
         super().__init__(message=f"{cause}\n  What to do: {self.cure}")
-        self.args = (cause, self.cure)  # by which it is pickled
+        self.args = (cause, self.cure)  # for pickling
 
     def getMessage(self) -> str:
         """Cause and cure."""
@@ -59,23 +60,23 @@ class DeltaError(PySparkException):  # type: ignore[misc]
 
 
 class StorageFailure(DeltaError):
-    """The storage refused: a full disk, a folder that can't be written, an I/O error. The table is unchanged."""
+    """The storage failed: full disk, folder not writable, I/O error. The table is unchanged."""
 
     usual_cure = "Mend the storage (space, permissions, mount) and do it again; the table is unchanged."
 
 
 class DeltaAnalysisError(DeltaError, AnalysisException):  # type: ignore[misc]
-    """What was asked for does not fit the table."""
+    """The request does not fit the table."""
 
     usual_cure = "Change what is asked for; nothing of the table was changed."
 
 
 class InvalidArgument(DeltaAnalysisError, IllegalArgumentException):  # type: ignore[misc]
-    """An argument that has no meaning here."""
+    """An argument has a value that makes no sense."""
 
 
 class AmbiguousMerge(DeltaAnalysisError):
-    """Several source rows match one row of the table, and would change it."""
+    """Several source rows match one row of the table, and a clause would act on it for each."""
 
     usual_cure = (
         "Let the source have one row for each row of the table, or tell them apart in the merge's condition."
@@ -83,13 +84,13 @@ class AmbiguousMerge(DeltaAnalysisError):
 
 
 class RetentionTooShort(InvalidArgument):
-    """What is asked for would delete files that others may still need."""
+    """The requested retention would delete files that others may still need."""
 
     usual_cure = "Ask for a longer retention."
 
 
 class TableExists(DeltaAnalysisError):
-    """There is a table at that place already."""
+    """There already is a table at that path."""
 
     usual_cure = "Use another place, or a call that may meet a table (append, overwrite, createIfNotExists)."
 
@@ -101,13 +102,13 @@ class NotADeltaTable(DeltaAnalysisError):
 
 
 class EmptyLog(NotADeltaTable):
-    """There is a `_delta_log`, and no commit in it."""
+    """The `_delta_log` has no commit."""
 
     usual_cure = "Create the table (a writer may have died before its first commit), or check the path."
 
 
 class LogGap(DeltaError):
-    """A commit that is needed to know the table is missing."""
+    """A commit is missing that is needed to reconstruct the table."""
 
     usual_cure = (
         "Restore the missing files of `_delta_log` from a backup. Nothing can be read or written before that, "
@@ -116,7 +117,7 @@ class LogGap(DeltaError):
 
 
 class CorruptLog(DeltaError):
-    """A commit, or what follows from the commits, is not what the protocol allows."""
+    """A commit, or the state that results from the commits, violates the protocol."""
 
     usual_cure = (
         "Restore the named file from a backup, or restore the table to a version before it in another folder."
@@ -124,13 +125,13 @@ class CorruptLog(DeltaError):
 
 
 class CorruptCheckpoint(DeltaError):
-    """A checkpoint can't be read, and the commits that it stands for are gone."""
+    """A checkpoint can't be read, and the commits that it replaces are gone."""
 
     usual_cure = "Restore the checkpoint, an older one, or the commits that it stands for, from a backup."
 
 
 class MissingDataFile(DeltaError):
-    """A file that the log names is not there."""
+    """A file that the log names does not exist."""
 
     usual_cure = (
         "Restore the file from a backup, or take it out of the table: delete its rows, restore before it."
@@ -138,13 +139,13 @@ class MissingDataFile(DeltaError):
 
 
 class CorruptDeletionVector(DeltaError):
-    """The bytes of a deletion vector are not those that were written."""
+    """The bytes of a deletion vector do not match their checksum or format."""
 
     usual_cure = "Restore the file from a backup, or restore the table to a version before it."
 
 
 class UnsupportedTableFeature(DeltaError):
-    """The table needs something of its readers or writers that this engine can't do; `features` names it."""
+    """The table needs a feature that this engine does not support; `features` names it."""
 
     usual_cure = (
         "Use an engine that supports it (delta-spark does), or drop the feature from the table there."
@@ -156,19 +157,19 @@ class UnsupportedTableFeature(DeltaError):
 
 
 class VersionNotFound(DeltaAnalysisError):
-    """The table has no such version, or no longer."""
+    """The table does not have this version, or no longer has it."""
 
     usual_cure = "Ask for a version that `history()` shows."
 
 
 class TimestampNotFound(DeltaAnalysisError):
-    """The table had no version at that time, or no longer."""
+    """The table had no version at this time, or no longer has it."""
 
     usual_cure = "Ask for a time between the first and the last that `history()` shows."
 
 
 class SchemaMismatch(DeltaAnalysisError):
-    """Data that does not fit the table's schema; `differences` lists all of them."""
+    """The data does not fit the table's schema; `differences` lists every difference."""
 
     usual_cure = "Change the data, or let the write change the table (merge_schema, overwrite_schema)."
 
@@ -185,41 +186,41 @@ class ConstraintViolated(DeltaError):
 
 
 class AppendOnlyTable(DeltaError):
-    """The table takes no removal of rows, because `delta.appendOnly` is true."""
+    """Rows can't be removed, because `delta.appendOnly` is true."""
 
     usual_cure = "Append only, or set the property `delta.appendOnly` to false."
 
 
 class CommitOutcomeUnknown(DeltaError):
-    """The storage gave no clear answer, and could not be asked whether the commit is there."""
+    """The storage gave no clear answer and could not be queried, so the commit may or may not exist."""
 
     usual_cure = "Look at the table's history once the storage answers, before doing it again."
 
 
 class DeltaConcurrentModificationException(DeltaError):
-    """Another writer committed something that this one's result depends on."""
+    """Another writer committed something on which this write depends."""
 
     usual_cure = "Do it again, from what the other writer committed. The table has only the other's change."
 
 
 class ConcurrentWriteException(DeltaConcurrentModificationException):
-    """Other writers were faster in every try that is allowed."""
+    """Other writers were faster in every allowed try."""
 
 
 class MetadataChangedException(DeltaConcurrentModificationException):
-    """Another writer changed schema, partitioning or properties."""
+    """Another writer changed the schema, partitioning or properties."""
 
 
 class ProtocolChangedException(DeltaConcurrentModificationException):
-    """Another writer changed the protocol of the table, or created the table first."""
+    """Another writer changed the table's protocol, or created the table first."""
 
 
 class ConcurrentAppendException(DeltaConcurrentModificationException):
-    """Another writer added files where this one had read."""
+    """Another writer added files where this one read."""
 
 
 class ConcurrentDeleteReadException(DeltaConcurrentModificationException):
-    """Another writer removed a file that this one had read."""
+    """Another writer removed a file that this one read."""
 
 
 class ConcurrentDeleteDeleteException(DeltaConcurrentModificationException):

@@ -1,8 +1,8 @@
-"""From a condition, a Column or SQL, to the predicate by which files can be told apart.
+"""Translate a condition (Column or SQL) into a predicate that files can be checked against.
 
-A plain condition (columns against literals of their own kind) is read as it was parsed, which costs a millisecond. Any
-other is analysed and simplified by Spark, casts and constants included. What then still has no counterpart becomes
-`Unknown`, which keeps every file. Either way the expression comes over as JSON, in one call.
+A plain condition compares columns with literals of their own type. It is translated as Spark parsed it, which takes a
+millisecond. Any other condition is first analysed and simplified by Spark, including casts and constants. Parts that
+still have no counterpart become `Unknown`, which keeps every file. The expression is fetched as JSON, in one call.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ __all__ = ["predicate_of"]
 def predicate_of(
     condition: Column | str | None, schema: StructType, spark: SparkSession, alias: str | None = None
 ) -> Predicate | None:
-    """The predicate of a condition on the columns of this schema, which it may call by an alias of the table.
+    """The predicate of a condition on columns of this schema; None without a condition.
 
-    None where there is no condition.
+    The condition may call the table by an alias.
     """
     if condition is None:
         return None
@@ -77,7 +77,7 @@ def predicate_of(
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A node of Spark's expression: its kind, what its JSON says, where it stands in the order of all nodes."""
+    """A node of Spark's expression: its kind, its JSON, and its place in the order of all nodes."""
 
     kind: str
     body: dict[str, Any]
@@ -98,7 +98,7 @@ class _Value:
 
 
 def _as_written(condition: Column | str, spark: SparkSession) -> Any | None:
-    """Spark's expression of the condition as it was parsed, with nothing resolved; None if Spark has no such way."""
+    """Spark's parsed, unresolved expression of the condition; None if this Spark can't give it."""
     try:
         if isinstance(condition, str):
             return spark._jsparkSession.sessionState().sqlParser().parseExpression(condition)  # noqa: SLF001
@@ -112,25 +112,25 @@ def _as_written(condition: Column | str, spark: SparkSession) -> Any | None:
 def _simplified(
     condition: Column | str, schema: StructType, spark: SparkSession, alias: str | None
 ) -> Predicate:
-    """The condition after Spark's optimizer, as the filter of a relation without any property to lean on."""
+    """The condition after Spark's optimizer, as the filter of a relation about which Spark knows nothing."""
     session = spark._jsparkSession  # noqa: SLF001
     frame = session.createDataFrame(spark._jsc.emptyRDD(), session.parseDataType(schema.json()))  # noqa: SLF001
     if alias is not None:
         frame = frame.alias(alias)
     frame = frame.filter(condition if isinstance(condition, str) else condition._jc)  # noqa: SLF001
     plan = frame.queryExecution().optimizedPlan()
-    found: list[Predicate] = []
+    predicates: list[Predicate] = []
     while (name := plan.getClass().getSimpleName()) != "LogicalRDD":
-        if name == "LocalRelation":  # nothing can come through
+        if name == "LocalRelation":  # the condition is never true
             return Constant(False)
         if name != "Filter":
             return Unknown()
         expression = plan.condition()
         translation = _Translation(expression.apply)
         predicate = translation.predicate(_tree(expression.toJSON()))
-        found.append(predicate if predicate is not None else Unknown())
+        predicates.append(predicate if predicate is not None else Unknown())
         plan = plan.child()
-    return all_of(found)
+    return all_of(predicates)
 
 
 def _tree(text: str) -> _Node:
@@ -150,24 +150,24 @@ def _tree(text: str) -> _Node:
 
 
 class _Translation:
-    """From nodes to a predicate. With a schema the nodes are as written, and what is not plain has no translation."""
+    """Translates nodes to a predicate. With a schema the nodes are unresolved, and only plain ones are translated."""
 
     def __init__(self, node_at: Callable[[int], Any], schema: StructType | None = None) -> None:
         self._node_at = node_at
         self._schema = schema
 
     def predicate(self, node: _Node) -> Predicate | None:
-        """None for what is not plain, where only what is plain is asked for."""
+        """The predicate of a node; None if only plain nodes are wanted and this one is not."""
         make = _MAKERS.get(node.kind)
-        found = make(self, node) if make is not None else None
-        if found is None and self._schema is None:
+        predicate = make(self, node) if make is not None else None
+        if predicate is None and self._schema is None:
             return Unknown(tuple(_named(node)))
-        return found
+        return predicate
 
-    def several(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
+    def connective(self, node: _Node, kind: type[And | Or]) -> Predicate | None:
         parts = [self.predicate(child) for child in node.children]
-        whole = tuple(part for part in parts if part is not None)
-        return kind(whole) if len(whole) == len(parts) else None
+        known = tuple(part for part in parts if part is not None)
+        return kind(known) if len(known) == len(parts) else None
 
     def negation(self, node: _Node) -> Predicate | None:
         part = self.predicate(node.children[0])
@@ -190,18 +190,18 @@ class _Translation:
         )
         return And((parts[0], parts[1])) if parts[0] is not None and parts[1] is not None else None
 
-    def one_of(self, node: _Node) -> Predicate | None:
+    def in_list(self, node: _Node) -> Predicate | None:
         column, *operands = (self._operand(child) for child in node.children)
         if not isinstance(column, _Column):
             return None
         values = [
             self._fitted(column, operand) if isinstance(operand, _Value) else None for operand in operands
         ]
-        whole = tuple(value.value for value in values if value is not None)
-        return In(column.path, whole) if len(whole) == len(values) else None
+        known = tuple(value.value for value in values if value is not None)
+        return In(column.path, known) if len(known) == len(values) else None
 
-    def one_of_set(self, node: _Node) -> Predicate | None:
-        """Of a long In only the JVM has the values: they are asked for as text, null apart."""
+    def in_set(self, node: _Node) -> Predicate | None:
+        """The predicate of a long IN list. Only the JVM has the values, so they are fetched as text."""
         column = self._operand(node.children[0])
         if not isinstance(column, _Column) or column.data_type is None:
             return None
@@ -212,10 +212,10 @@ class _Translation:
             return None
         if has_null:
             texts.remove("null")
-        found = [self._internal_of_set(text, column.data_type) for text in texts]
-        if any(value is None for value in found):
+        internals = [self._internal_of_set(text, column.data_type) for text in texts]
+        if any(value is None for value in internals):
             return None
-        return In(column.path, (*found, *([None] if has_null else [])))
+        return In(column.path, (*internals, *([None] if has_null else [])))
 
     def null_test(self, node: _Node) -> Predicate | None:
         operand = self._operand(node.children[0])
@@ -225,7 +225,7 @@ class _Translation:
         test = self.null_test(node)
         return None if test is None else Not(test)
 
-    def starts(self, node: _Node) -> Predicate | None:
+    def starts_with(self, node: _Node) -> Predicate | None:
         column, text = (self._operand(child) for child in node.children)
         if not isinstance(column, _Column) or not isinstance(text, _Value) or not isinstance(text.value, str):
             return None
@@ -263,11 +263,11 @@ class _Translation:
         inside: DataType = schema
         path: list[str] = []
         for name in names:
-            found = schemas.find(inside, name) if isinstance(inside, StructType) else None
-            if found is None:
+            step = schemas.find(inside, name) if isinstance(inside, StructType) else None
+            if step is None:
                 return None
-            path.append(found.name)
-            inside = found.dataType
+            path.append(step.name)
+            inside = step.dataType
         return _Column(tuple(path), inside)
 
     def _literal(self, node: _Node) -> _Value | None:
@@ -279,7 +279,7 @@ class _Translation:
         if isinstance(data_type, StringType):
             return _Value(text, data_type)
         if isinstance(data_type, DateType | TimestampType | TimestampNTZType):
-            # The text is that of the JVM's own zone and calendar, whatever the session's.
+            # The text is in the JVM's own zone and calendar, not the session's.
             return _Value(int(self._node_at(node.number).value()), data_type)
         try:
             value = internal(text, data_type)
@@ -288,9 +288,9 @@ class _Translation:
         return None if value is None else _Value(value, data_type)
 
     def _fitted(self, column: _Column, value: _Value) -> _Value | None:
-        """The value where comparing it as it is gives what Spark's casts would give."""
+        """The literal's value, if comparing it directly gives what Spark's casts would give; else None."""
         if value.value is None or self._schema is None:
-            return value  # after analysis both sides are of one type
+            return value  # after analysis both sides have one type
         kind, literal = column.data_type, value.data_type
         if isinstance(kind, StringType):
             plain = getattr(kind, "collation", "UTF8_BINARY") in {"UTF8_BINARY", None}
@@ -303,7 +303,11 @@ class _Translation:
             small = isinstance(literal, _EXACT) and abs(int(value.value)) <= 2**53
             return _Value(float(value.value), kind) if small else None
         same = (BooleanType, DateType, TimestampType, TimestampNTZType)
-        return value if any(isinstance(kind, each) and isinstance(literal, each) for each in same) else None
+        return (
+            value
+            if any(isinstance(kind, value_type) and isinstance(literal, value_type) for value_type in same)
+            else None
+        )
 
     def _internal_of_set(self, text: str, data_type: DataType) -> Internal | None:
         if isinstance(data_type, DateType | TimestampType | TimestampNTZType):
@@ -322,7 +326,7 @@ _SEPARATOR = "\x00\x1f\x00"
 
 _TURNED: dict[Operator, Operator] = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-# The names of functions, as a Column has them before it is analysed, of the expressions that they become.
+# Function names in a Column before analysis, by the expression that Spark makes of them.
 _FUNCTIONS = {
     "[and]": "And",
     "[or]": "Or",
@@ -343,8 +347,8 @@ _FUNCTIONS = {
 }
 
 _MAKERS: dict[str, Callable[[_Translation, _Node], Predicate | None]] = {
-    "And": lambda to, node: to.several(node, And),
-    "Or": lambda to, node: to.several(node, Or),
+    "And": lambda to, node: to.connective(node, And),
+    "Or": lambda to, node: to.connective(node, Or),
     "Not": lambda to, node: to.negation(node),
     "EqualTo": lambda to, node: to.comparison(node, "="),
     "EqualNullSafe": lambda to, node: to.comparison(node, "<=>"),
@@ -353,11 +357,11 @@ _MAKERS: dict[str, Callable[[_Translation, _Node], Predicate | None]] = {
     "GreaterThan": lambda to, node: to.comparison(node, ">"),
     "GreaterThanOrEqual": lambda to, node: to.comparison(node, ">="),
     "Between": lambda to, node: to.between(node),
-    "In": lambda to, node: to.one_of(node),
-    "InSet": lambda to, node: to.one_of_set(node),
+    "In": lambda to, node: to.in_list(node),
+    "InSet": lambda to, node: to.in_set(node),
     "IsNull": lambda to, node: to.null_test(node),
     "IsNotNull": lambda to, node: to.not_null_test(node),
-    "StartsWith": lambda to, node: to.starts(node),
+    "StartsWith": lambda to, node: to.starts_with(node),
     "Literal": lambda to, node: to.constant(node),
     "AttributeReference": lambda to, node: to.boolean_column(node),
     "UnresolvedAttribute": lambda to, node: to.boolean_column(node),

@@ -1,7 +1,7 @@
-"""The files of a scan where Spark's planner can't be given a list (no JVM to reach, as with Spark Connect).
+"""Scan files through Spark's public API, for sessions without a reachable JVM (such as Spark Connect).
 
-Spark is handed the paths and each row gets its file's values by a join on the path: right, but slower, and a query's
-filters leave out no files.
+Spark receives the paths, and a join on the path gives each row the values of its file. The result is right, but slower,
+and a query's filters skip no files.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pyspark_delta.log.file_set import Files
 from pyspark_delta.partition_values import parse_column
 from pyspark_delta.storage import storage_of
 
-__all__ = ["listed"]
+__all__ = ["scan_by_path"]
 
 _PATH = "__path"
-# Spark tells a file's path as a URI: encoded, with one slash after `file:` or three, and `+` as itself.
+# Spark returns a file's path as a URI: encoded, with one or three slashes after `file:`, and a plain `+`.
 _OWN_PATH = "regexp_replace(url_decode(replace(_metadata.file_path, '+', '%2B')), '^file:/+', '/')"
 
 
-def listed(
+def scan_by_path(
     spark: SparkSession,
     files: Files,
     *,
@@ -37,7 +37,7 @@ def listed(
     options: Mapping[str, str],
     zone: str,
 ) -> DataFrame:
-    """The stored columns, then the constants of each file, then, under this name, the index of the row."""
+    """The stored columns, then the constants of each file, then the index of the row under the name `row`."""
     keys = set(partition.names)
     data = StructType([field for field in stored.fields if field.name not in keys])
     columns = [sql_text.name(name) for name in (*stored.names, *constants)] + ([row] if row else [])
@@ -46,7 +46,7 @@ def listed(
         numbers = [f"{name} bigint" for name in (*constants, *([row] if row else []))]
         return spark.createDataFrame([], ", ".join([*kinds, *numbers]))
     paths = [storage_of(path).for_spark(path) for path in files.paths()]
-    # Names are not patterns, and folders no partitions: Spark would take columns from them, and read files twice.
+    # Spark must not treat names as patterns or folders as partitions: it would add columns and read files twice.
     reader = spark.read.schema(data).options(**options).option("__globPaths__", "false")
     rows = reader.option("recursiveFileLookup", "true").parquet(*paths)
     kept = [sql_text.name(name) for name in data.names]
@@ -61,6 +61,6 @@ def listed(
         **{name: pa.array(numbers, pa.int64()) for name, numbers in constants.items()},
     }
     known = spark.createDataFrame(pa.table(facts)).withColumn("__known", F.lit(True))
-    found = rows.join(F.broadcast(known), _PATH, "left")
+    joined = rows.join(F.broadcast(known), _PATH, "left")
     unknown = f"raise_error(concat('Spark read a file that was not asked for: ', {_PATH}))"
-    return found.where(f"if(__known, true, {unknown})").selectExpr(*columns)
+    return joined.where(f"if(__known, true, {unknown})").selectExpr(*columns)

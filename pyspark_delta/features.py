@@ -1,4 +1,4 @@
-"""Table features: what a table asks of its readers and writers, what this engine can do, and refusals by name."""
+"""Table features: which ones a table needs, which ones this engine supports, and refusal of the others by name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class _Feature:
-    """A feature: whether readers are concerned, and the versions that imply it where there are no lists."""
+    """A feature: whether it concerns readers, and the versions that imply it in a protocol without feature lists."""
 
     reader: bool = False
     writer_version: int = 7
@@ -85,7 +85,7 @@ WRITABLE = frozenset(
         "vacuumProtocolCheck",
     }
 )
-# These ask nothing of a writer while the table does not use them.
+# A writer can ignore these while the table does not use them.
 _HARMLESS_UNUSED = frozenset(
     {
         "allowColumnDefaults",
@@ -115,7 +115,7 @@ _SWITCHES: dict[str, tuple[str, str]] = {
 _FEATURE_PROPERTY = "delta.feature."
 _CONSTRAINT = "delta.constraints."
 
-# Metadata of a field that makes a table use the feature.
+# Field metadata that makes a table use the feature.
 _FIELD_MARKS = {
     "delta.generationExpression": "generatedColumns",
     "delta.identity.start": "identityColumns",
@@ -136,12 +136,12 @@ _UNITS_MS = {
 
 
 def known() -> Iterable[str]:
-    """The names of all features that this engine has heard of."""
+    """The names of all features that this engine knows."""
     return _FEATURES
 
 
 def reader_features(protocol: Protocol) -> frozenset[str]:
-    """All features that a reader must know, by list or by version."""
+    """All features that a reader must know, from the lists or implied by versions."""
     if protocol.reader_features is not None:
         return protocol.reader_features
     return frozenset(
@@ -152,7 +152,7 @@ def reader_features(protocol: Protocol) -> frozenset[str]:
 
 
 def writer_features(protocol: Protocol) -> frozenset[str]:
-    """All features that a writer must know, by list or by version."""
+    """All features that a writer must know, from the lists or implied by versions."""
     if protocol.writer_features is not None:
         return protocol.writer_features
     return frozenset(
@@ -161,7 +161,7 @@ def writer_features(protocol: Protocol) -> frozenset[str]:
 
 
 def implied(reader: int, writer: int) -> frozenset[str]:
-    """The features that a table of these versions may use without naming them."""
+    """The features that a table of these versions may use without listing them."""
     return frozenset(
         name
         for name, feature in _FEATURES.items()
@@ -170,12 +170,12 @@ def implied(reader: int, writer: int) -> frozenset[str]:
 
 
 def supports(protocol: Protocol, feature: str) -> bool:
-    """Whether the table's protocol allows this feature to be used."""
+    """Whether the table's protocol allows this feature."""
     return feature in writer_features(protocol)
 
 
 def check_readable(protocol: Protocol, where: str) -> None:
-    """Refuse a table that this engine would read wrongly."""
+    """Raise UnsupportedTableFeature if this engine would read the table wrongly."""
     if protocol.min_reader > 3 or protocol.min_reader < 1:
         raise UnsupportedTableFeature(
             f"the table {where} needs reader version {protocol.min_reader}; this engine knows 1 to 3",
@@ -184,19 +184,19 @@ def check_readable(protocol: Protocol, where: str) -> None:
     half = (protocol.reader_features or frozenset()) - writer_features(protocol)
     if half and protocol.writer_features is not None:
         raise CorruptLog(
-            f"the protocol of the table {where} names {_listed(half)} for readers, but not for writers"
+            f"the protocol of the table {where} names {_name_list(half)} for readers, but not for writers"
         )
     unknown = reader_features(protocol) - READABLE
     if unknown:
         raise UnsupportedTableFeature(
-            f"the table {where} can't be read without {_listed(unknown)}", features=unknown
+            f"the table {where} can't be read without {_name_list(unknown)}", features=unknown
         )
 
 
 def check_writable(
     protocol: Protocol, metadata: Metadata, domains: Mapping[str, DomainMetadata], where: str
 ) -> None:
-    """Refuse a table that this engine would write wrongly."""
+    """Raise UnsupportedTableFeature if this engine would write the table wrongly."""
     check_readable(protocol, where)
     if protocol.min_writer > 7 or protocol.min_writer < 1:
         raise UnsupportedTableFeature(
@@ -211,40 +211,41 @@ def check_writable(
     } | (used - WRITABLE)
     if unable:
         raise UnsupportedTableFeature(
-            f"the table {where} can't be written by this engine: it uses {_listed(unable)}", features=unable
+            f"the table {where} can't be written by this engine: it uses {_name_list(unable)}",
+            features=unable,
         )
 
 
 def needed_features(metadata: Metadata) -> set[str]:
-    """The features that schema and properties of a table make use of."""
-    found = {
+    """The features that the schema and properties of a table use."""
+    needed = {
         feature
         for name, (value, feature) in _SWITCHES.items()
         if metadata.configuration.get(name, "").strip().lower() == value
     }
     if any(name.startswith(_CONSTRAINT) for name in metadata.configuration):
-        found.add("checkConstraints")
+        needed.add("checkConstraints")
     if schemas.column_mapping_mode(metadata.configuration) != "none":
-        found.add("columnMapping")
-    return found | _features_of_schema(metadata.schema_string)
+        needed.add("columnMapping")
+    return needed | _features_of_schema(metadata.schema_string)
 
 
 def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protocol:
-    """The least protocol under which this engine may keep such a table, never less than the current one.
+    """The lowest protocol under which this engine may write such a table, never lower than the current one.
 
-    Versions given as properties (`delta.minReaderVersion`, `delta.minWriterVersion`, `delta.feature.NAME`) are asked
-    for on top; features that this engine can't write are refused by name.
+    Properties can ask for more: `delta.minReaderVersion`, `delta.minWriterVersion`, `delta.feature.NAME`. Features that
+    this engine can't write are refused by name.
     """
-    asked = {
+    requested = {
         name.removeprefix(_FEATURE_PROPERTY)
         for name, value in metadata.configuration.items()
         if name.startswith(_FEATURE_PROPERTY) and value.strip().lower() in {"supported", "enabled"}
     }
-    needed = needed_features(metadata) | asked
+    needed = needed_features(metadata) | requested
     unknown = needed - WRITABLE
     if unknown:
         raise UnsupportedTableFeature(
-            f"a table with {_listed(unknown)} can't be written by this engine", features=unknown
+            f"a table with {_name_list(unknown)} can't be written by this engine", features=unknown
         )
     least = Protocol(
         int(metadata.configuration.get("delta.minReaderVersion", 1)),
@@ -254,7 +255,7 @@ def protocol_for(metadata: Metadata, current: Protocol | None = None) -> Protoco
 
 
 def upgraded(protocol: Protocol, features: Iterable[str]) -> Protocol:
-    """The protocol with these features added: by version as long as that is enough, otherwise by lists."""
+    """The protocol with these features added: by versions as long as they suffice, otherwise by lists."""
     missing = set(features) - writer_features(protocol)
     for name in missing:
         if name not in _FEATURES:
@@ -284,7 +285,7 @@ def upgraded(protocol: Protocol, features: Iterable[str]) -> Protocol:
 
 
 def flag(configuration: Mapping[str, str], name: str, default: bool = False) -> bool:
-    """A property that is true or false."""
+    """The value of a boolean property."""
     text = configuration.get(name)
     if text is None:
         return default
@@ -295,7 +296,7 @@ def flag(configuration: Mapping[str, str], name: str, default: bool = False) -> 
 
 
 def whole_number(configuration: Mapping[str, str], name: str, default: int) -> int:
-    """A property that is a number."""
+    """The value of an integer property."""
     text = configuration.get(name)
     try:
         return default if text is None else int(text)
@@ -304,7 +305,7 @@ def whole_number(configuration: Mapping[str, str], name: str, default: int) -> i
 
 
 def interval_ms(configuration: Mapping[str, str], name: str, default: str) -> int:
-    """A property that is a time, as `interval 30 days` or `7 days 12 hours`, in milliseconds."""
+    """The value of an interval property such as `interval 30 days` or `7 days 12 hours`, in milliseconds."""
     text = configuration.get(name, default)
     words = text.strip().lower().removeprefix("interval").split()
     total = 0.0
@@ -323,16 +324,16 @@ def interval_ms(configuration: Mapping[str, str], name: str, default: str) -> in
 
 @lru_cache(maxsize=256)
 def _features_of_schema(schema_string: str) -> frozenset[str]:
-    """Kept, because every commit asks, and a wide schema takes milliseconds to read."""
+    """The features that a schema uses. Cached, because every commit needs them and a wide schema takes milliseconds."""
     table = schemas.from_json(schema_string)
     marks = {mark for _, field in schemas.walk(table) for mark in field.metadata or {}}
     kinds = set(_type_names(table))
-    found = {_FIELD_MARKS[mark] for mark in marks & _FIELD_MARKS.keys()}
+    features = {_FIELD_MARKS[mark] for mark in marks & _FIELD_MARKS.keys()}
     if TimestampNTZType.typeName() in kinds:
-        found.add("timestampNtz")
+        features.add("timestampNtz")
     if "variant" in kinds:
-        found.add("variantType")
-    return frozenset(found)
+        features.add("variantType")
+    return frozenset(features)
 
 
 def _type_names(data_type: DataType) -> Iterable[str]:
@@ -347,13 +348,13 @@ def _type_names(data_type: DataType) -> Iterable[str]:
         yield from _type_names(data_type.valueType)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _name_list(names: Iterable[str]) -> str:
     ordered = sorted(names)
     return f"the table feature{'s' if len(ordered) > 1 else ''} {', '.join(ordered)}"
 
 
 def stored_properties(configuration: Mapping[str, str]) -> dict[str, str]:
-    """The properties without those that ask for a protocol, which the protocol itself then says."""
+    """The properties without those that only ask for a protocol; the protocol itself records these."""
     asks = {"delta.minReaderVersion", "delta.minWriterVersion"}
     return {
         name: value

@@ -1,10 +1,10 @@
-"""The seam to Spark's planner: a data frame over exactly the files that the log names, with the log's partition values.
+"""Give Spark's planner exactly the files that the log names, with the log's partition values, as a data frame.
 
-Spark finds the files of a Parquet source by listing folders, and takes partition values from their names. A Delta
-table wants neither. Spark lets a relation bring its own list (`FileIndex`); that takes a class of the JVM, so a small
-one lies beside as source (DeltaFiles.java), as does what leaves deleted rows out (DeletedRows.java). The compiler that
-Spark itself carries for its generated code compiles them; they live on the driver only. Where there is no JVM to reach
-(Spark Connect), `scan` goes another way through the public API.
+Spark finds the files of a Parquet source by listing folders, and takes partition values from folder names. A Delta
+table needs neither. Spark lets a relation bring its own `FileIndex`, but that must be a JVM class. So this package
+ships small Java sources: DeltaFiles.java for the index, DeletedRows.java to leave deleted rows out. The compiler that
+Spark carries for generated code compiles them, and they exist on the driver only. If no JVM is reachable (Spark
+Connect), `physical_layout` uses `fallback_scan` instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileList:
-    """Files for Spark: absolute decoded paths, sizes, times, their groups; and the partition values of each group."""
+    """Files for Spark: absolute decoded paths, sizes, times and groups, and the partition values of each group."""
 
     paths: Sequence[str]
     sizes: Sequence[int]
@@ -41,7 +41,7 @@ class FileList:
     values: Sequence[Sequence[str | None]]
 
     def to_bytes(self) -> bytes:
-        """One piece for the JVM: a call for each file would cost more than reading a small table."""
+        """All files as one byte string for the JVM. A call for each file would cost more than reading a small table."""
         flat = [text for group in self.values for text in group]
         counts = struct.pack(
             "<iii", len(self.paths), len(self.values), len(self.values[0]) if self.values else 0
@@ -59,8 +59,8 @@ class FileList:
 
 
 def is_available(spark: SparkSession) -> bool:
-    """Whether this session has a JVM at hand in which the classes can be made."""
-    return _made(spark, "DeltaFiles") is not None and _made(spark, "DeletedRows") is not None
+    """Whether this session has a JVM in which the classes can be made."""
+    return _jvm_instance(spark, "DeltaFiles") is not None and _jvm_instance(spark, "DeletedRows") is not None
 
 
 def frame(
@@ -73,13 +73,13 @@ def frame(
     options: Mapping[str, str],
     choose: Callable[[str], bytes | None] | None = None,
 ) -> DataFrame:
-    """The files as a data frame of this schema; columns of `partition_schema` have the values of the files' groups.
+    """The files as a data frame of this schema; columns of `partition_schema` have the values of the file's group.
 
-    `choose` is asked when a query over the frame is planned: given the query's filters as JSON (see `conditions`), it
-    gives a byte for each file, 0 where the file has no row for them; None for all files.
+    When Spark plans a query over the frame, it calls `choose` with the query's filters as JSON (see `filter_pushdown`).
+    `choose` returns one byte for each file, 0 if the file has no row for them, or None for all files.
     """
-    factory = _made(spark, "DeltaFiles")
-    assert factory is not None  # noqa: S101 - whoever calls has asked is_available
+    factory = _jvm_instance(spark, "DeltaFiles")
+    assert factory is not None  # noqa: S101 - the caller checked is_available
     jvm_frame = factory.frame(
         spark._jsparkSession,  # noqa: SLF001 - the classic session's own way to the JVM
         root,
@@ -94,10 +94,10 @@ def frame(
 
 @dataclass(frozen=True, slots=True)
 class DeletedRows:
-    """Rows that a frame leaves out.
+    """The rows that a frame leaves out.
 
-    A row's place is that of its file's first row and its index in the file. Where a query reads whole files with no
-    filter for Spark's reader, the plan counts rows instead of having them numbered, a third of a scan's time.
+    A row's position is that of its file's first row plus its index in the file. If a query reads whole files and gives
+    Spark's reader no filter, the plan counts rows instead of having them numbered. That saves a third of a scan's time.
     """
 
     firsts: Sequence[int]
@@ -105,36 +105,36 @@ class DeletedRows:
     bits: Any
 
     def constants(self) -> dict[str, list[int]]:
-        """What the plan must know of each file."""
+        """The constants of each file that the plan needs."""
         return {"__pyspark_delta_first": list(self.firsts), "__pyspark_delta_count": list(self.counts)}
 
     def kept(self, spark: SparkSession, row: str) -> Column:
-        """Whether a row is there; `row` is the column that Spark's reader numbers."""
+        """The condition that a row is not deleted; `row` is the column that Spark's reader numbers."""
         session = spark._jsparkSession  # noqa: SLF001 - as above
-        return ClassicColumn(_made(spark, "DeletedRows").kept(session, self.bits, row))
+        return ClassicColumn(_jvm_instance(spark, "DeletedRows").kept(session, self.bits, row))
 
 
 def bits(spark: SparkSession, places: BitMap, count: int) -> Any:
-    """A bit for each of so many rows in the JVM, set where the row's place is one of these."""
-    return _made(spark, "DeletedRows").bits(bytes(places.serialize()), count)
+    """A bit set in the JVM with `count` bits; the bits at these positions are set."""
+    return _jvm_instance(spark, "DeletedRows").bits(bytes(places.serialize()), count)
 
 
 class _Callback:
-    """A function of Python as Java's `Function`."""
+    """A Python function as Java's `Function`."""
 
     def __init__(self, function: Callable[[str], bytes | None]) -> None:
         self._function = function
 
     def apply(self, text: str) -> bytes | None:
-        """Called by the JVM while a query is planned; never raises into it, as every file may be read instead."""
+        """Called by the JVM while it plans a query. It never raises, because reading every file is right too."""
         try:
             return self._function(text)
-        except Exception:  # skipping files is an optimisation
+        except Exception:  # skipping files is only an optimisation
             LOG.warning("files could not be chosen by %s; reading all", text, exc_info=True)
             return None
 
     class Java:
-        """What py4j asks for."""
+        """The interfaces that py4j needs."""
 
         implements: ClassVar = ["java.util.function.Function"]
 
@@ -154,22 +154,22 @@ def _text(text: str | None) -> bytes:
 _instances: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def _made(spark: SparkSession, name: str) -> Any:
-    """One of the class of that name for each JVM, if it has one."""
+def _jvm_instance(spark: SparkSession, name: str) -> Any:
+    """An instance of this class in the session's JVM, made once for each JVM; None if there is no JVM."""
     gateway = getattr(spark, "_jvm", None)
     if gateway is None:
         return None
     known = _instances.setdefault(gateway, {})
     if name not in known:
-        known[name] = _compiled(gateway, name)
+        known[name] = _compile(gateway, name)
     return known[name]
 
 
-def _compiled(jvm: Any, name: str) -> Any:
+def _compile(jvm: Any, name: str) -> Any:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-        # py4j remembers methods by the names of classes: another compilation needs another name.
+        # py4j caches methods by class name, so another compilation needs another name.
         fresh = f"{name}_{uuid.uuid4().hex}"
         source = resources.files(__package__).joinpath(f"{name}.java").read_text("utf-8")
         compiler.cook(source.replace(name, fresh))

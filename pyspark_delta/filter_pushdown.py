@@ -1,8 +1,9 @@
-"""The filters of a query that Spark is planning, as the JVM's side of `file_index` tells them, as a predicate on files.
+"""Translate the filters of a query that Spark is planning into a predicate on files.
 
-JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`, `["null", column]`, `["not null", column]`, `["in", column,
-...]`, `["starts", column, text]`, or a comparison `["<=", column, value]`. A column is an array of names; a value is
-the text of Spark's own number for it (days, microseconds), or null.
+The JVM side of `file_index` sends them as JSON arrays: `["and", ...]`, `["or", ...]`, `["not", x]`,
+`["null", column]`, `["not null", column]`, `["in", column, ...]`, `["starts", column, text]`, or a comparison
+`["<=", column, value]`. A column is an array of names. A value is null, or the text of Spark's internal number (days,
+microseconds).
 """
 
 from __future__ import annotations
@@ -46,33 +47,33 @@ _NUMBERS = (DateType, TimestampType, TimestampNTZType, IntegralType)
 
 
 def predicate_of_filters(text: str, schema: StructType) -> Predicate:
-    """The predicate; columns are the schema's, and what has no counterpart keeps every file."""
+    """The predicate of the filters, over the schema's columns; filters without a counterpart keep every file."""
     return _predicate(orjson.loads(text), schema)
 
 
-def _predicate(told: list[Any], schema: StructType) -> Predicate:
-    what, *rest = told
-    if what == "and":
+def _predicate(filter_json: list[Any], schema: StructType) -> Predicate:
+    operator, *rest = filter_json
+    if operator == "and":
         return And(tuple(_predicate(part, schema) for part in rest))
-    if what == "or":
+    if operator == "or":
         return Or(tuple(_predicate(part, schema) for part in rest))
-    if what == "not":
+    if operator == "not":
         return Not(_predicate(rest[0], schema))
     column: Path = tuple(rest[0])
-    if what == "null":
+    if operator == "null":
         return IsNull(column)
-    if what == "not null":
+    if operator == "not null":
         return Not(IsNull(column))
     data_type = _type_of(column, schema)
     try:
         values = tuple(_value(text, data_type) for text in rest[1:])
     except (ValueError, ArithmeticError):
         return Unknown((column,))
-    if what == "in":
+    if operator == "in":
         return In(column, values)
-    if what == "starts":
+    if operator == "starts":
         return StartsWith(column, values[0]) if isinstance(values[0], str) else Unknown((column,))
-    return Comparison(what, column, values[0])
+    return Comparison(operator, column, values[0])
 
 
 def _type_of(column: Path, schema: StructType) -> DataType | None:

@@ -1,4 +1,4 @@
-"""Manifests: lists of data files, one for each partition, for engines that read Parquet and no Delta log."""
+"""Write manifests: lists of data files, one for each partition, for engines that read Parquet but no Delta log."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections import defaultdict
 from pyspark_delta.exceptions import UnsupportedTableFeature
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, hive_path
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 
 __all__ = ["AFTER_EVERY_COMMIT", "write_manifests"]
 
-# With this property a table's manifests follow every commit.
+# With this property, every commit writes the table's manifests.
 AFTER_EVERY_COMMIT = "delta.compatibility.symlinkFormatManifest.enabled"
 _FOLDER = "_symlink_format_manifest"
 
 
 def write_manifests(snapshot: Snapshot) -> None:
-    """Write the manifests of a version in place of earlier ones; refused where their readers would be misled."""
+    """Replace the manifests by those of a version; refuses tables whose manifests would mislead their readers."""
     if snapshot.column_mapping != "none":
         raise UnsupportedTableFeature(
             "the files of this table have other names for its columns, which readers of a manifest do not know",
@@ -35,12 +35,12 @@ def write_manifests(snapshot: Snapshot) -> None:
     for add in files.adds():
         place = absolute_path(add.path, snapshot.path)
         ordered = {name: add.partition_values.get(name) for name in snapshot.partition_columns}
-        # A path and no URI: what Hive reads here is never decoded.
+        # A path and not a URI, because Hive does not decode it.
         manifests[hive_path(ordered)].append(storage_of(place).for_spark(place))
     if not snapshot.partition_columns:
         manifests.setdefault("", [])
     written = set()
-    with refusals_named(f"manifests of {snapshot.path} can't be written"):
+    with storage_failures(f"manifests of {snapshot.path} can't be written"):
         for folder, paths in manifests.items():
             name = "/".join(part for part in (_FOLDER, folder, "manifest") if part)
             snapshot.store.put(name, "".join(f"{path}\n" for path in paths).encode())
@@ -49,7 +49,7 @@ def write_manifests(snapshot: Snapshot) -> None:
 
 
 def _forget_others(root: str, written: set[str]) -> None:
-    """Manifests of partitions that are no more."""
+    """Delete the manifests of partitions that no longer exist."""
     storage = storage_of(root)
     waiting, folders = [_FOLDER], []
     while waiting:

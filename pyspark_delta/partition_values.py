@@ -1,7 +1,7 @@
-"""Partition values and paths as the log writes them: text, where nothing and the empty text both mean null.
+"""Convert partition values and paths between Python and the texts in the log; null is stored as null or an empty text.
 
-`serialize` and `parse` are for single values, `parse_column` for many files at once. Dates and times beyond what Python
-can hold (the years 1 to 9999) exist in tables: `internal` gives them as numbers, days and microseconds, as Spark does.
+`serialize` and `parse` take single values, `parse_column` takes many files at once. Tables may have dates and times
+outside of Python's years 1 to 9999. `internal` returns them as numbers, as Spark does: days and microseconds.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _DATE = re.compile(r"(?P<y>[+-]?\d+)-(?P<m>\d{1,2})-(?P<d>\d{1,2})", re.ASCII)
 
 
 def serialize(value: Any, data_type: DataType) -> str | None:
-    """The text for the log of a Python value as Spark returns it; times become UTC, whatever their zone."""
+    """The text for the log of a Python value as Spark returns it; times are converted to UTC."""
     if value is None:
         return None
     if isinstance(data_type, BooleanType):
@@ -100,14 +100,14 @@ def serialize(value: Any, data_type: DataType) -> str | None:
 
 
 def zone_for(spark: Any, columns: Iterable[DataType]) -> str:
-    """The zone of times that are written without one: the session's, as delta-spark reads them."""
+    """The time zone for times without one: the session's, as delta-spark reads them."""
     if spark is None or not any(isinstance(column, TimestampType) for column in columns):
         return "UTC"
     return str(spark.conf.get("spark.sql.session.timeZone"))
 
 
 def parse(text: str | None, data_type: DataType, zone: str = "UTC") -> Any:
-    """The Python value of a partition value, as Spark's `collect` would return it; times know that they are UTC."""
+    """The Python value of a partition value, as Spark's `collect` would return it; times are in UTC."""
     value = internal(text, data_type, zone)
     if value is None:
         return None
@@ -127,7 +127,7 @@ def parse(text: str | None, data_type: DataType, zone: str = "UTC") -> Any:
 
 
 def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Internal | None:
-    """The value as something that compares as SQL compares: days, microseconds, numbers, text, bytes."""
+    """The value in a form that compares as SQL compares: days, microseconds, numbers, text, bytes."""
     if text is None or text == "":
         return None
     try:
@@ -139,7 +139,7 @@ def internal(text: str | None, data_type: DataType, zone: str = "UTC") -> Intern
 
 
 def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: str = "UTC") -> pa.Array:
-    """Many partition values at once, as an Arrow array of the column's type."""
+    """Many partition values as one Arrow array of the column's type."""
     encoded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
     values = [internal(text, data_type, zone) for text in encoded.dictionary.to_pylist()]
     target = arrow_type(data_type)
@@ -153,7 +153,7 @@ def parse_column(texts: pa.Array | pa.ChunkedArray, data_type: DataType, zone: s
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
-    """The Arrow type of a column that can be partitioned by."""
+    """The Arrow type of a partition column."""
     if type(data_type) in _INTEGERS:
         return _INTEGERS[type(data_type)]
     if isinstance(data_type, DecimalType):
@@ -168,51 +168,51 @@ def arrow_type(data_type: DataType) -> pa.DataType:
         (BinaryType, pa.binary()),
         (StringType, pa.string()),
     )
-    for kind, found in simple:
+    for kind, arrow in simple:
         if isinstance(data_type, kind):
-            return found
+            return arrow
     raise InvalidArgument(f"a column of type {data_type.simpleString()} can't have partition values")
 
 
 def hive_path(values: Mapping[str, str | None]) -> str:
-    """The folders of a partition, `a=1/b=x`, escaped as Hive does; empty without partitioning."""
+    """The folders of a partition, such as `a=1/b=x`, escaped as Hive does; empty without partitioning."""
     return "/".join(
         f"{_folder(name)}={_folder(text) if text else HIVE_NULL}" for name, text in values.items()
     )
 
 
 def encode_path(path: str) -> str:
-    """The path as the log writes it: a relative URI, or that of an absolute place."""
+    """The path as the log writes it: a relative URI, or an absolute one."""
     if is_absolute(path) and not path.startswith("/"):
         return path
     return quote(path, safe="/-_.!~*'()@&=+$,", errors="surrogateescape")
 
 
 def decode_path(path: str) -> str:
-    """The path of an action as the file system knows it, still relative where it was."""
+    """The file system path of an action's path; a relative path stays relative."""
     if path.startswith("file:"):
         path = re.sub(r"^file:/*", "/", path)
     return unquote(path, errors="surrogateescape") if "%" in path else path
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path of the log stands for itself, not for something below the table's folder."""
+    """Whether a path of the log does not depend on the table's folder."""
     return path.startswith("/") or _SCHEME.match(path) is not None
 
 
 def absolute_path(path: str, root: str) -> str:
-    """Where the file of an action is: decoded, below `root` unless it says otherwise."""
+    """The absolute, decoded path of an action's file; relative paths are below `root`."""
     decoded = decode_path(path)
     return decoded if is_absolute(path) else f"{root}/{decoded}"
 
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/")
-# What Spark and Hive write as %XX in the name of a partition's folder, and NUL, which no file system takes.
+# The characters that Spark and Hive write as %XX in a partition's folder name, and NUL, which file systems forbid.
 _ESCAPED = re.compile("[\x00-\x1f\x7f\"#%'*/:=?\\\\{\\[\\]^]")
 
 
 def _folder(text: str) -> str:
-    return _ESCAPED.sub(lambda found: f"%{ord(found.group()):02X}", text)
+    return _ESCAPED.sub(lambda match: f"%{ord(match.group()):02X}", text)
 
 
 def _internal(text: str, data_type: DataType, zone: str) -> Internal:
@@ -225,10 +225,10 @@ def _internal(text: str, data_type: DataType, zone: str) -> Internal:
     if isinstance(data_type, DecimalType):
         return Decimal(text)
     if isinstance(data_type, DateType):
-        found = _TIME.fullmatch(text.strip())
-        if found is None:
+        match = _TIME.fullmatch(text.strip())
+        if match is None:
             raise ValueError(text)
-        return _days(found["date"])
+        return _days(match["date"])
     if isinstance(data_type, TimestampType):
         return _micros(text, zone)
     if isinstance(data_type, TimestampNTZType):
@@ -248,28 +248,28 @@ def _boolean(text: str) -> bool:
 
 
 def _days(text: str) -> int:
-    found = _DATE.fullmatch(text)
-    if found is None:
+    match = _DATE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    year, month, day = int(found["y"]), int(found["m"]), int(found["d"])
-    # The Gregorian calendar repeats after 400 years of 146,097 days: any year is one that Python knows, moved.
+    year, month, day = int(match["y"]), int(match["m"]), int(match["d"])
+    # The Gregorian calendar repeats after 400 years of 146,097 days, so any year maps to one that Python knows.
     shift = (year - 2000) // 400
     return dt.date(year - 400 * shift, month, day).toordinal() + 146_097 * shift - _EPOCH_DAY
 
 
 def _micros(text: str, zone: str | None) -> int:
-    found = _TIME.fullmatch(text.strip())
-    if found is None:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
         raise ValueError(text)
-    fraction = int((found["f"] or "0").ljust(6, "0")[:6])
-    hour, minute, second = int(found["h"] or 0), int(found["m"] or 0), int(found["s"] or 0)
+    fraction = int((match["f"] or "0").ljust(6, "0")[:6])
+    hour, minute, second = int(match["h"] or 0), int(match["m"] or 0), int(match["s"] or 0)
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError(text)
-    days = _days(found["date"])
+    days = _days(match["date"])
     local = days * _DAY_US + ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
     if zone is None:
         return local
-    offset = found["zone"]
+    offset = match["zone"]
     if offset in {"Z", "UTC"} or (offset is None and zone.upper() in {"UTC", "Z", "ETC/UTC"}):
         return local
     if offset is not None:
@@ -282,7 +282,7 @@ def _micros(text: str, zone: str | None) -> int:
 
 
 def _zone(name: str) -> dt.tzinfo:
-    """A zone as Spark's session names it: of the tz database, or an offset with or without a prefix."""
+    """The time zone for a name that Spark's session accepts: one of the tz database, or an offset."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

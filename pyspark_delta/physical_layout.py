@@ -1,6 +1,6 @@
-"""How a table's columns lie in its files, and the files as a frame in the table's schema.
+"""Present a table's files as a frame in the table's schema.
 
-Partition values come from the log, a missing column is null, column mapping is undone by a projection.
+Partition values come from the log, a missing column is null, and a projection undoes column mapping.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 from pyspark_delta import file_index, sql_text
-from pyspark_delta.fallback_scan import listed
+from pyspark_delta.fallback_scan import scan_by_path
 from pyspark_delta.filter_pushdown import predicate_of_filters
 from pyspark_delta.log.file_set import Files
 from pyspark_delta.log.snapshot import Snapshot
@@ -42,10 +42,10 @@ ROW = "__pyspark_delta_row"
 
 OPTIONS = {
     "mergeSchema": "false",
-    # What a file says of its calendar counts; files that say nothing are not from old Spark versions.
+    # The calendar recorded in a file counts; files without a record are not from old Spark versions.
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
-    # A session may be told to overlook files; a table without some of its rows is another table.
+    # The session may be set to ignore bad files, but a table must never silently lose rows.
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
 }
@@ -55,7 +55,7 @@ _ROW_INDEX = "_tmp_metadata_row_index"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the table's columns lie in its files."""
+    """How the table's columns are stored in its files."""
 
     schema: StructType
     stored: StructType
@@ -70,7 +70,7 @@ class Layout:
         mode = column_mapping_mode(snapshot.metadata.configuration)
         schema = as_nullable(without_internals(snapshot.schema))
         physical = snapshot.schema if mode == "none" else physical_schema(snapshot.schema)
-        stored = _stored(physical, by_id=mode == "id")
+        stored = _stored_type(physical, by_id=mode == "id")
         assert isinstance(schema, StructType)  # noqa: S101 - a struct stays one
         assert isinstance(stored, StructType)  # noqa: S101
         keys = [
@@ -88,19 +88,19 @@ class Layout:
         constants: Mapping[str, Sequence[int] | np.ndarray[Any, Any]] | None = None,
         *,
         with_row: bool = False,
-        less: file_index.DeletedRows | None = None,
+        deleted_rows: file_index.DeletedRows | None = None,
     ) -> DataFrame:
-        """These files in the table's schema; then a column for each of the constants, which has a number for each file,
-        and on demand `__row`, the index of a row in its file.
+        """These files in the table's schema, then one column for each of the constants, with a number for each file.
 
-        `less` are rows that are left out, where the session has a JVM at hand.
+        With `with_row` also `__row`, the index of a row in its file. `deleted_rows` are left out; that needs a session
+        with a JVM.
         """
         constants = constants or {}
         options = {**OPTIONS, "spark.sql.parquet.fieldId.read.enabled": "true"} if self.by_id else OPTIONS
         numbers = {name: np.asarray(values).tolist() for name, values in constants.items()}
         zone = zone_for(spark, (field.dataType for field in self.partition.fields))
         if not file_index.is_available(spark):
-            frame = listed(
+            frame = scan_by_path(
                 spark,
                 files,
                 stored=self.stored,
@@ -112,12 +112,12 @@ class Layout:
             )
             columns = self._projection() if self._renamed() else self._plain()
             return frame.selectExpr(*columns, *constants, *([ROW] if with_row else []))
-        if less is not None:
-            numbers |= less.constants()
+        if deleted_rows is not None:
+            numbers |= deleted_rows.constants()
         extra = [StructField(name, LongType()) for name in numbers]
-        # Spark's reader numbers the rows where it is asked for a column of this name. Through `_metadata` it would do
-        # the same, and then make an object of every row's number.
-        rows = [StructField(_ROW_INDEX, LongType())] if with_row or less is not None else []
+        # Spark's reader numbers the rows in a column of this name. `_metadata` would give the same numbers, but make an
+        # object of every one.
+        rows = [StructField(_ROW_INDEX, LongType())] if with_row or deleted_rows is not None else []
         frame = file_index.frame(
             spark,
             self._list(files, list(numbers.values()), zone),
@@ -127,8 +127,8 @@ class Layout:
             options=options,
             choose=self._chooser(files, zone),
         )
-        if less is not None:
-            frame = frame.where(less.kept(spark, _ROW_INDEX))
+        if deleted_rows is not None:
+            frame = frame.where(deleted_rows.kept(spark, _ROW_INDEX))
         columns = self._projection() if self._renamed() else self._plain() if rows else []
         if not columns:
             return frame
@@ -146,13 +146,13 @@ class Layout:
         groups: list[int] = []
         known: dict[tuple[str | None, ...], int] = {}
         parsed: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
-        for key, own in zip(keys, numbers, strict=True):
+        for key, file_number in zip(keys, numbers, strict=True):
             if key not in parsed:
                 parsed[key] = tuple(
                     _internal_text(text, field.dataType, zone)
                     for text, field in zip(key, self.partition.fields, strict=True)
                 )
-            row = (*parsed[key], *map(str, own))
+            row = (*parsed[key], *map(str, file_number))
             group = known.get(row)
             if group is None:
                 group = known[row] = len(values)
@@ -167,7 +167,7 @@ class Layout:
         )
 
     def _chooser(self, files: Files, zone: str) -> Callable[[str], bytes | None] | None:
-        """What tells Spark's planner which files can have rows for a query's filters; nothing where that can't help."""
+        """The function with which Spark's planner skips files by a query's filters; None if skipping can't help."""
         if len(files) < 2 or files.arrow()["stats"].null_count == len(files):
             return None
 
@@ -180,8 +180,8 @@ class Layout:
 
     def _renamed(self) -> bool:
         return self.stored.names != self.schema.names or any(
-            mine.dataType != theirs.dataType
-            for mine, theirs in zip(self.stored.fields, self.schema.fields, strict=True)
+            stored_field.dataType != table_field.dataType
+            for stored_field, table_field in zip(self.stored.fields, self.schema.fields, strict=True)
         )
 
     def _projection(self) -> list[str]:
@@ -208,34 +208,34 @@ def _internal_text(text: str | None, data_type: DataType, zone: str) -> str | No
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _stored(data_type: DataType, *, by_id: bool) -> DataType:
-    """The type to ask Parquet's reader for: nothing void, ids where columns go by ids, null everywhere."""
+def _stored_type(data_type: DataType, *, by_id: bool) -> DataType:
+    """The type to request from Parquet's reader: nothing void, field ids if columns go by id, everything nullable."""
     if isinstance(data_type, StructType):
         fields = []
         for field in data_type.fields:
             if isinstance(field.dataType, NullType):
                 continue
-            metadata = _public(field)
+            metadata = _public_metadata(field)
             number = (field.metadata or {}).get(MAPPING_ID)
             if by_id and number is not None:
                 metadata["parquet.field.id"] = int(number)
-            fields.append(StructField(field.name, _stored(field.dataType, by_id=by_id), True, metadata))
+            fields.append(StructField(field.name, _stored_type(field.dataType, by_id=by_id), True, metadata))
         return StructType(fields)
     if isinstance(data_type, ArrayType):
-        return ArrayType(_stored(data_type.elementType, by_id=by_id), True)
+        return ArrayType(_stored_type(data_type.elementType, by_id=by_id), True)
     if isinstance(data_type, MapType):
         return MapType(
-            _stored(data_type.keyType, by_id=by_id), _stored(data_type.valueType, by_id=by_id), True
+            _stored_type(data_type.keyType, by_id=by_id), _stored_type(data_type.valueType, by_id=by_id), True
         )
     return data_type
 
 
 def without_internals(data_type: DataType) -> DataType:
-    """The type without what only engines are to see in the metadata of fields."""
+    """The type without field metadata that only engines should see."""
     if isinstance(data_type, StructType):
         return StructType(
             [
-                StructField(f.name, without_internals(f.dataType), f.nullable, _public(f))
+                StructField(f.name, without_internals(f.dataType), f.nullable, _public_metadata(f))
                 for f in data_type.fields
             ]
         )
@@ -250,8 +250,8 @@ def without_internals(data_type: DataType) -> DataType:
     return data_type
 
 
-def _public(field: StructField) -> dict[str, Any]:
-    """What of a field's metadata is for those who read the table; Spark itself would act on a default."""
+def _public_metadata(field: StructField) -> dict[str, Any]:
+    """The metadata of a field that readers of the table should see. Spark itself would act on a default."""
     return {
         key: value
         for key, value in (field.metadata or {}).items()

@@ -1,4 +1,4 @@
-"""Predicates as far as files can be told apart by them: trees of plain values, with everything else as `Unknown`.
+"""Predicates for choosing files: trees of plain values, with `Unknown` for everything that says nothing about files.
 
 Values are those of `partition_values.internal`: days, microseconds, numbers, text, bytes. Columns are paths of names.
 """
@@ -35,13 +35,13 @@ __all__ = [
 Path: TypeAlias = tuple[str, ...]
 Operator: TypeAlias = Literal["=", "<=>", "<", "<=", ">", ">="]
 
-# What a predicate can become for the rows of a file, as bits: a set of outcomes.
+# The outcomes that a predicate can have for the rows of a file, as bits.
 TRUE, FALSE, NULL = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A column against a value, as SQL compares; a null value makes the outcome null, except for `<=>`."""
+    """Compares a column with a value as SQL does. With a null value the outcome is null, except for `<=>`."""
 
     operator: Operator
     column: Path
@@ -50,7 +50,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """A column against several values, of which one may be null."""
+    """Compares a column with several values; one of them may be null."""
 
     column: Path
     values: tuple[Internal | None, ...]
@@ -65,7 +65,7 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class StartsWith:
-    """Whether a text begins with another."""
+    """Whether a text begins with a prefix."""
 
     column: Path
     text: str
@@ -73,35 +73,35 @@ class StartsWith:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite; null stays null."""
+    """The negation; null stays null."""
 
     part: Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of them."""
+    """The conjunction."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """One of them at least."""
+    """The disjunction."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """True, false or null, whatever the row."""
+    """True, false or null for every row."""
 
     value: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Something that files can't be told apart by; it may depend on the columns named."""
+    """A condition that says nothing about files; it may depend on the named columns."""
 
     columns: tuple[Path, ...] = ()
 
@@ -110,13 +110,13 @@ Predicate: TypeAlias = Comparison | In | IsNull | StartsWith | Not | And | Or | 
 
 
 def all_of(parts: Iterable[Predicate]) -> Predicate:
-    """The conjunction."""
-    found = tuple(parts)
-    return found[0] if len(found) == 1 else And(found) if found else Constant(True)
+    """The conjunction of the parts."""
+    kept = tuple(parts)
+    return kept[0] if len(kept) == 1 else And(kept) if kept else Constant(True)
 
 
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
-    """The parts of which all must be true."""
+    """The parts of a conjunction; any other predicate is its own only part."""
     if isinstance(predicate, And):
         return tuple(conjunct for part in predicate.parts for conjunct in conjuncts(part))
     return (predicate,)
@@ -136,7 +136,7 @@ def columns(predicate: Predicate) -> Iterator[Path]:
 
 
 def has_unknown(predicate: Predicate) -> bool:
-    """Whether some part of it says nothing about files."""
+    """Whether some part of the predicate is `Unknown`."""
     if isinstance(predicate, Not):
         return has_unknown(predicate.part)
     if isinstance(predicate, And | Or):
@@ -145,20 +145,20 @@ def has_unknown(predicate: Predicate) -> bool:
 
 
 def negated(outcomes: int) -> int:
-    """The outcomes of NOT."""
+    """The outcomes of NOT for a set of outcomes."""
     return (outcomes & NULL) | (TRUE if outcomes & FALSE else 0) | (FALSE if outcomes & TRUE else 0)
 
 
 def both(left: int, right: int) -> int:
-    """The outcomes of AND."""
-    found = FALSE if (left | right) & FALSE else 0
+    """The outcomes of AND for two sets of outcomes."""
+    outcomes = FALSE if (left | right) & FALSE else 0
     if left & TRUE and right & TRUE:
-        found |= TRUE
+        outcomes |= TRUE
     if (left & NULL and right & (TRUE | NULL)) or (right & NULL and left & (TRUE | NULL)):
-        found |= NULL
-    return found
+        outcomes |= NULL
+    return outcomes
 
 
 def either(left: int, right: int) -> int:
-    """The outcomes of OR."""
+    """The outcomes of OR for two sets of outcomes."""
     return negated(both(negated(left), negated(right)))

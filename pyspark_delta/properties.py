@@ -1,7 +1,7 @@
-"""Properties of tables that have a meaning: how the log spells them, and what they can be.
+"""The table properties that have a meaning: their spelling in the log and their allowed values.
 
-Names are the same whatever their case, as for delta-spark; a value without a meaning is refused where it is set, so
-that no later commit stumbles over it. So is a name of the format's that nobody here knows; others are the user's own.
+Names ignore case, as in delta-spark. A bad value is refused when it is set, so that no later commit fails on it. An
+unknown name with a reserved prefix is refused too. All other names are the user's own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pyspark_delta import features
 from pyspark_delta.exceptions import InvalidArgument
 
-__all__ = ["checked", "spelled"]
+__all__ = ["checked_properties", "spelled_name"]
 
 _FLAGS = (
     "delta.appendOnly",
@@ -60,7 +60,7 @@ _CHOICES = {
     ),
 }
 _OTHERS = ("delta.dataSkippingStatsColumns", "delta.parquet.format.version", "delta.targetFileSize")
-# delta-spark knows these as well; a writer may do without them.
+# delta-spark knows these too; a writer may ignore them.
 _ASK_NOTHING = (
     "delta.autoOptimize",
     "delta.autoOptimize.autoCompact",
@@ -73,7 +73,7 @@ _ASK_NOTHING = (
     "delta.sampleRetentionDuration",
 )
 _FEATURE = "delta.feature."
-# Those of the format itself; whoever means one and misspells it would go without it and not know.
+# Prefixes of the format itself. A misspelled name would silently have no effect, so it is refused.
 _RESERVED = "delta."
 _FAMILIES = ("delta.constraints.", _FEATURE)
 _SPELLINGS = {
@@ -90,32 +90,32 @@ _SPELLINGS = {
 }
 
 
-def checked(given: Mapping[str, str]) -> dict[str, str]:
-    """The properties as the log spells them; refuses a value that has no meaning, and a name that comes twice."""
-    found: dict[str, str] = {}
-    for name, value in given.items():
-        spelling = spelled(name)
-        if _is_nobodys(spelling):
+def checked_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties as the log spells them; refuses bad values and names given twice."""
+    spelled_properties: dict[str, str] = {}
+    for name, value in properties.items():
+        spelling = spelled_name(name)
+        if _is_unknown_reserved(spelling):
             raise InvalidArgument(
                 f"there is no property {name}, or it asks for something that this engine can't do",
                 "Check the spelling; names that begin with `delta.` belong to the format, others are free.",
             )
-        if spelling in found:
+        if spelling in spelled_properties:
             raise InvalidArgument(f"the property {spelling} is given twice", "Give it once, in one spelling.")
         if not isinstance(value, str):
             raise TypeError(f"the property {name} must be a text, not {type(value).__name__}")
-        found[spelling] = value
-    for name in found:
-        _check(name, found)
-    return found
+        spelled_properties[spelling] = value
+    for name in spelled_properties:
+        _check(name, spelled_properties)
+    return spelled_properties
 
 
-def spelled(name: str) -> str:
-    """A name as the log spells it."""
+def spelled_name(name: str) -> str:
+    """A property's name as the log spells it."""
     return _SPELLINGS.get(name.lower(), name)
 
 
-def _is_nobodys(spelling: str) -> bool:
+def _is_unknown_reserved(spelling: str) -> bool:
     folded = spelling.lower()
     return folded.startswith(_RESERVED) and folded not in _SPELLINGS and not folded.startswith(_FAMILIES)
 

@@ -1,6 +1,6 @@
-"""Reads: the files of a snapshot as a data frame, through Spark's own Parquet reader, less the rows that are deleted.
+"""Read the files of a snapshot as a data frame through Spark's Parquet reader, without deleted rows.
 
-`with_position` adds which file a row is from and which of its rows it is.
+With `with_position`, each row also says which file it is from and its index there.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def scan(
     columns: Sequence[str] | None = None,
     with_position: bool = False,
 ) -> DataFrame:
-    """The rows of these files (all of the snapshot unless said) in the schema of the snapshot.
+    """The rows of these files, by default all files of the snapshot, in the snapshot's schema.
 
-    With positions, `__file` is the ordinal of a row's file among `files` and `__row` the index of the row in it.
+    With positions, `__file` is the ordinal of a row's file in `files` and `__row` its index in the file.
     """
     files = snapshot.files() if files is None else files
     missing_files.require_files(snapshot, files)
-    missing_files.told_later(snapshot)
+    missing_files.name_missing_files_later(snapshot)
     layout = Layout.of(snapshot)
     if files.has_deletion_vectors():
         frame = _without_deleted(spark, snapshot, files, layout, with_position=with_position)
@@ -49,7 +49,9 @@ def _without_deleted(
 ) -> DataFrame:
     marked = np.asarray(files.arrow()["deletionVector"].is_valid())
     ordinals = np.flatnonzero(marked)
-    kept = deleted_rows.without(spark, snapshot, files, ordinals, layout, with_position=with_position)
+    kept = deleted_rows.scan_without_deleted(
+        spark, snapshot, files, ordinals, layout, with_position=with_position
+    )
     if marked.all():
         return kept
     others = np.flatnonzero(~marked)

@@ -1,4 +1,4 @@
-"""The table's schema: its JSON, the names that columns have in files, and what a schema may not be."""
+"""The table's schema: its JSON, the names of columns in files, and the rules for names."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _FORBIDDEN = " ,;{}()\n\t="
 
 
 def from_json(schema_string: str) -> StructType:
-    """The schema as Spark knows it, with the metadata of its fields."""
+    """The schema as Spark's type, with the metadata of its fields."""
     try:
         schema = StructType.fromJson(orjson.loads(schema_string))
-    except Exception as problem:  # whatever the text makes PySpark stumble over
+    except Exception as problem:  # PySpark raises many kinds of errors for a bad text
         raise CorruptLog(
             f"the schema of the table can't be read ({problem}): {schema_string[:200]}"
         ) from problem
@@ -47,48 +47,48 @@ def from_json(schema_string: str) -> StructType:
 
 
 def to_json(schema: StructType) -> str:
-    """The text of a schema for the log; fields keep their order and their metadata."""
+    """The schema's text for the log; fields keep their order and metadata."""
     return str(schema.json())
 
 
 def column_mapping_mode(configuration: Mapping[str, str]) -> str:
-    """`none`, `name` or `id`."""
+    """The mode of column mapping in these properties: `none`, `name` or `id`."""
     return configuration.get(MAPPING_MODE, "none").lower()
 
 
 def physical_name(field: StructField) -> str:
-    """The name by which files, statistics and partition values know this column."""
+    """The column's name in files, statistics and partition values."""
     return str((field.metadata or {}).get(PHYSICAL_NAME, field.name))
 
 
 def field_id(field: StructField) -> int | None:
-    """The id that column mapping gave this column."""
+    """The id that column mapping gave the column."""
     number = (field.metadata or {}).get(MAPPING_ID)
     return None if number is None else int(number)
 
 
 def physical_schema(schema: StructType) -> StructType:
-    """The same schema under the names that files use, at every depth."""
+    """The same schema with the names that files use, at every depth."""
     renamed = _physical(schema)
     assert isinstance(renamed, StructType)  # noqa: S101 - a struct stays one
     return renamed
 
 
 def physical_path(schema: StructType, path: Iterable[str]) -> tuple[str, ...] | None:
-    """The names in files of a column given by its names in the table; None if there is none."""
-    found: list[str] = []
+    """The names in files of the column at a path; None if there is no such column."""
+    names: list[str] = []
     inside: DataType = schema
     for name in path:
         field = find(inside, name) if isinstance(inside, StructType) else None
         if field is None:
             return None
-        found.append(physical_name(field))
+        names.append(physical_name(field))
         inside = field.dataType
-    return tuple(found)
+    return tuple(names)
 
 
 def find(schema: StructType, name: str) -> StructField | None:
-    """The field of that name, whatever the case."""
+    """The field with this name, ignoring case; None if there is none."""
     exact: list[StructField] = [field for field in schema.fields if field.name == name]
     if exact:
         return exact[0]
@@ -97,7 +97,7 @@ def find(schema: StructType, name: str) -> StructField | None:
 
 
 def leaves(schema: StructType, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], StructField]]:
-    """The columns that can have statistics, in order: through structs, an array or a map being one column."""
+    """The columns that can have statistics, in order. Structs are entered; an array or a map is one column."""
     for field in schema.fields:
         path = (*prefix, field.name)
         if isinstance(field.dataType, StructType):
@@ -121,12 +121,12 @@ def walk(data_type: DataType, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tu
 
 
 def path_text(path: Iterable[str]) -> str:
-    """A column's name as SQL writes it."""
+    """A column's path as SQL writes it."""
     return ".".join(part if part.isidentifier() else "`" + part.replace("`", "``") + "`" for part in path)
 
 
 def check_names(schema: StructType, partition_columns: Iterable[str] = (), *, mapped: bool = False) -> None:
-    """Refuse what no Delta table can have: names twice, characters that Parquet's readers stumble over, and so on."""
+    """Raise if the schema has names that no Delta table can have, such as duplicates."""
     problems: list[str] = []
     _check_struct(schema, (), mapped, problems)
     columns = list(partition_columns)
@@ -157,14 +157,14 @@ def _check_struct(data_type: DataType, prefix: tuple[str, ...], mapped: bool, pr
         _check_struct(data_type.keyType, (*prefix, "key"), mapped, problems)
         _check_struct(data_type.valueType, (*prefix, "value"), mapped, problems)
     elif isinstance(data_type, StructType):
-        seen: set[str] = set()
+        taken: set[str] = set()
         for field in data_type.fields:
             path = (*prefix, field.name)
-            if field.name.lower() in seen:
+            if field.name.lower() in taken:
                 problems.append(
                     f"column {path_text(path)} appears twice (names differ in more than their case)"
                 )
-            seen.add(field.name.lower())
+            taken.add(field.name.lower())
             if not field.name:
                 problems.append("a column has no name")
             elif not mapped and any(character in _FORBIDDEN for character in field.name):

@@ -1,7 +1,7 @@
-"""What a table asks of the data that is written into it: the schema, by name and with ANSI assignment, at every depth.
+"""Check and convert data for a table's schema: columns by name, ANSI assignment, at every depth.
 
-`differences` compares, `merged` widens the table's schema, `conform` makes of a data frame one that has the table's
-columns in the table's order. What only rows can show (NOT NULL, CHECK, invariants, lengths) is in `constraints`.
+`differences` compares two schemas, `merged` widens the table's, `conform` gives a frame the table's columns in order.
+Rules about row values (NOT NULL, CHECK, invariants, lengths) are in `constraints`.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ Mode = Literal["strict", "merge"]
 
 
 def conform(frame: DataFrame, schema: StructType, mode: Mode = "strict") -> DataFrame:
-    """The frame with the columns of the schema, in its order, by name whatever the case, assigned as ANSI SQL does.
+    """The frame with the schema's columns in order, matched by name ignoring case, assigned as ANSI SQL does.
 
-    Columns that the frame lacks become null. What does not fit is told all at once.
+    Columns that the frame lacks become null. If anything does not fit, SchemaMismatch lists all differences.
     """
     have = frame.schema
     if mode == "merge":
         schema = merged(schema, have)
-    found = differences(schema, have)
-    if found:
-        raise SchemaMismatch("the data does not fit the schema of the table:", differences=found)
+    mismatches = differences(schema, have)
+    if mismatches:
+        raise SchemaMismatch("the data does not fit the schema of the table:", differences=mismatches)
     if _same_shape(have, schema):
         return frame
     safe = _Casts(ansi=frame.sparkSession.conf.get("spark.sql.ansi.enabled") == "true")
@@ -76,12 +76,12 @@ def conform(frame: DataFrame, schema: StructType, mode: Mode = "strict") -> Data
 
 
 def differences(schema: StructType, have: StructType) -> list[str]:
-    """Everything by which data of the schema `have` does not fit, one sentence each."""
+    """All reasons why data of the schema `have` does not fit, one sentence each."""
     return list(_struct_differences(schema, have, (), at_top=True))
 
 
 def merged(schema: StructType, have: StructType) -> StructType:
-    """The table's schema with the columns that only the data has, at the end of the struct that they belong to."""
+    """The table's schema with the columns that only the data has, at the end of the struct to which they belong."""
     return _merged_struct(schema, have)
 
 
@@ -101,19 +101,19 @@ def as_nullable(data_type: DataType) -> DataType:
     return data_type
 
 
-def same_type(one: DataType, other: DataType) -> bool:
-    """Equal but for nullability and metadata."""
-    if isinstance(one, StructType) and isinstance(other, StructType):
-        return _same_shape(one, other)
-    if isinstance(one, ArrayType) and isinstance(other, ArrayType):
-        return same_type(one.elementType, other.elementType)
-    if isinstance(one, MapType) and isinstance(other, MapType):
-        return same_type(one.keyType, other.keyType) and same_type(one.valueType, other.valueType)
-    return bool(one == other)
+def same_type(left: DataType, right: DataType) -> bool:
+    """Whether two types are equal apart from nullability and metadata."""
+    if isinstance(left, StructType) and isinstance(right, StructType):
+        return _same_shape(left, right)
+    if isinstance(left, ArrayType) and isinstance(right, ArrayType):
+        return same_type(left.elementType, right.elementType)
+    if isinstance(left, MapType) and isinstance(right, MapType):
+        return same_type(left.keyType, right.keyType) and same_type(left.valueType, right.valueType)
+    return bool(left == right)
 
 
 def assignable(have: DataType, want: DataType) -> bool:
-    """Whether ANSI SQL lets a value of one atomic type be stored in a column of the other."""
+    """Whether ANSI SQL allows a value of one atomic type in a column of the other."""
     if have == want or isinstance(have, NullType):
         return True
     if isinstance(want, StringType):
@@ -128,14 +128,14 @@ def assignable(have: DataType, want: DataType) -> bool:
 
 
 def restructured(reference: str, have: DataType, want: DataType) -> str:
-    """An expression that gives a value's fields other names, position by position, with void where `have` lacks it."""
+    """An expression that renames a value's fields by position; fields that `have` lacks are void."""
     return _renamed(reference, have, want, 0)
 
 
-def _same_shape(one: StructType, other: StructType) -> bool:
-    return len(one.fields) == len(other.fields) and all(
-        mine.name == theirs.name and same_type(mine.dataType, theirs.dataType)
-        for mine, theirs in zip(one.fields, other.fields, strict=True)
+def _same_shape(left: StructType, right: StructType) -> bool:
+    return len(left.fields) == len(right.fields) and all(
+        left_field.name == right_field.name and same_type(left_field.dataType, right_field.dataType)
+        for left_field, right_field in zip(left.fields, right.fields, strict=True)
     )
 
 
@@ -221,7 +221,7 @@ def _merged_type(want: DataType, have: DataType) -> DataType:
 
 @dataclass(frozen=True, slots=True)
 class _Casts:
-    """Makes the expressions; where the session's CAST would wrap or give null, an error is raised in its place."""
+    """Builds the cast expressions. If the session's CAST would wrap or give null, the expression raises instead."""
 
     ansi: bool
 
@@ -232,8 +232,8 @@ class _Casts:
             return self._struct(reference, have, want, place, depth)
         if isinstance(want, ArrayType) and isinstance(have, ArrayType):
             element = f"x{depth}"
-            made = self.assign(element, have.elementType, want.elementType, place, depth + 1)
-            return f"transform({reference}, {element} -> {made})"
+            assigned = self.assign(element, have.elementType, want.elementType, place, depth + 1)
+            return f"transform({reference}, {element} -> {assigned})"
         if isinstance(want, MapType) and isinstance(have, MapType):
             return self._map(reference, have, want, place, depth)
         return self._atom(reference, have, want, place)
@@ -259,14 +259,14 @@ class _Casts:
 
     def _map(self, reference: str, have: MapType, want: MapType, place: str, depth: int) -> str:
         key, value = f"k{depth}", f"v{depth}"
-        made = reference
+        assigned = reference
         if not same_type(have.valueType, want.valueType):
             inner = self.assign(value, have.valueType, want.valueType, place, depth + 1)
-            made = f"transform_values({made}, ({key}, {value}) -> {inner})"
+            assigned = f"transform_values({assigned}, ({key}, {value}) -> {inner})"
         if not same_type(have.keyType, want.keyType):
             inner = self.assign(key, have.keyType, want.keyType, place, depth + 1)
-            made = f"transform_keys({made}, ({key}, {value}) -> {inner})"
-        return made
+            assigned = f"transform_keys({assigned}, ({key}, {value}) -> {inner})"
+        return assigned
 
     def _atom(self, reference: str, have: DataType, want: DataType, place: str) -> str:
         target = sql_text.type_text(want)
@@ -275,8 +275,8 @@ class _Casts:
             return cast
         tried = f"try_cast({reference} as {target})"
         message = sql_text.literal(f"a value of {place} does not fit into {target}: ")
-        wrong = f"raise_error(concat({message}, cast({reference} as string)))"
-        return f"if({reference} is not null and {tried} is null, cast({wrong} as {target}), {cast})"
+        failure = f"raise_error(concat({message}, cast({reference} as string)))"
+        return f"if({reference} is not null and {tried} is null, cast({failure} as {target}), {cast})"
 
 
 def _can_overflow(have: DataType, want: DataType) -> bool:
@@ -323,8 +323,8 @@ def _renamed(reference: str, have: DataType, want: DataType, depth: int) -> str:
         key, value = f"k{depth}", f"v{depth}"
         values = _renamed(value, have.valueType, want.valueType, depth + 1)
         keys = _renamed(key, have.keyType, want.keyType, depth + 1)
-        made = (
+        renamed = (
             reference if values == value else f"transform_values({reference}, ({key}, {value}) -> {values})"
         )
-        return made if keys == key else f"transform_keys({made}, ({key}, {value}) -> {keys})"
+        return renamed if keys == key else f"transform_keys({renamed}, ({key}, {value}) -> {keys})"
     return f"cast({reference} as {sql_text.type_text(want)})"

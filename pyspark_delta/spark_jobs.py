@@ -1,10 +1,10 @@
-"""Spark jobs that write: whatever ends one, none of its tasks is at work when its caller goes on.
+"""Run Spark jobs that write, so that no task is still at work when the caller continues.
 
-A job that fails or is cancelled answers while some of its tasks still write, make folders and hold room on the disk.
-And Ctrl-C while Python waits in py4j for the answer of a job breaks the wait, not the job: the handler's own call over
-the connection in use fails. So the main thread waits for a second thread, which Ctrl-C does not reach.
+If a job fails or is cancelled, Spark answers while some tasks still write files. Ctrl-C while Python waits in py4j
+breaks the wait but not the job, because the signal handler's own call over the busy connection fails. So the main
+thread waits for a second thread, which Ctrl-C does not reach.
 
-What is caught here is BaseException, since Ctrl-C is what this is for; it is raised again once the tasks have ended.
+This module catches BaseException, because Ctrl-C is its purpose, and raises it again once the tasks have ended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def run(spark: SparkSession, work: Callable[[], object]) -> None:
-    """Do the work; its Spark jobs and their tasks have ended when this returns or raises."""
+    """Do the work; when this returns or raises, its Spark jobs and their tasks have ended."""
     context: Any = spark.sparkContext
     tag = f"pyspark_delta-{uuid.uuid4().hex}"
 
@@ -42,16 +42,16 @@ def run(spark: SparkSession, work: Callable[[], object]) -> None:
     pinned = isinstance(context._gateway, ClientServer)  # noqa: SLF001 - a thread here has its own there
     try:
         if pinned and threading.current_thread() is threading.main_thread():
-            _aside(context, tag, tagged)
+            _run_in_thread(context, tag, tagged)
         else:
             tagged()
     except BaseException:
-        _settle(context, tag)
+        _wait_for_tasks(context, tag)
         raise
 
 
-def _aside(context: Any, tag: str, work: Callable[[], object]) -> None:
-    """Do the work in a thread of its own, which an interruption of the wait for it does not leave at work."""
+def _run_in_thread(context: Any, tag: str, work: Callable[[], object]) -> None:
+    """Do the work in another thread; if the wait is interrupted, cancel the work and wait for its end."""
     failed: list[BaseException] = []
 
     def kept() -> None:
@@ -72,24 +72,24 @@ def _aside(context: Any, tag: str, work: Callable[[], object]) -> None:
 
 
 def _cancel(context: Any, tag: str, thread: threading.Thread) -> None:
-    """Cancel until it has ended: a job that was being planned when it was cancelled first begins afterwards."""
+    """Cancel until the work has ended, because a job that is being planned begins after the first cancellation."""
     while thread.is_alive():
         context.cancelJobsWithTag(tag)
         thread.join(_LOOK_S)
 
 
-def _settle(context: Any, tag: str) -> None:
-    """Wait until no task of the tagged jobs is at work; an executor that is lost is not waited for without end."""
+def _wait_for_tasks(context: Any, tag: str) -> None:
+    """Wait until no task of the tagged jobs is running; the wait for a lost executor is limited."""
     tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - Python's own does not know tags
     end = time.monotonic() + PATIENCE_S
-    while _at_work(tracker, tag):
+    while _has_running_tasks(tracker, tag):
         if time.monotonic() > end:
             _log.warning("tasks of a job that failed are still at work; files in hidden folders may be left")
             return
         threading.Event().wait(_LOOK_S)
 
 
-def _at_work(tracker: Any, tag: str) -> bool:
+def _has_running_tasks(tracker: Any, tag: str) -> bool:
     for job in tracker.getJobIdsForTag(tag):
         facts = tracker.getJobInfo(job)
         if facts.isEmpty():
@@ -97,7 +97,7 @@ def _at_work(tracker: Any, tag: str) -> bool:
         if str(facts.get().status()) == "RUNNING":
             return True
         for stage in facts.get().stageIds():
-            told = tracker.getStageInfo(stage)
-            if told.nonEmpty() and told.get().numActiveTasks():
+            info = tracker.getStageInfo(stage)
+            if info.nonEmpty() and info.get().numActiveTasks():
                 return True
     return False

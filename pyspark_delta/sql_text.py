@@ -1,4 +1,4 @@
-"""Spark SQL as text: names and types quoted right at every depth, literals that mean themselves."""
+"""Write Spark SQL as text: quote names and types at every depth, and escape literals."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ __all__ = ["literal", "name", "path", "type_text"]
 
 
 def name(text: str) -> str:
-    """A name, quoted."""
+    """A quoted name."""
     return "`" + text.replace("`", "``") + "`"
 
 
 def path(parts: tuple[str, ...]) -> str:
-    """The name of a nested column, quoted."""
+    """The quoted name of a nested column."""
     return ".".join(name(part) for part in parts)
 
 
 def literal(text: str) -> str:
-    """A text as a literal that no escaping rule reads differently."""
+    """A text as a SQL literal that no escaping rule reads differently."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
     return f"'{escaped}'"
 
 
 def type_text(data_type: DataType) -> str:
-    """A type as CAST takes it; PySpark's own text of a struct does not quote the names of its fields."""
+    """A type as CAST accepts it. PySpark's own text of a struct does not quote field names."""
     if isinstance(data_type, StructType):
         fields = (f"{name(field.name)}: {type_text(field.dataType)}" for field in data_type.fields)
         return f"struct<{', '.join(fields)}>"

@@ -1,7 +1,7 @@
-"""Statistics of data files for the log: from the footers that Spark's Parquet writer leaves, never by a second pass.
+"""Statistics of data files for the log, from the footers that Spark's Parquet writer leaves, without a second pass.
 
-A bound in a footer is a bound by Parquet's rules; what the log promises is a bound by SQL's. So NaN, signed zeros, cut
-texts and times finer than a millisecond are treated here, and where a bound can't be vouched for there is none.
+A footer's bound follows Parquet's rules, but the log promises a bound by SQL's rules. So NaN, signed zeros, truncated
+texts and times finer than a millisecond are treated here. A bound that can't be guaranteed is left out.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Column = tuple[tuple[str, ...], DataType]
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What a footer says: rows, and the text for the log."""
+    """The number of rows of a file and the statistics text for the log."""
 
     rows: int
     text: str
@@ -66,28 +66,28 @@ def indexed_columns(
     """The columns that get statistics: those that the table's properties choose, else the first 32."""
     partitioned = set(partition_columns)
     data = StructType([field for field in schema.fields if field.name not in partitioned])
-    found = [(path, field.dataType) for path, field in leaves(data)]
+    columns = [(path, field.dataType) for path, field in leaves(data)]
     names = configuration.get(NAMES_PROPERTY)
     if names is not None:
         chosen = [tuple(part.lower() for part in path) for path in _names(names)]
         return [
             (path, kind)
-            for path, kind in found
+            for path, kind in columns
             if any(tuple(part.lower() for part in path[: len(prefix)]) == prefix for prefix in chosen)
         ]
     count = _count(configuration.get(COUNT_PROPERTY))
-    return found if count < 0 else found[:count]
+    return columns if count < 0 else columns[:count]
 
 
 def of_files(
     paths: Sequence[str], columns: Sequence[Column], spark: SparkSession | None = None
 ) -> list[FileStatistics]:
-    """Statistics of files, in their order."""
-    return parallel.over(spark, paths, partial(of_file, columns=columns))
+    """The statistics of files, in their order."""
+    return parallel.map_items(spark, paths, partial(of_file, columns=columns))
 
 
 def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
-    """Statistics of one file."""
+    """The statistics of one file."""
     with storage_of(path).open(path) as opened:
         return of_footer(pq.read_metadata(opened), columns)
 
@@ -95,11 +95,11 @@ def of_file(path: str, columns: Sequence[Column]) -> FileStatistics:
 def of_footer(
     footer: Any, columns: Sequence[Column], without_nan: Collection[tuple[str, ...]] = ()
 ) -> FileStatistics:
-    """Statistics of a file, given its footer as pyarrow reads it.
+    """The statistics of a file from its footer as pyarrow reads it.
 
-    Columns that are known to be without NaN have their maximum whoever wrote the file.
+    For columns in `without_nan` the maximum is used even if another writer made the file.
     """
-    places = _places(footer)
+    places = _leaf_positions(footer)
     trusts_nan = str(footer.created_by).startswith("parquet-mr")
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     groups = [group for group in groups if group.num_rows]
@@ -126,22 +126,22 @@ def of_footer(
         if high is not None:
             _put(highs, path, high)
     trees = {"minValues": lows, "maxValues": highs, "nullCount": nulls}
-    told = {"numRecords": footer.num_rows, **{name: tree for name, tree in trees.items() if tree}}
-    return FileStatistics(footer.num_rows, orjson.dumps(told).decode())
+    body = {"numRecords": footer.num_rows, **{name: tree for name, tree in trees.items() if tree}}
+    return FileStatistics(footer.num_rows, orjson.dumps(body).decode())
 
 
 def truncated_min(text: str) -> str:
-    """At most 32 characters that are not after the text."""
+    """At most 32 characters that do not sort after the text."""
     return text[:TEXT_LENGTH]
 
 
 def truncated_max(text: str) -> str | None:
-    """At most 32 characters that are not before the text, None if there are none such."""
+    """At most 32 characters that do not sort before the text; None if there are none."""
     if len(text) <= TEXT_LENGTH:
         return text
     for end in range(TEXT_LENGTH - 1, -1, -1):
         raised = ord(text[end]) + 1
-        if raised == 0xD800:  # the surrogates are no characters
+        if raised == 0xD800:  # skip the surrogates, which are no characters
             raised = 0xE000
         if raised <= 0x10FFFF:
             return text[:end] + chr(raised)
@@ -149,8 +149,8 @@ def truncated_max(text: str) -> str | None:
 
 
 def _names(text: str) -> list[tuple[str, ...]]:
-    """The columns of a list of names, which may be quoted and nested."""
-    found: list[tuple[str, ...]] = []
+    """The columns in a list of names, which may be quoted and nested."""
+    paths: list[tuple[str, ...]] = []
     parts: list[str] = []
     current: list[str] = []
     quoted = False
@@ -171,13 +171,13 @@ def _names(text: str) -> list[tuple[str, ...]]:
             parts.append("".join(current).strip())
             current = []
         elif character == ",":
-            found.append((*parts, "".join(current).strip()))
+            paths.append((*parts, "".join(current).strip()))
             parts, current = [], []
         else:
             current.append(character)
         position += 1
     last = (*parts, "".join(current).strip())
-    return [path for path in (*found, last) if any(path)]
+    return [path for path in (*paths, last) if any(path)]
 
 
 def _count(text: str | None) -> int:
@@ -194,18 +194,18 @@ def _count(text: str | None) -> int:
     return count
 
 
-def _places(footer: Any) -> dict[str, int]:
-    """Where the leaf columns are, by their names; names that say more than one place are left out."""
-    found: dict[str, int] = {}
+def _leaf_positions(footer: Any) -> dict[str, int]:
+    """The positions of the leaf columns by name; ambiguous names are left out."""
+    places: dict[str, int] = {}
     twice: set[str] = set()
     for index in range(footer.num_columns):
         path = footer.schema.column(index).path
-        if path in found:
+        if path in places:
             twice.add(path)
-        found[path] = index
+        places[path] = index
     for path in twice:
-        del found[path]
-    return found
+        del places[path]
+    return places
 
 
 def _null_count(chunks: Sequence[tuple[int, Any]]) -> int | None:
@@ -219,17 +219,17 @@ def _null_count(chunks: Sequence[tuple[int, Any]]) -> int | None:
 
 
 def _raw_bounds(chunks: Sequence[tuple[int, Any]]) -> list[tuple[Any, Any]] | None:
-    """The bounds of the row groups that have any value; None if one of them keeps its bounds to itself."""
-    found: list[tuple[Any, Any]] = []
+    """The bounds of the row groups that have values; None if one of them has no bounds."""
+    bounds: list[tuple[Any, Any]] = []
     for rows, chunk in chunks:
         statistics = chunk.statistics if chunk.is_stats_set else None
         if statistics is None:
             return None
         if statistics.has_min_max:
-            found.append((statistics.min_raw, statistics.max_raw))
+            bounds.append((statistics.min_raw, statistics.max_raw))
         elif not statistics.has_null_count or statistics.null_count < rows:
             return None
-    return found or None
+    return bounds or None
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
@@ -252,8 +252,8 @@ def _integers(bounds: Raw, _type: DataType, column: Any, _nan: bool) -> Bounds:
 def _floats(bounds: Raw, _type: DataType, _column: Any, trusts_nan: bool) -> Bounds:
     low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
     if any(math.isnan(value) for pair in bounds for value in pair):
-        return None, None  # Parquet's order does not say where NaN is; SQL's puts it last
-    # Writers other than parquet-mr leave NaN out of account, so their maximum is none.
+        return None, None  # Parquet does not order NaN; SQL puts it last
+    # Writers other than parquet-mr ignore NaN, so their maximum is no bound.
     return _finite(-0.0 if low == 0 else low), _finite(0.0 if high == 0 else high) if trusts_nan else None
 
 
@@ -283,7 +283,7 @@ def _unscaled(raw: int | bytes) -> int:
 
 
 def _number(unscaled: int, scale: int) -> orjson.Fragment:
-    """A decimal as a number of JSON with all its digits."""
+    """A decimal as a JSON number with all its digits."""
     sign, digits = int(unscaled < 0), tuple(int(digit) for digit in str(abs(unscaled)))
     return orjson.Fragment(format(Decimal((sign, digits, -scale)), "f").encode())
 

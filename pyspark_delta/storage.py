@@ -1,8 +1,8 @@
-"""Where files lie that are no part of the log: the one module that knows how to reach them.
+"""Access to data files: the one module that knows how to reach files that are not part of the log.
 
-A *place* is an absolute path, or the URI of another storage, as `partition_values.absolute_path` gives it. What Spark
-reads and writes itself it gets as `for_spark` says. A storage for another scheme is registered here, as its store for
-the log is in `log.store`; it travels to workers with the work, so it can be pickled.
+A *place* is an absolute path, or the URI of another storage, as `partition_values.absolute_path` returns it. Paths that
+Spark reads and writes come from `for_spark`. Storages for other URI schemes are registered here; their log stores are
+registered in `log.store`. A storage is pickled and sent to workers.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = [
     "Storage",
     "copy",
     "exists",
-    "refusals_named",
     "register_again",
     "register_storage",
     "registered",
+    "storage_failures",
     "storage_of",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a listing shows: a file, or a folder, whose size is 0."""
+    """An entry of a listing: a file, or a folder of size 0."""
 
     name: str
     is_folder: bool
@@ -45,53 +45,53 @@ class Entry:
 
 
 class Storage(Protocol):
-    """What is asked of a storage for data files. A file that is not there is a FileNotFoundError."""
+    """What this engine needs from a storage for data files. A missing file raises FileNotFoundError."""
 
     asks_cheaply: bool
-    """Whether to ask for a file costs next to nothing, so that reads look first whether all of theirs are there."""
+    """Whether `exists` costs so little that reads check all their files first."""
 
     def for_spark(self, place: str) -> str:
         """The path or URI for Spark's readers and writers."""
 
     def real(self, place: str) -> str:
-        """The one spelling of a place that has several."""
+        """The canonical spelling of a place."""
 
     def entries(self, folder: str) -> list[Entry]:
-        """What is in a folder, by name; nothing if there is no folder. Links are told as what they are themselves."""
+        """The entries of a folder by name; none if there is no folder. Links are not followed."""
 
     def entry(self, place: str) -> Entry:
-        """A file, or a folder."""
+        """The entry of a file or a folder."""
 
     def exists(self, place: str) -> bool:
-        """Whether there is something."""
+        """Whether a file or folder exists."""
 
     def open(self, place: str) -> IO[bytes]:
-        """A file to be read, anywhere in it."""
+        """Open a file for random reads."""
 
     def create(self, place: str) -> IO[bytes]:
-        """A new file to be written, and the folders on the way."""
+        """Create a file for writing, and its parent folders."""
 
     def move(self, place: str, goal: str) -> None:
-        """Give a file another name, where nothing is; makes the folders on the way."""
+        """Rename a file to a free name and create its parent folders."""
 
     def copy(self, place: str, goal: str) -> None:
-        """The same bytes again; makes the folders on the way."""
+        """Copy a file's bytes and create the parent folders."""
 
     def remove(self, place: str) -> None:
-        """Remove a file, and what is kept beside it about it."""
+        """Delete a file and the checksum file beside it, if any."""
 
     def remove_folder(self, folder: str) -> bool:
-        """Remove a folder; False if something is in it, or it is not there."""
+        """Delete an empty folder; false if it is not empty or does not exist."""
 
     def remove_tree(self, folder: str) -> None:
-        """Remove a folder of one's own and all in it, as far as that goes."""
+        """Delete a folder with everything in it; errors are ignored."""
 
 
 Registered: TypeAlias = "dict[str, tuple[Storage, Callable[[str], LogStore]]]"
 
 
 class LocalStorage:
-    """Folders on disks."""
+    """Folders on local disks."""
 
     asks_cheaply = True
 
@@ -132,7 +132,7 @@ class LocalStorage:
     def remove(self, place: str) -> None:  # noqa: D102 - as Storage says
         os.unlink(place)
         folder, name = os.path.split(place)
-        with suppress(OSError):  # Hadoop's checksum of it, if there is one
+        with suppress(OSError):  # Hadoop's checksum of the file, if there is one
             os.unlink(f"{folder}/.{name}.crc")
 
     def remove_folder(self, folder: str) -> bool:  # noqa: D102 - as Storage says
@@ -147,12 +147,12 @@ class LocalStorage:
 
 
 def exists(place: str) -> bool:
-    """Whether there is something at a place."""
+    """Whether there is a file or folder at a place."""
     return storage_of(place).exists(place)
 
 
 def copy(place: str, goal: str) -> None:
-    """The same bytes again, on another storage too."""
+    """Copy a file's bytes, also between storages."""
     source, target = storage_of(place), storage_of(goal)
     if source is target:
         source.copy(place, goal)
@@ -173,32 +173,32 @@ def storage_of(place: str) -> Storage:
 
 
 def register_storage(scheme: str, storage: Storage, log_store: Callable[[str], LogStore]) -> None:
-    """Let tables under this URI scheme be reached through a storage of one's own, and their logs through its store.
+    """Register a storage for tables under a URI scheme, and a store for their logs.
 
-    `log_store` makes the store of the table whose place it is given.
+    `log_store` receives the place of a table and returns its store.
     """
     register_again({scheme: (storage, log_store)})
 
 
 @contextmanager
-def refusals_named(what: str) -> Iterator[None]:
-    """Let what the system says of the storage be a StorageFailure, which tells what could not be done."""
+def storage_failures(failure: str) -> Iterator[None]:
+    """Translate an OSError of the enclosed work into a StorageFailure that begins with the given text."""
     try:
         yield
-    except ConnectionError:  # no word of the storage: a JVM that has died
+    except ConnectionError:  # not from the storage, but from a JVM that has died
         raise
     except OSError as problem:
         cause = "the disk is full" if is_out_of_space(problem) else f"the storage refuses it ({problem})"
-        raise StorageFailure(f"{what}: {cause}") from problem
+        raise StorageFailure(f"{failure}: {cause}") from problem
 
 
 def registered() -> Registered:
-    """What was registered, for a worker that is to reach the same places."""
+    """The registered storages, for a worker that must reach the same places."""
     return dict(_REGISTERED)
 
 
 def register_again(storages: Registered) -> None:
-    """Register what another process had registered."""
+    """Register the storages that another process had registered."""
     for scheme, (storage, log_store) in storages.items():
         _REGISTERED[scheme] = storage, log_store
         _STORAGES[scheme] = storage
@@ -211,13 +211,13 @@ _REGISTERED: Registered = {}
 
 
 def _entries(folder: str) -> Iterator[Entry]:
-    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as found:
-        for each in found:
-            with suppress(FileNotFoundError):  # gone since
-                stat = each.stat(follow_symlinks=False)
-                is_folder = each.is_dir(follow_symlinks=False)
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for item in entries:
+            with suppress(FileNotFoundError):  # deleted since the listing
+                stat = item.stat(follow_symlinks=False)
+                is_folder = item.is_dir(follow_symlinks=False)
                 yield Entry(
-                    each.name, is_folder, 0 if is_folder else stat.st_size, _ms(stat), each.is_symlink()
+                    item.name, is_folder, 0 if is_folder else stat.st_size, _ms(stat), item.is_symlink()
                 )
 
 

@@ -1,4 +1,4 @@
-"""A Delta table as a PySpark user handles it: the API of delta-spark's `delta.tables`, name for name.
+"""`DeltaTable`: a Delta table with the Python API of delta-spark's `delta.tables`, name for name.
 
 from pyspark_delta import DeltaTable
 
@@ -38,9 +38,9 @@ from pyspark_delta.commands import (
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.store import table_path
-from pyspark_delta.missing_files import absence_told
+from pyspark_delta.missing_files import missing_files_named
 from pyspark_delta.scan import scan
-from pyspark_delta.storage import refusals_named
+from pyspark_delta.storage import storage_failures
 
 __all__ = [
     "DeltaMergeBuilder",
@@ -52,20 +52,20 @@ __all__ = [
 
 
 class DeltaTable:
-    """A table at a path. What is done with it sees the newest version; make one with `forPath` or `forName`."""
+    """A table at a path; make one with `forPath` or `forName`. Every operation acts on the newest version."""
 
     def __init__(self, spark: SparkSession, log: DeltaLog, alias: str | None = None) -> None:
         self._spark = spark
         self._log = log
         self._alias = alias
 
-    # Where tables come from
+    # Making tables
 
     @classmethod
     def forPath(
         cls, sparkSession: SparkSession, path: str, hadoopConf: Mapping[str, str] | None = None
     ) -> DeltaTable:
-        """The table at a path; NotADeltaTable if there is none."""
+        """Return the table at a path; NotADeltaTable if there is none."""
         _check_hadoop_conf(hadoopConf or {}, path)
         log = DeltaLog.for_path(path, sparkSession)
         log.require()
@@ -73,7 +73,7 @@ class DeltaTable:
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> DeltaTable:
-        """The table that the session's catalogue, or ``delta.`/path` ``, names."""
+        """Return the table with this name in the session's catalogue, or of ``delta.`/path` ``."""
         return cls.forPath(sparkSession, place_of(sparkSession, tableOrViewName))
 
     @classmethod
@@ -83,33 +83,33 @@ class DeltaTable:
 
     @classmethod
     def create(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:
-        """Describe a new table; there must be none yet."""
+        """Return a builder for a new table; its `execute()` fails if the table exists."""
         return DeltaTableBuilder(cls._session(sparkSession), "create")
 
     @classmethod
     def createIfNotExists(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:
-        """Describe a table to be created unless there is one."""
+        """Return a builder for a table that is created only if it does not exist."""
         return DeltaTableBuilder(cls._session(sparkSession), "create if not exists")
 
     @classmethod
     def replace(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:
-        """Describe a table in place of the one there is."""
+        """Return a builder for a table that replaces the existing one."""
         return DeltaTableBuilder(cls._session(sparkSession), "replace")
 
     @classmethod
     def createOrReplace(cls, sparkSession: SparkSession | None = None) -> DeltaTableBuilder:
-        """Describe a table, in place of the one there is if there is one."""
+        """Return a builder for a table that replaces the existing one, if there is one."""
         return DeltaTableBuilder(cls._session(sparkSession), "create or replace")
 
     @classmethod
     def convertToDelta(
         cls, sparkSession: SparkSession, identifier: str, partitionSchema: str | StructType | None = None
     ) -> DeltaTable:
-        """Make a folder of Parquet files, ``parquet.`/path` ``, a table in place."""
+        """Turn a folder of Parquet files, ``parquet.`/path` ``, into a table in place."""
         log = convert.convert_to_delta(sparkSession, identifier, partitionSchema)
         return cls(sparkSession, log)
 
-    # Looking at it
+    # Reading
 
     def toDF(self) -> DataFrame:
         """The rows of the newest version."""
@@ -117,30 +117,30 @@ class DeltaTable:
         return frame if self._alias is None else frame.alias(self._alias)
 
     def alias(self, aliasName: str) -> DeltaTable:
-        """The same table under a name that conditions can use."""
+        """Return the same table under a name that conditions can use."""
         return DeltaTable(self._spark, self._log, aliasName)
 
     def count(self) -> int:
-        """How many rows there are: from the log where it knows, else counted."""
+        """Return the number of rows: from the log if it has all counts, else by a scan."""
         snapshot = self._log.update()
         known = snapshot.files().total_rows()
         if known is not None:
             return int(known)
-        with absence_told(snapshot):
+        with missing_files_named(snapshot):
             return int(scan(self._spark, snapshot).count())
 
     def history(self, limit: int | None = None) -> DataFrame:
-        """What was done to the table, the newest first."""
+        """Return the commits of the table, newest first."""
         return history.history(self._spark, self._log, limit)
 
     def detail(self) -> DataFrame:
-        """One row about the table: its place, schema, size, properties, protocol."""
+        """Return one row about the table: its path, schema, size, properties and protocol."""
         return detail.detail(self._spark, self._log)
 
-    # Changing its rows
+    # Changing rows
 
     def delete(self, condition: str | Column | None = None) -> None:
-        """Delete the rows that the condition picks, all without one."""
+        """Delete the rows that the condition picks, all rows without a condition."""
         _is_condition(condition)
         delete.delete(self._spark, self._log, condition, self._alias)
 
@@ -149,13 +149,13 @@ class DeltaTable:
         condition: str | Column | None = None,
         set: Mapping[str, str | Column] | None = None,  # noqa: A002 - delta-spark's name
     ) -> None:
-        """Give new values, SQL text or Columns, to the rows that the condition picks, to all without one."""
+        """Set new values, SQL text or Columns, in the rows that the condition picks, in all without a condition."""
         _is_condition(condition)
         _is_assignment(set, "set")
         update.update(self._spark, self._log, set or {}, condition, self._alias)
 
     def merge(self, source: DataFrame, condition: str | Column) -> DeltaMergeBuilder:
-        """Join rows of a source to the table; say with when...() what becomes of them, and execute()."""
+        """Return a builder that merges source rows into the table: add when...() clauses, then `execute()`."""
         if source is None:
             raise ValueError("a merge needs a source: a DataFrame")
         if not isinstance(source, DataFrame):
@@ -165,36 +165,36 @@ class DeltaTable:
         _is_condition(condition)
         return DeltaMergeBuilder(self._spark, self._log, source, condition, self._alias)
 
-    # Upkeep
+    # Maintenance
 
     def optimize(self) -> DeltaOptimizeBuilder:
-        """Say with where() which partitions, and executeCompaction() or executeZOrderBy()."""
+        """Return a builder: choose partitions with where(), then executeCompaction() or executeZOrderBy()."""
         return DeltaOptimizeBuilder(self._spark, self._log)
 
     def vacuum(self, retentionHours: float | None = None, dryRun: bool = False) -> DataFrame:
-        """Delete files that no version younger than the retention needs; a dry run only tells which."""
+        """Delete files that no version younger than the retention needs; a dry run only lists them."""
         return vacuum.vacuum(self._spark, self._log, retentionHours, dry_run=dryRun)
 
     def checkpoint(self) -> None:
         """Write a checkpoint of the newest version."""
-        with refusals_named(f"a checkpoint of {self._log.path} can't be written"):
+        with storage_failures(f"a checkpoint of {self._log.path} can't be written"):
             self._log.checkpoint()
 
     def purge(self, partitionFilter: str | None = None) -> DataFrame:
-        """Rewrite files with deleted rows without them; one row with metrics."""
+        """Rewrite files with deletion vectors without the deleted rows; return one row with metrics."""
         return purge.purge(self._spark, self._log, partitionFilter)
 
     def generate(self, mode: str) -> None:
-        """Write manifests for engines that know no Delta log: `symlink_format_manifest`."""
+        """Write manifests for engines that read no Delta log; the mode is `symlink_format_manifest`."""
         generate.generate(self._spark, self._log, mode)
 
     def restoreToVersion(self, version: int) -> DataFrame:
-        """Make the table as it was in a version."""
+        """Restore the table to a version."""
         _is_integer(version, "version")
         return restore.restore(self._spark, self._log, version=version)
 
     def restoreToTimestamp(self, timestamp: str) -> DataFrame:
-        """Make the table as it was at a time."""
+        """Restore the table to its version at a time."""
         _is_text(timestamp, "timestamp")
         return restore.restore(self._spark, self._log, timestamp=timestamp)
 
@@ -205,7 +205,7 @@ class DeltaTable:
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> DeltaTable:
-        """A copy of the newest version at another path; a shallow one refers to this table's files."""
+        """Clone the newest version to another path; a shallow clone refers to this table's files."""
         return self._cloned(target, isShallow, replace, properties)
 
     def cloneAtVersion(
@@ -216,7 +216,7 @@ class DeltaTable:
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> DeltaTable:
-        """A copy of a version."""
+        """Clone a version to another path."""
         _is_integer(version, "version")
         return self._cloned(target, isShallow, replace, properties, version=version)
 
@@ -228,51 +228,51 @@ class DeltaTable:
         replace: bool = False,
         properties: Mapping[str, str] | None = None,
     ) -> DeltaTable:
-        """A copy of the table as it was at a time."""
+        """Clone the table's version at a time to another path."""
         _is_text(timestamp, "timestamp")
         return self._cloned(target, isShallow, replace, properties, timestamp=timestamp)
 
-    # What SQL would be needed for with delta-spark
+    # Operations for which delta-spark needs SQL
 
     def setProperties(self, properties: Mapping[str, str]) -> None:
-        """Give properties of the table values; what of the protocol they need comes with them."""
+        """Set properties of the table, and raise its protocol if they need it."""
         alter.set_properties(self._spark, self._log, properties)
 
     def unsetProperties(self, *names: str) -> None:
-        """Take properties away; those that the table has not are no error."""
+        """Remove properties; properties that the table does not have are ignored."""
         alter.unset_properties(self._spark, self._log, names, if_exists=True)
 
     def addColumns(self, columns: StructType, parent: Sequence[str] = ()) -> None:
-        """Add nullable columns at the end of the table, or of the struct that `parent` names step by step."""
+        """Add nullable columns at the end of the table, or of the struct at the path `parent`."""
         alter.add_columns(self._spark, self._log, columns.fields, tuple(parent))
 
     def setNullable(self, path: Sequence[str], nullable: bool) -> None:
-        """Let a column be null, or forbid it, which no row may break."""
+        """Allow or forbid null in a column; forbidding fails if a row has null there."""
         alter.set_nullable(self._spark, self._log, tuple(path), nullable=nullable)
 
     def addConstraint(self, name: str, check: str) -> None:
-        """Let every row, old and new, meet a condition."""
+        """Add a condition that every row, old or new, must meet."""
         alter.add_constraint(self._spark, self._log, name, check)
 
     def dropConstraint(self, name: str, ifExists: bool = False) -> None:
-        """Take a condition away."""
+        """Remove a condition."""
         alter.drop_constraint(self._spark, self._log, name, if_exists=ifExists)
 
     # Protocol
 
     def upgradeTableProtocol(self, readerVersion: int, writerVersion: int) -> None:
-        """Raise the versions of the protocol that the table asks of its readers and writers."""
+        """Raise the protocol versions that the table needs of its readers and writers."""
         _is_integer(readerVersion, "readerVersion")
         _is_integer(writerVersion, "writerVersion")
         alter.upgrade_protocol(self._spark, self._log, readerVersion, writerVersion)
 
     def addFeatureSupport(self, featureName: str) -> None:
-        """Let the table use a feature."""
+        """Add a feature to the table's protocol."""
         _is_text(featureName, "featureName")
         alter.add_feature(self._spark, self._log, featureName)
 
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
-        """Take a feature out of the table's protocol that asks nothing of readers; others are refused by name."""
+        """Remove a feature that concerns writers only from the table's protocol; other features are refused by name."""
         _is_text(featureName, "featureName")
         if truncateHistory is not None:
             _is_bool(truncateHistory, "truncateHistory")
@@ -306,7 +306,7 @@ class DeltaTable:
 
 
 def _check_hadoop_conf(settings: Mapping[str, str], path: str) -> None:
-    """Settings of file systems ask for nothing on a local disk; elsewhere they would be needed, and not be heard."""
+    """Raise for Hadoop settings that would have no effect. A local disk needs none, so there they are ignored."""
     strange = [name for name in settings if not name.startswith(("fs.", "dfs."))]
     if strange:
         raise InvalidArgument(
@@ -337,7 +337,7 @@ def _is_assignment(assigned: object, name: str) -> None:
             raise TypeError(f"the values in {name} must be SQL text or Columns, not {type(value).__name__}")
 
 
-# What delta-spark's Python refuses as a ValueError, whatever is wrong is the kind.
+# delta-spark's Python raises ValueError for these, even though the type is wrong.
 
 
 def _is_integer(value: object, name: str) -> None:

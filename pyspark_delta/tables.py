@@ -1,4 +1,4 @@
-"""The names of delta-spark's `delta.tables`, for scripts that import more of them than `DeltaTable`."""
+"""The names of delta-spark's `delta.tables`, for scripts that import more than `DeltaTable`."""
 
 from __future__ import annotations
 

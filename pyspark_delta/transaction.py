@@ -1,4 +1,4 @@
-"""One change of a table: it remembers what was read, and commits by put-if-absent, on top of others where it may."""
+"""One change of a table: record what it read, and commit by put-if-absent on top of non-conflicting other commits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ENGINE = f"pyspark_delta/{__version__}"
 
 
 class Transaction:
-    """Begun by `DeltaLog.begin()`; commits once. `snapshot` is None where there is no table yet."""
+    """A transaction made by `DeltaLog.begin()`; it commits once. `snapshot` fails if there is no table yet."""
 
     def __init__(self, log: DeltaLog, snapshot: Snapshot | None) -> None:
         self.log = log
@@ -72,50 +72,50 @@ class Transaction:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The version that this transaction is based on."""
+        """The version on which this transaction is based."""
         if self._snapshot is None:
             raise NotADeltaTable(f"{self.log.path} is no Delta table")
         return self._snapshot
 
     @property
     def table_exists(self) -> bool:
-        """Whether there is a version to be based on."""
+        """Whether the table had a version when the transaction began."""
         return self._snapshot is not None
 
     @property
     def read_version(self) -> int:
-        """The version read, -1 where there is none."""
+        """The version on which the transaction is based; -1 without a table."""
         return -1 if self._snapshot is None else self._snapshot.version
 
     @property
     def metadata(self) -> Metadata:
-        """The table's metadata as it will be after the commit."""
+        """The table's metadata after the commit."""
         return self._metadata or self.snapshot.metadata
 
     @property
     def protocol(self) -> Protocol:
-        """The table's protocol as it will be after the commit."""
+        """The table's protocol after the commit."""
         return self._protocol or self.snapshot.protocol
 
     def read_whole_table(self) -> None:
-        """The result depends on everything: any file that another writer adds or removes is a conflict."""
+        """Record that the result depends on all files: any file that another writer adds or removes is a conflict."""
         self._whole_table = True
 
     def read_partitions(self, predicate: Predicate | None = None) -> None:
-        """The result depends on which files there are where the predicate, as far as partitions go, may be true."""
+        """Record that the result depends on the files whose partition values allow the predicate to be true."""
         self._predicates.append(predicate)
 
     def read_files(self, adds: Iterable[Add | str]) -> None:
-        """The result depends on these files (actions, or paths as the log writes them)."""
+        """Record that the result depends on these files, given as actions or as paths of the log."""
         self._files.update(add if isinstance(add, str) else add.path for add in adds)
 
     def read_txn(self, app_id: str) -> int | None:
-        """How far the application has come; another writer under the same id is then a conflict."""
+        """The latest version of an application; a concurrent commit under the same id becomes a conflict."""
         self._app_ids.add(app_id)
         return None if self._snapshot is None else self._snapshot.txn_version(app_id)
 
     def update_metadata(self, metadata: Metadata) -> None:
-        """Commit this metadata too; the protocol is raised where the metadata needs it."""
+        """Commit this metadata too, and raise the protocol if the metadata needs it."""
         mapped = schemas.column_mapping_mode(metadata.configuration) != "none"
         schemas.check_names(
             schemas.from_json(metadata.schema_string), metadata.partition_columns, mapped=mapped
@@ -131,7 +131,7 @@ class Transaction:
         self._protocol = protocol
 
     def new_table(self, metadata: Metadata, protocol: Protocol | None = None) -> None:
-        """Make the table, or replace what it is: both metadata and protocol are committed."""
+        """Create or replace the table: commit both metadata and protocol."""
         self._is_new = self._snapshot is None
         if protocol is not None:
             self._protocol = protocol
@@ -151,7 +151,7 @@ class Transaction:
         user_metadata: str | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> int:
-        """Publish the actions as one version and return it; raises before anything is visible, or not at all."""
+        """Publish the actions as one version and return it. If it raises, nothing is visible or the error says so."""
         if self.committed_version is not None:
             raise InvalidArgument(
                 f"this transaction was committed as version {self.committed_version}", "Begin another one."
@@ -159,7 +159,7 @@ class Transaction:
         everything = self._complete(list(actions))
         self._validate(everything)
         removes = any(isinstance(action, Remove) for action in everything)
-        blind = not removes and (blind_append or not self._depends())
+        blind = not removes and (blind_append or not self._has_reads())
         isolation = self._isolation(everything, data_change)
         token = str(uuid.uuid4())
         info: dict[str, Any] = {
@@ -179,18 +179,18 @@ class Transaction:
         intent = self._intent(everything, isolation, blind)
         bodies: list[dict[str, Any]] = [{action.kind: action.to_json()} for action in everything]
         content = b"".join(dump(body) + b"\n" for body in bodies)
-        version = self._publish_somewhere(info, content, intent, token)
+        version = self._publish_next(info, content, intent, token)
         self.committed_version = version
-        self._afterwards(version, [*bodies, {"commitInfo": info}], token)
+        self._maintain(version, [*bodies, {"commitInfo": info}], token)
         return version
 
     def _complete(self, actions: list[Action]) -> list[Action]:
-        """With the protocol and the metadata that were set on the transaction."""
-        given = {action.kind for action in actions}
+        """The actions, with the protocol and metadata that were set on the transaction."""
+        kinds = {action.kind for action in actions}
         first: list[Action] = []
-        if self._protocol is not None and Protocol.kind not in given:
+        if self._protocol is not None and Protocol.kind not in kinds:
             first.append(self._protocol)
-        if self._metadata is not None and Metadata.kind not in given:
+        if self._metadata is not None and Metadata.kind not in kinds:
             first.append(self._metadata)
         return first + actions
 
@@ -210,9 +210,9 @@ class Transaction:
             protocol, "domainMetadata"
         ):
             raise InvalidArgument("metadata domains need the table feature domainMetadata")
-        _check_files(actions, metadata)
+        _check_actions(actions, metadata)
 
-    def _depends(self) -> bool:
+    def _has_reads(self) -> bool:
         return bool(self._whole_table or self._predicates or self._files)
 
     def _isolation(self, actions: Sequence[Action], data_change: bool) -> Isolation:
@@ -220,7 +220,7 @@ class Transaction:
         if len(files) == len(actions) and not any(action.data_change for action in files):
             return Isolation.SNAPSHOT
         text = self.metadata.configuration.get("delta.isolationLevel", Isolation.SERIALIZABLE.value)
-        level = next((each for each in Isolation if each.value.lower() == text.lower()), None)
+        level = next((isolation for isolation in Isolation if isolation.value.lower() == text.lower()), None)
         if level is None:
             raise InvalidArgument(
                 f"the property delta.isolationLevel is {text!r}, which is no isolation level"
@@ -242,8 +242,8 @@ class Transaction:
             pruner=snapshot.pruner(snapshot.zone(self.log.spark)) if snapshot else None,
         )
 
-    def _publish_somewhere(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
-        """Try the next version, and the one after those that others took, as long as nothing conflicts."""
+    def _publish_next(self, info: dict[str, Any], content: bytes, intent: Intent, token: str) -> int:
+        """Publish as the next free version, after checking every other commit in between for conflicts."""
         version = self.read_version + 1
         for attempt in range(_TRIES):
             if version > 0:
@@ -259,12 +259,12 @@ class Transaction:
         )
 
     def _publish(self, version: int, content: bytes, token: str) -> bool:
-        """Whether this version is ours; False if it is another's."""
+        """Whether this transaction took the version; false if another commit has it."""
         name = f"{LOG}/{commit_name(version)}"
         try:
             self.log.store.put_if_absent(name, content)
         except FileExists:
-            # Also where a storage repeats a request whose answer was lost.
+            # It may be our own commit, if the storage repeated a request whose answer was lost.
             return self._is_own(name, version, token)
         except OSError as problem:
             try:
@@ -278,7 +278,7 @@ class Transaction:
                     f"version {version} of {self.log.path} can't be committed: {cause}"
                 ) from problem
             return False
-        except BaseException:  # Ctrl-C in the middle: say whether it was too late
+        except BaseException:  # Ctrl-C during the request: record whether the commit was made
             try:
                 if self._is_own(name, version, token):
                     self.committed_version = version
@@ -288,7 +288,7 @@ class Transaction:
         return True
 
     def _is_own(self, name: str, version: int, token: str) -> bool:
-        """Whether the commit that is there is this transaction's; FileNotFoundError if none is there."""
+        """Whether the commit of this version is this transaction's; FileNotFoundError if there is no such commit."""
         try:
             content = self.log.store.read(name)
         except FileNotFoundError:
@@ -301,7 +301,7 @@ class Transaction:
         return token.encode() in content.split(b"\n", 1)[0]
 
     def _check_winners(self, first: int, intent: Intent) -> int:
-        """Check each commit from this version on; returns the version after them."""
+        """Check all commits from this version on for conflicts and return the version after them."""
         version = first
         while True:
             try:
@@ -309,20 +309,20 @@ class Transaction:
             except FileNotFoundError:
                 if (
                     version == first
-                ):  # what was in the way has gone: a log that is cleaned up, or a table put in its place
+                ):  # the other commit is gone: the log was cleaned up, or the table replaced
                     raise ConcurrentWriteException(
                         f"version {version} of {self.log.path} came and went"
                     ) from None
                 return version
-            found = [action for line in lines(version, content) if (action := decode(line)) is not None]
-            check(intent, Winner(version, found))
+            actions = [action for line in lines(version, content) if (action := decode(line)) is not None]
+            check(intent, Winner(version, actions))
             version += 1
 
-    def _afterwards(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
-        """Bookkeeping that the commit does not depend on: what fails here is logged, never raised."""
+    def _maintain(self, version: int, bodies: list[dict[str, Any]], token: str) -> None:
+        """Checksum, checkpoint, clean-up and manifests. The commit stands without them, so failures are only logged."""
         try:
             snapshot = self.log.committed(version, bodies)
-            # Of a state that is with Spark, the sums would be a job for each commit.
+            # If Spark holds the state, the totals would take a job for each commit.
             if not snapshot.state.base.is_remote:
                 is_newest = snapshot.version == version
                 write_checksum(snapshot if is_newest else self.log.snapshot(version), token)
@@ -337,13 +337,25 @@ class Transaction:
             _log.warning("%s: upkeep after version %s failed", self.log.path, version, exc_info=True)
 
 
-def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
+def _check_actions(actions: Sequence[Action], metadata: Metadata) -> None:
+    """Refuse actions that no commit of this table may have together."""
     adds = [action for action in actions if isinstance(action, Add)]
     removes = [action for action in actions if isinstance(action, Remove)]
-    if features.flag(metadata.configuration, "delta.appendOnly") and any(
-        remove.data_change for remove in removes
-    ):
+    _check_append_only(removes, metadata)
+    _check_files_once(adds, removes)
+    _check_partition_values(adds, metadata)
+    if any(not isinstance(action, Action) for action in actions):
+        raise InvalidArgument("what is committed must be actions of the log")
+    _check_transactions_once(actions)
+
+
+def _check_append_only(removes: Sequence[Remove], metadata: Metadata) -> None:
+    is_append_only = features.flag(metadata.configuration, "delta.appendOnly")
+    if is_append_only and any(remove.data_change for remove in removes):
         raise AppendOnlyTable("the table takes no removal of rows: its property delta.appendOnly is true")
+
+
+def _check_files_once(adds: Sequence[Add], removes: Sequence[Remove]) -> None:
     for kind, files in (("added", adds), ("removed", removes)):
         paths = [file.path for file in files]
         if len(set(paths)) < len(paths):
@@ -352,6 +364,9 @@ def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
     both = {add.key for add in adds} & {remove.key for remove in removes}
     if both:
         raise InvalidArgument(f"the file {min(path for path, _ in both)} is added and removed in one commit")
+
+
+def _check_partition_values(adds: Sequence[Add], metadata: Metadata) -> None:
     schema = schemas.from_json(metadata.schema_string)
     names = {
         schemas.physical_name(field) for field in schema.fields if field.name in metadata.partition_columns
@@ -361,11 +376,11 @@ def _check_files(actions: Sequence[Action], metadata: Metadata) -> None:
             raise InvalidArgument(
                 f"the file {add.path} has values for {sorted(add.partition_values)}, not for {sorted(names)}"
             )
-    if any(not isinstance(action, Action) for action in actions):
-        raise InvalidArgument("what is committed must be actions of the log")
-    if len({action.app_id for action in actions if isinstance(action, Txn)}) < sum(
-        isinstance(a, Txn) for a in actions
-    ):
+
+
+def _check_transactions_once(actions: Sequence[Action]) -> None:
+    app_ids = [action.app_id for action in actions if isinstance(action, Txn)]
+    if len(set(app_ids)) < len(app_ids):
         raise InvalidArgument("a transaction id appears twice in one commit")
 
 
@@ -374,7 +389,7 @@ def _text(value: Any) -> str:
 
 
 def _ordered(info: dict[str, Any]) -> dict[str, Any]:
-    """As other engines write it: who and what first."""
+    """The commit's information in the order of other engines: time and operation first."""
     order = ("timestamp", "operation", "operationParameters", "readVersion")
     return {
         **{name: info[name] for name in order if name in info},

@@ -1,4 +1,4 @@
-"""The version of this engine, as commits name it."""
+"""The version of this engine, as commits record it."""
 
 from __future__ import annotations
 

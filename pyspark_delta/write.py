@@ -1,7 +1,7 @@
-"""Writes: a data frame becomes data files, by one Spark job and Spark's own Parquet writer.
+"""Write a data frame as data files, by one Spark job with Spark's own Parquet writer.
 
-The job writes into a hidden folder of the table, where no reader looks; then statistics are read from the footers and
-the files renamed to their places, of which nothing knows before the log names them. What fails takes its files away.
+The job writes into a hidden folder of the table, which readers ignore. Then statistics are read from the footers, and
+the files are renamed to their final places. No commit names them yet. A failed write deletes its files.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from pyspark.sql.types import (
 
 from pyspark_delta import schema as schemas
 from pyspark_delta import spark_jobs, sql_text, statistics
-from pyspark_delta.char_varchar import fitted
-from pyspark_delta.constraints import Check, checked, checks_of, violation
+from pyspark_delta.char_varchar import with_fitted_lengths
+from pyspark_delta.constraints import Check, checks_of, violation_in, with_checks
 from pyspark_delta.exceptions import DeltaError, InvalidArgument, StorageFailure
 from pyspark_delta.log.actions import Add, Metadata
 from pyspark_delta.log.snapshot import Snapshot
@@ -48,7 +48,7 @@ _KEY = "__partition_{}"
 _ODD = "\u0001hex:"
 CODEC_PROPERTY = "delta.parquet.compression.codec"
 
-# What only the session's configuration can say to Spark's Parquet writer.
+# Options of Spark's Parquet writer that only the session's configuration can set.
 _SESSION = {
     "spark.sql.parquet.writeLegacyFormat": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -60,7 +60,7 @@ _session_lock = threading.RLock()
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How to write; `checks` come on top of the table's own."""
+    """How to write; `checks` apply in addition to the table's own."""
 
     files: int | None = None
     max_records_per_file: int | None = None
@@ -78,10 +78,10 @@ def write_files(
     options: WriteOptions | Mapping[str, Any] | None = None,
     path: str | None = None,
 ) -> list[Add]:
-    """Write the frame, whose columns are the table's in their order, and give the actions that would add its files.
+    """Write the frame, which has the table's columns in order, and return the actions that would add its files.
 
-    `path` is needed with bare metadata only. The files are in their places when this returns, and known to nobody:
-    whoever does not commit them gives them to `discard`.
+    `path` is needed only for bare metadata. When this returns, the files are in their final places, but no commit names
+    them. A caller that does not commit them must `discard` them.
     """
     options = options if isinstance(options, WriteOptions) else WriteOptions(**(options or {}))
     if isinstance(snapshot_or_metadata, Metadata):
@@ -90,23 +90,23 @@ def write_files(
         metadata, root = snapshot_or_metadata.metadata, snapshot_or_metadata.path
     if root is None:
         raise InvalidArgument("where to write is not said", "Give `path` beside the metadata.")
-    plan = _Plan.of(metadata, root)
+    plan = _WritePlan.of(metadata, root)
     staging = f"{root}/{STAGING_PREFIX}{uuid.uuid4().hex}"
     placed: list[Add] = []
     try:
-        _run(spark, plan, df, staging, options)
+        _run_job(spark, plan, df, staging, options)
         plan.place(spark, staging, options, placed)
     except BaseException as error:
         discard(root, placed)
         storage_of(root).remove_tree(staging)
-        _raise_named(error, root)
+        _raise_specific(error, root)
         raise
     storage_of(root).remove_tree(staging)
     return placed
 
 
 def discard(root: str, adds: Iterable[Add]) -> None:
-    """Take files away that no commit names, and folders of partitions that are empty now."""
+    """Delete files that no commit names, and partition folders that are empty now."""
     storage = storage_of(root)
     folders = set()
     for add in adds:
@@ -120,8 +120,8 @@ def discard(root: str, adds: Iterable[Add]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    """What of the table the writer needs."""
+class _WritePlan:
+    """The facts about the table that the writer needs."""
 
     root: str
     schema: StructType
@@ -130,25 +130,25 @@ class _Plan:
     columns: tuple[statistics.Column, ...]
 
     @classmethod
-    def of(cls, metadata: Metadata, root: str) -> _Plan:
+    def of(cls, metadata: Metadata, root: str) -> _WritePlan:
         schema = schemas.from_json(metadata.schema_string)
         partition = tuple(schema[name] for name in metadata.partition_columns)
         columns = statistics.indexed_columns(schema, metadata.partition_columns, metadata.configuration)
         return cls(root, schema, partition, metadata, tuple(columns))
 
     def place(self, spark: SparkSession, staging: str, options: WriteOptions, placed: list[Add]) -> None:
-        """Move the files that have rows from the staging folder to where they stay."""
+        """Move the files that have rows from the staging folder to their final places."""
         storage = storage_of(self.root)
-        found = list(_data_files(storage, staging, ""))
-        told = statistics.of_files([f"{staging}/{file}" for file in found], self.columns, spark)
-        for file, facts in zip(found, told, strict=True):
+        files = list(_data_files(storage, staging, ""))
+        all_statistics = statistics.of_files([f"{staging}/{file}" for file in files], self.columns, spark)
+        for file, facts in zip(files, all_statistics, strict=True):
             if facts.rows == 0:
                 continue
             values = self._values(file)
             folder = hive_path(values)
             name = file.rsplit("/", 1)[-1]
-            # Spark uses a name once for each partition; folders of two values can be one (null and a text like its
-            # folder's name, or upper and lower case on some disks), where the second file would replace the first.
+            # Spark uses a file name once for each partition. Two values can share a folder: null and a text like its
+            # folder's name, or upper and lower case on some disks. The second file would replace the first.
             relative = f"{folder}/{_UUID.sub(str(uuid.uuid4()), name)}" if folder else name
             target = f"{self.root}/{relative}"
             storage.move(f"{staging}/{file}", target)
@@ -166,30 +166,34 @@ class _Plan:
             )
 
     def _values(self, file: str) -> dict[str, str | None]:
-        """The partition values of a file, from the names of the folders that Spark put it into."""
+        """The partition values of a file, from the names of the folders into which Spark put it."""
         folders = file.split("/")[:-1]
         return {
-            field.name: _text(unquote(folder.split("=", 1)[1]), field.dataType)
+            field.name: _log_text(unquote(folder.split("=", 1)[1]), field.dataType)
             for field, folder in zip(self.partition, folders, strict=True)
         }
 
 
-def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options: WriteOptions) -> None:
+def _run_job(
+    spark: SparkSession, plan: _WritePlan, df: DataFrame, staging: str, options: WriteOptions
+) -> None:
     checks = list(options.checks)
     if options.enforce:
         have = df.schema if _has_not_null(plan.schema) else None
         checks = [*checks_of(plan.schema, plan.metadata.configuration, have), *checks]
-    frame = fitted(checked(df, checks), plan.schema)
+    frame = with_fitted_lengths(with_checks(df, checks), plan.schema)
     keys = {field.name: _KEY.format(number) for number, field in enumerate(plan.partition)}
     kept = [f.name for f in plan.schema.fields if f.name not in keys and not isinstance(f.dataType, NullType)]
     if len(kept) < len(plan.schema.fields):
         columns = [sql_text.name(name) for name in kept]
-        frame = frame.selectExpr(*columns, *(_key(field, keys[field.name]) for field in plan.partition))
+        frame = frame.selectExpr(
+            *columns, *(_folder_key(field, keys[field.name]) for field in plan.partition)
+        )
     if options.files is not None:
         frame = frame.repartition(options.files)
     settings: dict[str, Any] = {
         "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-        # Parquet gives up bounds of long texts unless it may cut them, which it does with a right upper bound.
+        # Parquet drops the bounds of long texts unless it may truncate them; it truncates correctly.
         "parquet.statistics.truncate.length": "256",
         "parquet.summary.metadata.level": "NONE",
     }
@@ -205,8 +209,8 @@ def _run(spark: SparkSession, plan: _Plan, df: DataFrame, staging: str, options:
         spark_jobs.run(spark, lambda: writer.save(target))
 
 
-def _key(field: StructField, called: str) -> str:
-    """The expression to make folders by: its text in a folder's name gives the value back, whatever the session."""
+def _folder_key(field: StructField, called: str) -> str:
+    """The SQL expression that names a partition folder, such that the value can be recovered in any session."""
     reference = sql_text.name(field.name)
     if isinstance(field.dataType, TimestampType):
         reference = f"unix_micros({reference})"
@@ -221,12 +225,12 @@ def _key(field: StructField, called: str) -> str:
     return f"{reference} as {called}"
 
 
-def _text(text: str, data_type: DataType) -> str | None:
-    """The text for the log of what stands in a folder's name."""
+def _log_text(text: str, data_type: DataType) -> str | None:
+    """The log's text of a partition value, from a folder's name."""
     if text == HIVE_NULL:
         return None
     if isinstance(data_type, TimestampType):
-        return _moment(int(text))
+        return _iso_time(int(text))
     if isinstance(data_type, BinaryType):
         try:
             return bytes.fromhex(text).decode() or None
@@ -242,8 +246,8 @@ def _text(text: str, data_type: DataType) -> str | None:
     return text
 
 
-def _moment(micros: int) -> str:
-    """A time in UTC as ISO 8601 writes it, also beyond the years that Python knows."""
+def _iso_time(micros: int) -> str:
+    """A UTC time in ISO 8601, also outside of Python's years."""
     days, rest = divmod(micros, 86_400_000_000)
     seconds, fraction = divmod(rest, 1_000_000)
     cycles, day = divmod(days + 719_468, 146_097)  # days since 0000-03-01, in cycles of 400 years
@@ -260,7 +264,7 @@ def _moment(micros: int) -> str:
 
 @contextlib.contextmanager
 def _configured(spark: SparkSession, schema: StructType) -> Iterator[None]:
-    """The session with what this schema's writing needs, afterwards as it was; nothing is touched where it fits."""
+    """A context in which the session has the settings that writing this schema needs; unchanged if they already fit."""
     wanted = _SESSION if _needs_settings(schema) else {}
     with _session_lock if wanted else contextlib.nullcontext():
         before = {key: spark.conf.get(key) for key in wanted}
@@ -275,7 +279,7 @@ def _configured(spark: SparkSession, schema: StructType) -> Iterator[None]:
 
 
 def _needs_settings(schema: StructType) -> bool:
-    """Whether there is a type that Spark could write in an old way."""
+    """Whether Spark could write one of the types in a legacy format."""
     text = schema.simpleString()
     return any(name in text for name in ("timestamp", "date", "decimal", "array", "map"))
 
@@ -287,7 +291,7 @@ def _has_not_null(data_type: DataType) -> bool:
         return not data_type.containsNull or _has_not_null(data_type.elementType)
     if isinstance(data_type, MapType):
         inside = (data_type.keyType, data_type.valueType)
-        return not data_type.valueContainsNull or any(_has_not_null(each) for each in inside)
+        return not data_type.valueContainsNull or any(_has_not_null(part) for part in inside)
     return False
 
 
@@ -300,11 +304,11 @@ def _data_files(storage: Storage, folder: str, prefix: str) -> Iterator[str]:
             yield f"{prefix}{entry.name}"
 
 
-def _raise_named(error: BaseException, root: str) -> None:
-    """Raise what a failed job means, if that is known."""
+def _raise_specific(error: BaseException, root: str) -> None:
+    """Raise the specific error behind a failed job, if it is known."""
     if isinstance(error, DeltaError) or not isinstance(error, Exception):
         return
-    broken = violation(error)
+    broken = violation_in(error)
     if broken is not None:
         raise broken from error
     text = str(error)

@@ -1,1 +1,1 @@
-"""What the benchmark of the engine measures, by kind of work; which works there are says `benchmarks.engine`."""
+"""The benchmarks of the engine by kind of work; `benchmarks.engine` lists them."""

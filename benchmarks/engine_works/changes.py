@@ -1,4 +1,4 @@
-"""Delete and merge on large tables, by rewriting and by deletion vectors, beside delta-spark and deltalake."""
+"""Benchmark delete and merge on large tables, by rewriting and by deletion vectors, beside other engines."""
 
 from __future__ import annotations
 

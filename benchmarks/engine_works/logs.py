@@ -1,4 +1,4 @@
-"""The log: many commits, checkpoints of a million files, refreshes; beside deltalake and beside parsing alone."""
+"""Benchmark the log: many commits, checkpoints of a million files, refreshes; beside deltalake and bare parsing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def log(bench: Bench) -> list[Row]:
 
     def parsed(_: int) -> float:
         def work() -> None:
-            for entry in sorted(os.scandir(table / "_delta_log"), key=lambda each: each.name):
+            for entry in sorted(os.scandir(table / "_delta_log"), key=lambda entry: entry.name):
                 if entry.name.endswith(".json"):
                     for line in Path(entry.path).read_bytes().splitlines():
                         orjson.loads(line)
@@ -88,7 +88,7 @@ from pathlib import Path
 import pyarrow, pyarrow.compute, pyarrow.parquet, pyspark.sql, pyspark_delta
 from pyspark_delta.log.delta_log import DeltaLog
 
-def peak():  # ru_maxrss is that of the parent where it was larger
+def peak():  # ru_maxrss would be the parent's if that was larger
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 
 before = peak()
@@ -114,7 +114,7 @@ def million(bench: Bench) -> list[Row]:
             *table.glob("_delta_log/*.checkpoint.parquet"),
             *table.glob("_delta_log/_last_checkpoint"),
         ):
-            old.unlink()  # where there is one already, deltalake writes none
+            old.unlink()  # deltalake writes no checkpoint if there is one
         took = seconds(work)
         assert len(list(table.glob("_delta_log/*.checkpoint.parquet"))) == 1
         return took
@@ -133,11 +133,11 @@ def million(bench: Bench) -> list[Row]:
         f"checkpoint of {count:,} adds with statistics: load", "ms", load, "deltalake",
         lambda _: seconds(lambda: Deltalake(str(table)).version()), bar=1.0, aim=0.5, warm=1,
     ))  # fmt: skip
-    told = alone(MEMORY, table=str(table))
-    assert told["files"] == count
+    memory = alone(MEMORY, table=str(table))
+    assert memory["files"] == count
     rows.append(Row(
-        f"checkpoint of {count:,} adds with statistics: load", "MB above what is loaded", told["mb"], "bar in MB",
-        900.0, told["mb"] / 900, (told["mb"] / 900, told["mb"] / 900), 1.0, more_is_better=False,
+        f"checkpoint of {count:,} adds with statistics: load", "MB above what is loaded", memory["mb"], "bar in MB",
+        900.0, memory["mb"] / 900, (memory["mb"] / 900, memory["mb"] / 900), 1.0, more_is_better=False,
     ))  # fmt: skip
     DeltaLog.forget(str(table))
     return rows

@@ -1,4 +1,4 @@
-"""Scans beside plain Parquet, with deletion vectors, and of the few files that a filter leaves."""
+"""Benchmark scans: beside plain Parquet, with deletion vectors, and of the few files that a filter leaves."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def selective(bench: Bench) -> list[Row]:
     table = str(bench.made("hundred", lambda path: write(bench.frame(100), str(path))))
     low = bench.rows // 2 + 10
     text = f"id between {low} and {low + 100}"
-    found = read(bench.spark, table).where(text)
-    assert found.count() == 101
-    leaf = found._jdf.queryExecution().executedPlan().collectLeaves().head()  # noqa: SLF001 - shows the files read
-    found.collect()
+    frame = read(bench.spark, table).where(text)
+    assert frame.count() == 101
+    leaf = frame._jdf.queryExecution().executedPlan().collectLeaves().head()  # noqa: SLF001 - shows the files read
+    frame.collect()
     files = leaf.metrics().apply("numFiles").value()
     row = bench.compared(
         "selective filter, 100 files", "ms", lambda _: seconds(lambda: read(bench.spark, table).where(text).collect()),

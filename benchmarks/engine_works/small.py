@@ -1,4 +1,4 @@
-"""Operations on five rows, beside the bare Spark jobs that they can't do without, and beside delta-spark."""
+"""Benchmark operations on five rows, beside the bare Spark jobs that they need at least, and beside delta-spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark_delta.log.delta_log import DeltaLog
 
 __all__ = ["FIVE", "small", "upkeep"]
 
-# A session does the same again and again; what the JVM has not compiled yet is no part of an operation.
+# A session repeats operations, so the JVM's compilation does not belong to the figure.
 WARM = 20
 
 FIVE = pa.table(
@@ -92,7 +92,7 @@ def small(bench: Bench) -> list[Row]:
 
 
 def upkeep(bench: Bench) -> list[Row]:
-    """Optimize and vacuum, which have no bare Spark job to be compared with."""
+    """Measure optimize and vacuum, for which there is no bare Spark job to compare with."""
     spark, rows = bench.spark, []
 
     def make(path: Path) -> None:

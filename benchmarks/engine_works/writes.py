@@ -1,4 +1,4 @@
-"""Large writes beside `df.write.parquet`, and a small one to tables with few and with very many files."""
+"""Benchmark large writes beside `df.write.parquet`, and a small one to tables with few and with very many files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def proportion(bench: Bench) -> list[Row]:
     rows = bench.spark.createDataFrame(FIVE.select(["id", "name"]))
 
     def appended(count: int) -> Callable[[int], float]:
-        # A checkpoint is written every tenth commit, and its cost is the table's: it belongs to the figure.
+        # Every tenth commit writes a checkpoint, whose cost grows with the table, so it belongs to the figure.
         return lambda _: seconds(lambda: write(rows, str(tables[count]), "append"))
 
     return [bench.compared(

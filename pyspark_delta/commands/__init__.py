@@ -1,1 +1,1 @@
-"""One module an operation that changes a table or tells about it; what a user calls is in `pyspark_delta.table`."""
+"""One module for each operation on a table. Users call them through `pyspark_delta.table`."""

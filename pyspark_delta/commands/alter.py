@@ -1,4 +1,4 @@
-"""Changes of what a table is: properties, columns, constraints, protocol. None of them rewrites data."""
+"""Change a table's properties, columns, constraints and protocol, without rewriting data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyspark_delta.exceptions import (
 )
 from pyspark_delta.log.actions import Metadata, Protocol, dump
 from pyspark_delta.log.delta_log import DeltaLog
-from pyspark_delta.properties import checked, spelled
+from pyspark_delta.properties import checked_properties, spelled_name
 from pyspark_delta.scan import scan
 
 __all__ = [
@@ -37,25 +37,25 @@ CONSTRAINT = "delta.constraints."
 
 
 def set_properties(spark: SparkSession, log: DeltaLog, properties: Mapping[str, str]) -> None:
-    """Give properties values; what of the protocol they need comes with them."""
-    given = checked(properties)
+    """Set properties, and raise the protocol if they need it."""
+    settings = checked_properties(properties)
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         _change_metadata(
             change,
-            replace(metadata, configuration={**metadata.configuration, **given}),
+            replace(metadata, configuration={**metadata.configuration, **settings}),
             "SET TBLPROPERTIES",
-            {"properties": dump(given).decode()},
+            {"properties": dump(settings).decode()},
         )
 
 
 def unset_properties(
     spark: SparkSession, log: DeltaLog, names: Iterable[str], *, if_exists: bool = False
 ) -> None:
-    """Take properties away."""
+    """Remove properties."""
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
-        wanted = [spelled(name) for name in names]
+        wanted = [spelled_name(name) for name in names]
         missing = [name for name in wanted if name not in metadata.configuration]
         if missing and not if_exists:
             raise InvalidArgument(f"the table has no property {', '.join(missing)}")
@@ -85,17 +85,17 @@ def add_columns(
     with changing(spark, log) as change:
         metadata = change.snapshot.metadata
         changed = _inside(change.snapshot.schema, parent, added)
-        told = [{"column": field.jsonValue()} for field in new]
+        entries = [{"column": field.jsonValue()} for field in new]
         _change_metadata(
             change,
             replace(metadata, schema_string=schema.to_json(changed)),
             "ADD COLUMNS",
-            {"columns": dump(told).decode()},
+            {"columns": dump(entries).decode()},
         )
 
 
 def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, nullable: bool) -> None:
-    """Let a column be null, or forbid it: then no row may have a null there."""
+    """Allow or forbid null in a column; forbidding fails if a row has null there."""
     with changing(spark, log) as change:
         snapshot = change.snapshot
         if not nullable:
@@ -104,23 +104,23 @@ def set_nullable(spark: SparkSession, log: DeltaLog, path: tuple[str, ...], *, n
                 raise ConstraintViolated(f"there are rows without a value for {schema.path_text(path)}")
 
         def changed(struct: StructType) -> StructType:
-            found = schema.find(struct, path[-1])
-            if found is None:
+            column = schema.find(struct, path[-1])
+            if column is None:
                 raise DeltaAnalysisError(f"there is no column {schema.path_text(path)}")
-            new = StructField(found.name, found.dataType, nullable, found.metadata)
-            return StructType([new if field.name == found.name else field for field in struct.fields])
+            new = StructField(column.name, column.dataType, nullable, column.metadata)
+            return StructType([new if field.name == column.name else field for field in struct.fields])
 
-        whole = _inside(snapshot.schema, path[:-1], changed)
+        edited = _inside(snapshot.schema, path[:-1], changed)
         _change_metadata(
             change,
-            replace(snapshot.metadata, schema_string=schema.to_json(whole)),
+            replace(snapshot.metadata, schema_string=schema.to_json(edited)),
             "CHANGE COLUMN",
             {"column": dump({"name": schema.path_text(path), "nullable": nullable}).decode()},
         )
 
 
 def add_constraint(spark: SparkSession, log: DeltaLog, name: str, check: str) -> None:
-    """Let every row, old and new, meet a condition."""
+    """Add a condition that every row, old or new, must meet."""
     with changing(spark, log) as change:
         snapshot = change.snapshot
         key = f"{CONSTRAINT}{name.lower()}"
@@ -141,7 +141,7 @@ def add_constraint(spark: SparkSession, log: DeltaLog, name: str, check: str) ->
 
 
 def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists: bool = False) -> None:
-    """Take a condition away."""
+    """Remove a condition."""
     with changing(spark, log) as change:
         key = f"{CONSTRAINT}{name.lower()}"
         properties = dict(change.snapshot.properties)
@@ -154,9 +154,9 @@ def drop_constraint(spark: SparkSession, log: DeltaLog, name: str, *, if_exists:
 
 
 def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: int) -> None:
-    """Let the table have the features that these versions stand for; what it has already it keeps.
+    """Add the features that these protocol versions imply; features that the table has stay.
 
-    Versions 3 and 7 stand for none by themselves: there a table names its features.
+    Versions 3 and 7 imply none by themselves, because such a table lists its features.
     """
     if not (1 <= reader <= 3 and 1 <= writer <= 7):
         raise InvalidArgument(f"there is no protocol ({reader}, {writer})", "The newest one is (3, 7).")
@@ -168,9 +168,9 @@ def upgrade_protocol(spark: SparkSession, log: DeltaLog, reader: int, writer: in
 
 
 def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
-    """Let the table use a feature that this engine can write."""
+    """Add a feature that this engine can write to the table's protocol."""
     with changing(spark, log) as change:
-        known = {each.lower(): each for each in features.WRITABLE}
+        known = {writable.lower(): writable for writable in features.WRITABLE}
         feature = known.get(name.lower(), name)
         if feature not in features.WRITABLE:
             raise UnsupportedTableFeature(f"the feature {name} is not supported", features=(name,))
@@ -181,7 +181,7 @@ def add_feature(spark: SparkSession, log: DeltaLog, name: str) -> None:
 
 
 def _listing(current: Protocol, feature: str) -> Protocol:
-    """The protocol with lists, and the feature in them."""
+    """The protocol with feature lists that include this feature."""
     writer = features.writer_features(current) | {feature}
     reader = features.reader_features(current)
     if features.upgraded(Protocol(1, 7, None, frozenset()), [feature]).min_reader == 3:
@@ -206,19 +206,19 @@ def _change_metadata(
     change.commit([], operation, parameters, {})
 
 
-def _inside(whole: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
-    """The schema with the struct at a path edited."""
+def _inside(outer: StructType, path: tuple[str, ...], edit: Callable[[StructType], StructType]) -> StructType:
+    """The schema with the struct at a path replaced by `edit` of it."""
     if not path:
-        return edit(whole)
-    found = schema.find(whole, path[0])
-    if found is None or not isinstance(found.dataType, StructType):
+        return edit(outer)
+    step = schema.find(outer, path[0])
+    if step is None or not isinstance(step.dataType, StructType):
         raise DeltaAnalysisError(f"there is no struct {schema.path_text(path)}")
-    inner = _inside(found.dataType, path[1:], edit)
+    inner = _inside(step.dataType, path[1:], edit)
     return StructType(
         [
             StructField(field.name, inner, field.nullable, field.metadata)
-            if field.name == found.name
+            if field.name == step.name
             else field
-            for field in whole.fields
+            for field in outer.fields
         ]
     )

@@ -1,4 +1,4 @@
-"""`SET column = value`: names of columns as Spark reads them, and the new value of each column of the table."""
+"""`SET column = value`: resolve column names as Spark does and compute the new value of each column."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pyspark_delta.schema import path_text
 __all__ = ["Assigned", "Tree", "assigned_value", "assignments", "parse_name"]
 
 Assigned: TypeAlias = "Mapping[str, str | Column]"
-# What is assigned below a column: a value for all of it, or a tree for some of its fields.
+# What is assigned to a column: a value for all of it, or a tree for some of its fields.
 Tree: TypeAlias = "dict[str, Column | Tree]"
 
 
 def assignments(assigned: Assigned, schema: StructType, alias: str | None, case_sensitive: bool) -> Tree:
-    """What is assigned to which column, under the names that the schema has; refuses names twice and unknown ones."""
+    """The assigned values by column, under the schema's names; refuses unknown names and names given twice."""
     tree: Tree = {}
     for name, value in assigned.items():
         if not isinstance(name, str):
@@ -34,12 +34,12 @@ def assignments(assigned: Assigned, schema: StructType, alias: str | None, case_
                 f"there is no column {name} to assign to",
                 f"The table has {', '.join(path_text((field.name,)) for field in schema.fields)}.",
             )
-        _plant(tree, path, expression(value), name)
+        _insert(tree, path, expression(value), name)
     return tree
 
 
 def assigned_value(old: Column, data_type: DataType, tree: Column | Tree) -> Column:
-    """The new value of a column: all of it, or a struct with some of its fields new and the others old."""
+    """The new value of a column: a whole new value, or a struct in which some fields are new."""
     if isinstance(tree, Column):
         return tree
     if not isinstance(data_type, StructType):
@@ -57,7 +57,7 @@ def assigned_value(old: Column, data_type: DataType, tree: Column | Tree) -> Col
 
 
 def parse_name(text: str) -> tuple[str, ...]:
-    """The parts of a name: dots separate them, except between backticks; a doubled backtick is one."""
+    """The parts of a name. Dots separate them except between backticks; a doubled backtick is one."""
     parts: list[str] = []
     rest = text.strip()
     while True:
@@ -89,10 +89,15 @@ def parse_name(text: str) -> tuple[str, ...]:
 def _resolve(
     parts: tuple[str, ...], schema: StructType, alias: str | None, case_sensitive: bool
 ) -> tuple[str, ...] | None:
-    found = _walk(parts, schema, case_sensitive)
-    if found is None and len(parts) > 1 and alias is not None and _same(parts[0], alias, case_sensitive):
-        found = _walk(parts[1:], schema, case_sensitive)
-    return found
+    resolved = _walk(parts, schema, case_sensitive)
+    if (
+        resolved is None
+        and len(parts) > 1
+        and alias is not None
+        and _is_same_name(parts[0], alias, case_sensitive)
+    ):
+        resolved = _walk(parts[1:], schema, case_sensitive)
+    return resolved
 
 
 def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> tuple[str, ...] | None:
@@ -101,7 +106,9 @@ def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> t
     for part in parts:
         if not isinstance(inside, StructType):
             return None
-        field = next((column for column in inside.fields if _same(column.name, part, case_sensitive)), None)
+        field = next(
+            (column for column in inside.fields if _is_same_name(column.name, part, case_sensitive)), None
+        )
         if field is None:
             return None
         path.append(field.name)
@@ -109,21 +116,21 @@ def _walk(parts: tuple[str, ...], schema: StructType, case_sensitive: bool) -> t
     return tuple(path)
 
 
-def _same(left: str, right: str, case_sensitive: bool) -> bool:
+def _is_same_name(left: str, right: str, case_sensitive: bool) -> bool:
     return left == right or (not case_sensitive and left.lower() == right.lower())
 
 
-def _plant(tree: Tree, path: tuple[str, ...], value: Column, name: str) -> None:
+def _insert(tree: Tree, path: tuple[str, ...], value: Column, name: str) -> None:
     *above, last = path
     for step in above:
         below = tree.setdefault(step, {})
         if isinstance(below, Column):
-            raise _twice(name)
+            raise _assigned_twice(name)
         tree = below
     if last in tree:
-        raise _twice(name)
+        raise _assigned_twice(name)
     tree[last] = value
 
 
-def _twice(name: str) -> DeltaAnalysisError:
+def _assigned_twice(name: str) -> DeltaAnalysisError:
     return DeltaAnalysisError(f"the column {name} is assigned twice", "Assign to each column once.")

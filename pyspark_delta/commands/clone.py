@@ -1,4 +1,4 @@
-"""CLONE: a copy of a version elsewhere. A shallow one refers to the files of its source, a deep one has its own."""
+"""CLONE: copy a version to another path. A shallow clone refers to the source's files; a deep clone has its own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pyspark_delta.log.actions import Add, DeletionVector, Metadata, Remove
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path, decode_path, encode_path, is_absolute
-from pyspark_delta.properties import checked
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.properties import checked_properties
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.write import discard
 
 __all__ = ["clone"]
@@ -34,7 +34,7 @@ def clone(
     version: int | None = None,
     timestamp: str | None = None,
 ) -> DeltaLog:
-    """Clone a version (by default the newest) to a path; the log of the clone."""
+    """Clone a version, by default the newest, to a path and return the log of the clone."""
     source = log.snapshot(version=version, timestamp=timestamp)
     source.check_readable()
     copy = DeltaLog.for_path(target, spark)
@@ -51,9 +51,9 @@ def clone(
         removed = [add.remove(now) for add in transaction.snapshot.files().adds()]
     metadata = _metadata(source, transaction.snapshot if transaction.table_exists else None, properties or {})
     added = (
-        [_referring(add, source.path) for add in files]
+        [_with_absolute_path(add, source.path) for add in files]
         if shallow
-        else _copied(spark, source, files, copy.path)
+        else _copy_files(spark, source, files, copy.path)
     )
     stay = {add.key for add in added} & {remove.key for remove in removed}
     added = [add for add in added if add.key not in stay]
@@ -86,17 +86,17 @@ def clone(
 
 
 def _metadata(source: Snapshot, existing: Snapshot | None, properties: Mapping[str, str]) -> Metadata:
-    found = source.metadata
+    metadata = source.metadata
     return dataclasses.replace(
-        found,
+        metadata,
         id=str(uuid.uuid4()) if existing is None else existing.metadata.id,
         created_time=now_ms(),
-        configuration={**found.configuration, **checked(properties)},
+        configuration={**metadata.configuration, **checked_properties(properties)},
     )
 
 
-def _referring(add: Add, root: str) -> Add:
-    """The same file, named so that a table elsewhere finds it."""
+def _with_absolute_path(add: Add, root: str) -> Add:
+    """The same file under a path that a table elsewhere can resolve."""
     vector = add.deletion_vector
     if vector is not None and vector.storage_type == "u":
         place = vector_file(vector, root)
@@ -112,14 +112,14 @@ def _uri(place: str) -> str:
     return f"{scheme}:{encode_path(path)}"
 
 
-def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
-    """The files at the same places below another root, and their deletion vectors in a file of its own."""
+def _copy_files(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: str) -> list[Add]:
+    """Copy the files to the same places below another root, and their deletion vectors into one new file."""
     rows = {
         add.path: deletion_vectors.read(add.deletion_vector, source.path, source.store)
         for add in files
         if add.deletion_vector is not None
     }
-    names = [_name(add, root) for add in files]
+    names = [_free_name(add, root) for add in files]
     added = [
         dataclasses.replace(add, path=encode_path(name), data_change=True)
         for add, name in zip(files, names, strict=True)
@@ -129,8 +129,8 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
         for add, name in zip(files, names, strict=True)
     ]
     try:
-        with refusals_named(f"{source.path} can't be copied to {root}"):
-            _require(source, pairs, parallel.over(spark, pairs, _copy))
+        with storage_failures(f"{source.path} can't be copied to {root}"):
+            _refuse_missing(source, pairs, parallel.map_items(spark, pairs, _copy_file))
             vectors = deletion_vectors.write_many(root, rows)
     except BaseException:
         discard(root, added)
@@ -141,23 +141,23 @@ def _copied(spark: SparkSession, source: Snapshot, files: Sequence[Add], root: s
     ]
 
 
-def _require(source: Snapshot, pairs: Sequence[tuple[str, str]], there: Sequence[bool]) -> None:
-    for (place, _), found in zip(pairs, there, strict=True):
-        if not found:
+def _refuse_missing(source: Snapshot, pairs: Sequence[tuple[str, str]], present: Sequence[bool]) -> None:
+    for (place, _), is_present in zip(pairs, present, strict=True):
+        if not is_present:
             raise MissingDataFile(f"{place}, a file of version {source.version}, is not there")
 
 
-def _name(add: Add, root: str) -> str:
-    """Where the copy goes, below the root: to a place where nothing is."""
+def _free_name(add: Add, root: str) -> str:
+    """A free name for the copy, below the root."""
     name = f"{uuid.uuid4()}.parquet" if is_absolute(add.path) else decode_path(add.path)
-    if storage_of(root).exists(f"{root}/{name}"):  # a table that is replaced by a clone of the same source
+    if storage_of(root).exists(f"{root}/{name}"):  # the clone replaces a table with the same files
         folder, _, last = name.rpartition("/")
         name = f"{folder}/{uuid.uuid4()}-{last}".lstrip("/")
     return name
 
 
-def _copy(pair: tuple[str, str]) -> bool:
-    """Whether there was something to copy."""
+def _copy_file(pair: tuple[str, str]) -> bool:
+    """Copy a file; false if the source does not exist."""
     try:
         storage.copy(*pair)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Conditions as Spark understands them: analysed once, on the driver, against the schema of the table.
+"""Analyse conditions with Spark, once, on the driver, against the table's schema.
 
-A row is picked where the condition is true; where it is false or null it is not.
+A condition picks the rows for which it is true, not those for which it is false or null.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["Condition", "analyse", "empty_frame", "expression", "quoted", "read_
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition over the columns of a table."""
+    """A condition over the columns of a table, analysed by Spark."""
 
     column: Column
     text: str
     references: frozenset[str]  # top-level columns, as the schema spells them
     has_subquery: bool
-    alias: str | None  # by which it may call the table
-    constant: bool | None  # what it is for every row; None if that depends on the row
+    alias: str | None  # by which the condition may call the table
+    constant: bool | None  # the result for every row; None if it depends on the row
 
     @property
     def picked(self) -> Column:
@@ -41,14 +41,14 @@ class Condition:
         return ~self.picked
 
     def only_of(self, columns: Iterable[str]) -> bool:
-        """Whether the condition can be answered from these columns alone."""
+        """Whether the condition depends on no other columns than these."""
         return not self.has_subquery and self.references <= frozenset(columns)
 
 
 def analyse(
     spark: SparkSession, schema: StructType, condition: str | Column, operation: str, alias: str | None = None
 ) -> Condition:
-    """What Spark makes of a condition; what it refuses (an unknown column, another type) is raised as Spark says it."""
+    """Analyse a condition with Spark; Spark's own error is raised for unknown columns and wrong types."""
     column = expression(condition)
     frame = empty_frame(spark, schema)
     if alias is not None:
@@ -73,29 +73,29 @@ def analyse(
 
 
 def expression(condition: str | Column) -> Column:
-    """A Column, from SQL text if need be."""
+    """Return a Column, parsed if it is given as SQL."""
     return F.expr(condition) if isinstance(condition, str) else condition
 
 
 def text_of(condition: str | Column) -> str:
-    """A condition as text, for people."""
+    """The condition as text for messages and the history."""
     return condition if isinstance(condition, str) else str(condition._jc.toString())
 
 
 def quoted(name: str) -> str:
-    """A column's name so that Spark takes it for nothing else."""
+    """The column's name, quoted so that Spark reads it as one name."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def empty_frame(spark: SparkSession, schema: StructType) -> DataFrame:
-    """No rows of a schema, made without a job."""
+    """A frame of this schema without rows, made without a job."""
     session = spark._jsparkSession
     rows = spark._jvm.java.util.ArrayList()
     return DataFrame(session.createDataFrame(rows, session.parseDataType(schema.json())), spark)
 
 
 def read_conf(spark: SparkSession, key: str, default: str | None = None) -> str | None:
-    """A setting of the session, under the name that delta-spark's users know."""
+    """A setting of the session, by the name that delta-spark uses."""
     value = spark.conf.get(key, default)
     return None if value is None else str(value)
 

@@ -1,4 +1,4 @@
-"""CONVERT TO DELTA: a folder of Parquet files becomes a table in place, by nothing but a log."""
+"""CONVERT TO DELTA: turn a folder of Parquet files into a table by adding a log."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = ["convert_to_delta"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A data file, its path relative to the folder, and the texts in its folders' names."""
+class _ParquetFile:
+    """A data file: its path relative to the folder, and the partition values in its folders' names."""
 
     name: str
     size: int
@@ -38,19 +38,19 @@ class _Found:
 def convert_to_delta(
     spark: SparkSession, identifier: str, partition_schema: str | StructType | None = None
 ) -> DeltaLog:
-    """Write the first version of a log beside the files; the log of the new table. A table stays what it is."""
+    """Write version 0 of a log beside the files and return the log; a Delta table stays as it is."""
     path = _path(identifier)
     log = DeltaLog.for_path(path, spark)
     if log.exists():
         return log
     partition = _partition_schema(spark, partition_schema)
     storage = storage_of(log.path)
-    found = list(_files(storage, log.path))
-    if not found:
+    files = list(_files(storage, log.path))
+    if not files:
         raise DeltaAnalysisError(f"there is no Parquet file below {path}", "Check the path.")
-    _refuse_other_partitioning(found, partition, path)
+    _refuse_other_partitioning(files, partition, path)
     data = spark.read.option("mergeSchema", "true").parquet(
-        *(storage.for_spark(f"{log.path}/{each.name}") for each in found)
+        *(storage.for_spark(f"{log.path}/{file.name}") for file in files)
     )
     fields = [field for field in data.schema.fields if find(partition, field.name) is None]
     schema = as_nullable(StructType([*fields, *partition.fields]))
@@ -58,17 +58,17 @@ def convert_to_delta(
     transaction = log.begin()
     transaction.new_table(metadata, features.protocol_for(metadata))
     columns = statistics.indexed_columns(schema, partition.names, metadata.configuration)
-    told = statistics.of_files([f"{log.path}/{each.name}" for each in found], columns, spark)
+    all_statistics = statistics.of_files([f"{log.path}/{file.name}" for file in files], columns, spark)
     adds = [
         Add(
-            path=encode_path(each.name),
-            partition_values=_values(each, partition),
-            size=each.size,
-            modification_time=each.mtime_ms,
+            path=encode_path(file.name),
+            partition_values=_values(file, partition),
+            size=file.size,
+            modification_time=file.mtime_ms,
             data_change=True,
             stats=facts.text,
         )
-        for each, facts in zip(found, told, strict=True)
+        for file, facts in zip(files, all_statistics, strict=True)
     ]
     transaction.commit(
         adds,
@@ -94,12 +94,12 @@ def _path(identifier: str) -> str:
     raise InvalidArgument(f"{identifier} names no folder of Parquet files", "Write it as parquet.`/path`.")
 
 
-def _partition_schema(spark: SparkSession, given: str | StructType | None) -> StructType:
-    if given is None:
+def _partition_schema(spark: SparkSession, declared: str | StructType | None) -> StructType:
+    if declared is None:
         return StructType([])
-    if isinstance(given, StructType):
-        return given
-    parsed = spark._jvm.org.apache.spark.sql.types.StructType.fromDDL(given).json()
+    if isinstance(declared, StructType):
+        return declared
+    parsed = spark._jvm.org.apache.spark.sql.types.StructType.fromDDL(declared).json()
     schema = StructType.fromJson(_loaded(parsed))
     return StructType([StructField(field.name, field.dataType, True) for field in schema.fields])
 
@@ -107,13 +107,13 @@ def _partition_schema(spark: SparkSession, given: str | StructType | None) -> St
 def _loaded(text: str) -> dict[str, object]:
     from pyspark_delta.log.actions import load  # noqa: PLC0415
 
-    found: dict[str, object] = load(text)
-    return found
+    parsed: dict[str, object] = load(text)
+    return parsed
 
 
 def _files(
     storage: Storage, root: str, folder: str = "", partition: tuple[tuple[str, str | None], ...] = ()
-) -> Iterator[_Found]:
+) -> Iterator[_ParquetFile]:
     for listed in storage.entries(f"{root}/{folder}" if folder else root):
         name = f"{folder}/{listed.name}" if folder else listed.name
         entry = storage.entry(f"{root}/{name}") if listed.is_link else listed
@@ -125,29 +125,29 @@ def _files(
             elif not entry.name.startswith(("_", ".")):
                 yield from _files(storage, root, name, partition)
         elif entry.name.endswith(".parquet") and not entry.name.startswith(("_", ".")):
-            yield _Found(name, entry.size, entry.mtime_ms, partition)
+            yield _ParquetFile(name, entry.size, entry.mtime_ms, partition)
 
 
-def _refuse_other_partitioning(found: list[_Found], partition: StructType, path: str) -> None:
+def _refuse_other_partitioning(files: list[_ParquetFile], partition: StructType, path: str) -> None:
     wanted = [name.lower() for name in partition.names]
-    for each in found:
-        have = [name.lower() for name, _ in each.partition]
+    for file in files:
+        have = [name.lower() for name, _ in file.partition]
         if sorted(have) != sorted(wanted):
             raise SchemaMismatch(
                 f"the files below {path} are partitioned otherwise than was said",
                 "Give partitionSchema with the columns of the folders and their types.",
                 differences=[
-                    f"{each.name}: its folders name {have or 'no columns'}, and {wanted or 'none'} were given"
+                    f"{file.name}: its folders name {have or 'no columns'}, and {wanted or 'none'} were given"
                 ],
             )
 
 
-def _values(each: _Found, partition: StructType) -> dict[str, str | None]:
-    texts = {name.lower(): text for name, text in each.partition}
+def _values(file: _ParquetFile, partition: StructType) -> dict[str, str | None]:
+    texts = {name.lower(): text for name, text in file.partition}
     values: dict[str, str | None] = {}
     for field in partition.fields:
         text = texts[field.name.lower()]
-        _refuse_unreadable(text, field.dataType, each.name)
+        _refuse_unreadable(text, field.dataType, file.name)
         values[field.name] = text
     return values
 

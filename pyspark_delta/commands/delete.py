@@ -1,4 +1,4 @@
-"""DELETE: whole files where the log alone can tell, else deletion vectors, or new files without the rows."""
+"""DELETE: remove whole files if the log alone can decide; else write deletion vectors, or rewrite files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["delete"]
 def delete(
     spark: SparkSession, log: DeltaLog, condition: str | Column | None = None, alias: str | None = None
 ) -> dict[str, int]:
-    """Delete the rows that the condition picks, all without one; the metrics, as the history has them."""
+    """Delete the rows that the condition picks, all rows without a condition; return the metrics of the history."""
     with changing(spark, log) as change:
         change.refuse_if_append_only("DELETE")
         schema = change.snapshot.schema
@@ -32,9 +32,9 @@ def delete(
         candidates = find_candidates(change, analysed)
         if not candidates.adds:
             return {}
-        whole = whole_files(change, analysed, candidates)
-        if whole is not None:
-            return deletion.of_files(whole)
+        files = whole_files(change, analysed, candidates)
+        if files is not None:
+            return deletion.of_files(files)
         if change.deletion_vectors_wanted():
             return deletion.by_vectors(candidates)
         if candidates.are_one_small_file():
@@ -43,7 +43,7 @@ def delete(
 
 
 class _Deletion:
-    """The ways to delete, each ending in a commit unless there was nothing to delete."""
+    """The ways to delete. Each ends in a commit unless there is nothing to delete."""
 
     def __init__(self, change: Change, condition: Condition | None, alias: str | None) -> None:
         self._change = change
@@ -52,7 +52,7 @@ class _Deletion:
         self._timer = Timer()
 
     def of_files(self, adds: Sequence[Add]) -> dict[str, int]:
-        """Files whose rows all go."""
+        """Remove these files with all their rows."""
         if not adds:
             return {}
         rows = known_live_rows(adds)
@@ -64,7 +64,7 @@ class _Deletion:
         return self._commit([add.remove(now) for add in adds], [], metrics)
 
     def by_vectors(self, candidates: Candidates) -> dict[str, int]:
-        """Rows are marked, and no data is written."""
+        """Mark rows as deleted; no data is written."""
         rows = candidates.pick(self._rows(candidates, picked=True))
         scanned = self._timer.ms()
         marked = self._change.mark(candidates.adds, rows)
@@ -84,9 +84,9 @@ class _Deletion:
         return self._commit(marked.removes, marked.adds, metrics)
 
     def by_rewriting(self, candidates: Candidates) -> dict[str, int]:
-        """The files that have such rows are written anew without them."""
+        """Write the files that have such rows anew without them."""
         picked = self._rows(candidates, picked=True)
-        rows = candidates.pick(picked) if candidates.can_be_sifted() else None
+        rows = candidates.pick(picked) if candidates.fit_arrow_rewrite() else None
         counts = (
             candidates.count(picked) if rows is None else {ordinal: len(row) for ordinal, row in rows.items()}
         )
@@ -98,14 +98,16 @@ class _Deletion:
         kept = [ordinal for ordinal in sorted(counts) if counts[ordinal] < live[ordinal]]
         added: list[Add] | None = None if kept else []
         if kept and rows is not None:
-            added = self._change.sift([candidates.adds[each] for each in kept], [rows[each] for each in kept])
+            added = self._change.rewrite_without(
+                [candidates.adds[number] for number in kept], [rows[number] for number in kept]
+            )
         if added is None:
             added = self._change.write(self._rows(candidates.only(kept), picked=False))
         deleted = sum(counts.values())
         return self._replace(touched, added, deleted, sum(live.values()) - deleted, scanned)
 
     def at_once(self, candidates: Candidates) -> dict[str, int]:
-        """The same for one small file, without looking first."""
+        """Rewrite one small file without searching it for such rows first."""
         before = self._change.live_rows(candidates.adds[0])
         added = self._change.write(self._rows(candidates, picked=False))
         after = sum(map(self._change.live_rows, added))

@@ -1,4 +1,4 @@
-"""DESCRIBE DETAIL: one row about a table."""
+"""DESCRIBE DETAIL: one row of facts about a table."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def detail(spark: SparkSession, log: DeltaLog) -> DataFrame:
 
 
 def moment(ms: int | None) -> dt.datetime | None:
-    """A time of the log as Arrow takes it."""
+    """A time of the log in Arrow's type."""
     return None if ms is None else dt.datetime.fromtimestamp(ms / 1000, tz=dt.UTC)

@@ -1,8 +1,8 @@
-"""Taking a feature out of a table's protocol: those that only writers must know, once nothing makes use of them.
+"""Remove a feature from a table's protocol, if it concerns writers only and the table does not use it.
 
-What readers must know stays for good here. The versions before the drop go on needing it, so that clean-up and
-checkpoints of engines that never heard of it would have to be kept away from them, by a feature
-(`checkpointProtection`) that is only proposed for the protocol.
+Features that readers must know are refused. Older versions still need them, and an engine that does not know the
+feature could clean up or checkpoint those versions wrongly. The feature against that, `checkpointProtection`, is only
+proposed for the protocol.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CONSTRAINT = "delta.constraints."
 
 
 def drop_feature(spark: SparkSession, log: DeltaLog, name: str, *, truncate_history: bool = False) -> None:
-    """Let the table ask its writers for one feature less."""
+    """Remove a writer feature from the table's protocol."""
     feature = next((known for known in features.known() if known.lower() == name.lower()), None)
     if feature is None:
         raise UnsupportedTableFeature(f"there is no feature {name} that this engine knows", features=(name,))
@@ -54,7 +54,7 @@ def drop_feature(spark: SparkSession, log: DeltaLog, name: str, *, truncate_hist
 
 
 def _users(snapshot: Snapshot, feature: str) -> list[str] | None:
-    """What of the table makes use of a feature; None for features that can't be dropped here."""
+    """What in the table uses a feature; None for features that can't be dropped here."""
     if feature == "checkConstraints":
         names = (property_ for property_ in snapshot.properties if property_.startswith(_CONSTRAINT))
         return sorted(f"the constraint {name.removeprefix(_CONSTRAINT)}" for name in names)
@@ -64,7 +64,7 @@ def _users(snapshot: Snapshot, feature: str) -> list[str] | None:
 
 
 def _without(protocol: Protocol, feature: str) -> Protocol:
-    """The least protocol that has the other features: by versions alone where some have just these."""
+    """The lowest protocol that has the other features; versions alone if some versions imply exactly these."""
     rest = features.writer_features(protocol) - {feature}
     readers = features.reader_features(protocol)
     for writer in range(1, 7):

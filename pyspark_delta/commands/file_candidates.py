@@ -1,4 +1,4 @@
-"""Which files an operation has to look at, and which rows of them its condition picks."""
+"""Choose the files that an operation must read, and the rows of them that its condition picks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AT_ONCE_BYTES = 16 << 20
 
 
 class Adds(Sequence[Add]):
-    """The actions of files, made only where they are asked for if there are many."""
+    """The add actions of a set of files; if there are many, each action is made when it is first needed."""
 
     _FEW = 1_000
 
@@ -45,7 +45,7 @@ class Adds(Sequence[Add]):
 
     def __getitem__(self, ordinal: Any) -> Any:
         if not isinstance(ordinal, int):
-            return [self[each] for each in range(len(self))[ordinal]]
+            return [self[index] for index in range(len(self))[ordinal]]
         if not -len(self) <= ordinal < len(self):
             raise IndexError(ordinal)
         ordinal %= len(self)
@@ -64,58 +64,61 @@ class Adds(Sequence[Add]):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Files that may have rows of a condition; a file's ordinal is its place here."""
+    """Files that may have rows for a condition. A file's ordinal is its position here."""
 
     spark: SparkSession
     snapshot: Snapshot
     files: Files
-    exact: bool = False  # whether every row of them is known to be picked
+    exact: bool = False  # whether the condition is known to pick all their rows
     adds: Adds = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "adds", Adds(self.files))
 
     def frame(self, *, with_position: bool = True) -> DataFrame:
-        """Their rows, with positions unless nothing asks for them."""
+        """The rows of these files, with their positions by default."""
         return scan(self.spark, self.snapshot, self.files, with_position=with_position)
 
     def pick(self, picked: DataFrame) -> dict[int, BitMap64]:
-        """The rows of a frame made of `frame()`, by file."""
+        """The row positions in a frame derived from `frame()`, by file."""
         return rows_by_file(picked, FILE, ROW, self.known_rows())
 
     def count(self, picked: DataFrame) -> dict[int, int]:
-        """How many rows a frame made of `frame()` has, by file."""
+        """The number of rows in a frame derived from `frame()`, by file."""
         return count_by_file(picked, FILE, self.known_rows())
 
     def known_rows(self) -> int | None:
-        """How many rows these files have, deleted ones too; None if that is not known of all."""
+        """How many rows the files have, deleted ones included; None if some statistics don't say."""
         counts = self.files.num_records
         return None if counts.null_count else int(pc.sum(counts).as_py() or 0)
 
-    def can_be_sifted(self) -> bool:
-        """Whether there is little enough for the driver to leave rows out of them, if their footers allow it."""
+    def fit_arrow_rewrite(self) -> bool:
+        """Whether the files are small enough together for the driver to rewrite them with Arrow."""
         return self._bytes() <= MOST_BYTES
 
-    def are_worth_sifting(self) -> bool:
-        """Whether there is also enough for what takes their place to be of another shape: more files."""
+    def are_worth_arrow_rewrite(self) -> bool:
+        """Whether the files also are large enough. Such a rewrite leaves more files than one by Spark."""
         return AT_ONCE_BYTES <= self._bytes() <= MOST_BYTES
 
     def _bytes(self) -> int:
         return int(pc.sum(self.files.arrow()["size"]).as_py() or 0)
 
     def are_one_small_file(self) -> bool:
-        """Whether to rewrite at once: that there are such rows shows in what comes out, and a job is saved."""
+        """Whether to rewrite at once, without a search for rows: the result shows the rows, and a job is saved."""
         return len(self.adds) == 1 and self.adds[0].size <= AT_ONCE_BYTES
 
     def only(self, ordinals: Sequence[int]) -> Candidates:
-        """Some of them, with new ordinals."""
+        """The candidates at these ordinals, with new ordinals."""
         if len(ordinals) == len(self.adds):
             return self
         return Candidates(self.spark, self.snapshot, self.files.take(ordinals))
 
 
 def find_candidates(change: Change, condition: Condition | None, *, reading: bool = True) -> Candidates:
-    """The files that partition values and statistics do not rule out; the transaction is told unless not `reading`."""
+    """The files that partition values and statistics do not exclude.
+
+    With `reading`, the transaction records that the operation depends on them.
+    """
     snapshot = change.snapshot
     if condition is None:
         if reading:
@@ -138,19 +141,19 @@ def find_candidates(change: Change, condition: Condition | None, *, reading: boo
 
 
 def whole_files(change: Change, condition: Condition, candidates: Candidates) -> Sequence[Add] | None:
-    """The files all of whose rows the condition picks, if partition values alone decide that; None if they do not."""
+    """The files all of whose rows the condition picks; None if partition values alone can't decide that."""
     if candidates.exact:
         return candidates.adds
     columns = change.snapshot.partition_columns
     if not columns or not condition.only_of(columns):
         return None
     schema, zone = change.snapshot.schema, change.snapshot.zone(change.spark)
-    fields = [found for found in (find(schema, name) for name in columns) if found is not None]
+    fields = [known for known in (find(schema, name) for name in columns) if known is not None]
     groups: dict[tuple[str | None, ...], list[Add]] = {}
     for add in candidates.adds:
         values = tuple(add.partition_values.get(physical_name(column)) for column in fields)
         groups.setdefault(values, []).append(add)
-    # Few rows of a local relation: Spark answers it while it plans, without a job.
+    # A local relation of few rows: Spark evaluates it during planning, without a job.
     ordinal = _free_name(schema)
     arrays: list[Any] = [
         parse_column(pa.array([values[index] for values in groups], pa.string()), column.dataType, zone)
@@ -176,7 +179,7 @@ def whole_files(change: Change, condition: Condition, candidates: Candidates) ->
 
 
 def known_live_rows(adds: Sequence[Add]) -> int | None:
-    """How many rows these files have; None if that is not known of all."""
+    """How many rows of these files are not deleted; None if some statistics don't say."""
     numbers = [live_rows(add) for add in adds]
     return None if None in numbers else sum(number for number in numbers if number is not None)
 

@@ -1,4 +1,4 @@
-"""GENERATE: what other engines need beside the log, on demand."""
+"""GENERATE: write manifests for engines that need them beside the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DESCRIBE HISTORY: what was done to a table, version by version."""
+"""DESCRIBE HISTORY: one row for each commit of a table."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SCHEMA = StructType(
 
 
 def history(spark: SparkSession, log: DeltaLog, limit: int | None = None) -> DataFrame:
-    """The newest `limit` commits, the newest first; all without a limit, none for one below 1."""
+    """The newest `limit` commits, newest first; all without a limit, none for a limit below 1."""
     rows = [
         _row(entry.version, entry.timestamp, entry.commit_info.raw if entry.commit_info else {})
         for entry in log.history(None if limit is None else max(0, limit))
@@ -82,14 +82,14 @@ def _row(version: int, timestamp: int, info: Mapping[str, Any]) -> dict[str, Any
 
 
 def _text(value: Any) -> str | None:
-    """What other writers put as numbers or lists is text here."""
+    """The value as text; other writers store numbers or lists here."""
     if value is None or isinstance(value, str):
         return value
     return dump(value).decode()
 
 
 def _texts(value: Any) -> dict[str, str | None] | None:
-    return {str(key): _text(each) for key, each in value.items()} if isinstance(value, Mapping) else None
+    return {str(key): _text(item) for key, item in value.items()} if isinstance(value, Mapping) else None
 
 
 def _struct(value: Any) -> dict[str, str | None] | None:

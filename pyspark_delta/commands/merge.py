@@ -1,15 +1,17 @@
-"""MERGE: source rows joined to the table; for each row the first clause that applies acts.
+"""MERGE: join source rows to the table; for each row, the first clause that applies acts.
 
-Two Spark jobs, whatever the clauses. The first joins the table's candidate files with the source (broadcast, if it is
-small) and keeps, of each pair that a clause acts on, the row's number, the source row's number, the clause and the new
-values: what is rewritten, marked or inserted follows from that. The second writes. Where one small file meets few rows
-that the driver has, one job writes what comes of all its rows, and the two are for the cases that this can't decide.
+A merge takes two Spark jobs, whatever its clauses. The first job joins the table's candidate files with the source,
+which is broadcast if it is small. For each pair that a clause acts on it keeps the row's number, the source row's
+number, the clause and the new values. From these follow the rows to rewrite, mark or insert. The second job writes.
+
+If the table is one small file and the source is small, a single job writes all rows of the result. If that job can't
+decide the merge, the two jobs run instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -20,8 +22,8 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from pyspark_delta import schema as schemas
-from pyspark_delta.arrow_rewrite import SIFTED_FROM
-from pyspark_delta.commands.command_context import Change, Marked, Timer, changing, total
+from pyspark_delta.arrow_rewrite import LIVE_ROWS_PER_CHANGE
+from pyspark_delta.commands.command_context import Change, RowRemoval, Timer, changing, total
 from pyspark_delta.commands.conditions import (
     Condition,
     analyse,
@@ -39,9 +41,9 @@ from pyspark_delta.commands.merge_clauses import (
     check,
     parameters,
 )
-from pyspark_delta.commands.merge_rows import ROWS_SEEN, MergedRows
-from pyspark_delta.commands.merge_schema import grown
-from pyspark_delta.commands.merge_source import Source, prepared
+from pyspark_delta.commands.merge_rows import TARGET_ROWS, MergedRows
+from pyspark_delta.commands.merge_schema import grown_schema
+from pyspark_delta.commands.merge_source import Source, prepared_source
 from pyspark_delta.commands.row_positions import bitmap, grouped, packed, packed_text
 from pyspark_delta.exceptions import AmbiguousMerge, ConstraintViolated, DeltaError, InvalidArgument
 from pyspark_delta.log.actions import Add, Remove
@@ -50,11 +52,11 @@ from pyspark_delta.scan import FILE, ROW
 
 __all__ = ["merge"]
 
-# Up to here the numbers of matched source rows stand in the plan itself; above, they are joined.
+# Up to this many, the numbers of matched source rows are literals in the plan; above, they are joined.
 IN_PLAN = 1_000
-# Up to here the changed rows are sent to every executor when files are rewritten.
+# Up to this many changed rows are broadcast when files are rewritten.
 BROADCAST_ROWS = 1_000_000
-# Up to here rows of a source that the driver has meet one small file in one task.
+# Up to this many source rows on the driver are merged with one small file in one task.
 AT_ONCE_ROWS = 10_000
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 
@@ -69,20 +71,35 @@ def merge(  # noqa: PLR0917 - called by one place
     *,
     grows: bool = False,
 ) -> dict[str, int]:
-    """Merge; the metrics, as the history has them. The table `grows` by columns of the source if that is wanted."""
+    """Run a merge and return the metrics of the history. With `grows`, the table gets the source's new columns."""
     check(clauses)
     with changing(spark, log) as change:
         if any(clause.action != "insert" for clause in clauses):
             change.refuse_if_append_only("MERGE")
         timer = Timer()
         if grows or read_conf(spark, AUTO_MERGE, "false") == "true":
-            _grow(change, source, clauses, alias)
-        with prepared(spark, source) as ready:
+            _grow_schema(change, source, clauses, alias)
+        with prepared_source(spark, source) as ready:
             return _Merge(change, ready, expression(on), clauses, alias, timer.ms()).run()
 
 
+@dataclass(frozen=True, slots=True)
+class _TouchedFiles:
+    """The candidates in which clauses act on rows, by their ordinals."""
+
+    changed: pa.Array  # the numbers of all rows that are updated or deleted
+    acted: Mapping[int, int]  # how many rows of a file these are
+    live: Mapping[int, int]  # how many rows a file had before
+    kept: list[int]  # the files that still have rows after the merge, in order
+
+    @property
+    def has_few_changes(self) -> bool:
+        """Whether so few rows change that the others are worth copying by Arrow."""
+        return LIVE_ROWS_PER_CHANGE * sum(self.acted.values()) <= sum(self.live.values())
+
+
 class _Merge:
-    """One merge, ending in a commit unless no clause acted."""
+    """One merge. It ends in a commit unless no clause acted."""
 
     def __init__(  # noqa: PLR0917 - called by one place
         self,
@@ -113,17 +130,17 @@ class _Merge:
             if metrics is not None:
                 return metrics
         rows = self._rows
-        # Where Spark writes files anew their rows meet a small source once more: cheaper than to keep new values.
+        # If Spark rewrites files, joining them with a small source again is cheaper than keeping the new values.
         by_vectors, small = self._change.deletion_vectors_wanted(), self._source.small
-        with_values = by_vectors or not small or candidates.are_worth_sifting()
-        found = rows.pairs(self._numbered(candidates), with_values=with_values)
+        with_values = by_vectors or not small or candidates.are_worth_arrow_rewrite()
+        acting = rows.pairs(self._numbered_rows(candidates), with_values=with_values)
         inserted = None
         if rows.inserting:
-            rows.inserted()  # refuses what does not resolve, before any job
+            rows.inserted()  # raises for unknown columns before any job
         if rows.updating and with_values:
-            found = found.persist()
+            acting = acting.persist()
         try:
-            numbers = found.select(
+            numbers = acting.select(
                 F.col(rows.row).alias("row"),
                 F.col(self._source.number).alias("source"),
                 F.col(rows.clause).alias("clause"),
@@ -134,12 +151,12 @@ class _Merge:
             if rows.inserting:
                 inserted = self._inserted(pairs)
             if by_vectors:
-                return self._by_vectors(candidates, found, pairs, inserted, scanned)
-            valued = found if with_values else None
+                return self._by_vectors(candidates, acting, pairs, inserted, scanned)
+            valued = acting if with_values else None
             return self._by_rewriting(candidates, valued, pairs, inserted, scanned)
         finally:
             if rows.updating and with_values:
-                found.unpersist()
+                acting.unpersist()
 
     # The only job
 
@@ -153,34 +170,34 @@ class _Merge:
         )
 
     def _at_once(self, candidates: Candidates) -> dict[str, int] | None:
-        """All rows of the file anew; None, and nothing done, where that is not what the merge comes to."""
-        seen = Observation()
+        """Write all rows of the file in one job; None, with nothing written, if rows match twice or none changes."""
+        observation = Observation()
         try:
-            added = self._change.write(self._rows.everything(self._numbered(candidates), seen))
+            added = self._change.write(self._rows.everything(self._numbered_rows(candidates), observation))
         except (Py4JError, PySparkException) as problem:
             if isinstance(problem, DeltaError) and not isinstance(problem, ConstraintViolated):
                 raise
-            return None  # perhaps by a row that is not inserted in the end
-        counted, old = self._counted(seen)
+            return None  # perhaps because of a row that would not be inserted
+        counted, old = self._counted(observation)
         live = self._change.live_rows(candidates.adds[0])
         acted = sum(counted[number] for number in (*self._rows.updating, *self._rows.deleting))
         if old != live or not acted:
-            self._change.undo()  # rows that match twice, or none that changes
+            self._change.undo()  # rows match twice, or none changes
             return None
         added = [add for add in added if self._change.live_rows(add)]
-        return self._commit(Marked.whole(candidates.adds), added, counted, live - acted, 0)
+        return self._commit(RowRemoval.whole(candidates.adds), added, counted, live - acted, 0)
 
     @staticmethod
-    def _counted(seen: Observation) -> tuple[dict[int, int], int]:
-        """How many rows each clause acted on, and how many rows of the table there were."""
-        told = dict(seen.get)
-        rows = int(told.pop(ROWS_SEEN))
-        return {int(name): int(count) for name, count in told.items()}, rows
+    def _counted(observation: Observation) -> tuple[dict[int, int], int]:
+        """How many rows each clause acted on, and how many rows the table had."""
+        counts = dict(observation.get)
+        rows = int(counts.pop(TARGET_ROWS))
+        return {int(name): int(count) for name, count in counts.items()}, rows
 
     # First job
 
     def _candidates(self) -> Candidates:
-        """The files that can have a match; all of them if rows without one count too, or one that is small."""
+        """The files that can have a match; all files if unmatched rows matter too, or if there is one small file."""
         snapshot = self._change.snapshot
         is_one = (
             self._source.at_hand
@@ -188,20 +205,20 @@ class _Merge:
             and snapshot.size_in_bytes <= AT_ONCE_BYTES
             and not snapshot.partition_columns
         )
-        condition = None if self._rows.by_source or is_one else self._of_the_target()
+        condition = None if self._rows.by_source or is_one else self._target_condition()
         return find_candidates(self._change, condition)
 
-    def _of_the_target(self) -> Condition | None:
-        """What the merge's condition asks of the table's columns alone."""
+    def _target_condition(self) -> Condition | None:
+        """The part of the merge's condition that uses the table's columns only."""
         target = empty_frame(self._spark, self._schema)
         if self._alias is not None:
             target = target.alias(self._alias)
-        own = target._jdf.queryExecution().analyzed().outputSet()
+        target_columns = target._jdf.queryExecution().analyzed().outputSet()
         joined = target.join(self._source.frame, self._on)._jdf.queryExecution().analyzed()
         texts = [
             conjunct.sql()
             for conjunct in _conjuncts(joined.condition().get())
-            if conjunct.references().subsetOf(own)
+            if conjunct.references().subsetOf(target_columns)
         ]
         if not texts:
             return None
@@ -209,10 +226,10 @@ class _Merge:
             return analyse(self._spark, self._schema, " AND ".join(texts), "MERGE", self._alias)
         except InvalidArgument:
             raise
-        except AnalysisException:  # Spark's own text of an expression is not always one that it can read
+        except AnalysisException:  # Spark can't always parse its own text of an expression
             return None
 
-    def _numbered(self, candidates: Candidates) -> DataFrame:
+    def _numbered_rows(self, candidates: Candidates) -> DataFrame:
         names = (quoted(field.name) for field in self._schema.fields)
         return candidates.frame().selectExpr(*names, f"{packed_text(FILE, ROW)} as {self._rows.row}")
 
@@ -229,13 +246,13 @@ class _Merge:
 
     @staticmethod
     def _is_plain_deletion(clause: Clause) -> bool:
-        # Deleted twice is deleted: which source row does it makes no difference.
+        # Which source row deletes a row makes no difference.
         return clause.action == "delete" and clause.condition is None
 
     # Second job
 
     def _inserted(self, pairs: Pairs) -> DataFrame | None:
-        """What comes of source rows that match none; None if all of them match."""
+        """The rows to insert for source rows without a match; None if every source row matches."""
         source, number = self._source.frame, self._source.number
         matched = pairs.matched_sources()
         if len(matched) == self._source.rows:
@@ -244,89 +261,120 @@ class _Merge:
             return self._rows.inserted()
         if len(matched) <= IN_PLAN:
             return self._rows.inserted(source.where(~F.col(number).isin(matched.to_pylist())))
-        seen = self._spark.createDataFrame(pa.table({number: matched}))
-        others = F.broadcast(seen) if len(matched) <= BROADCAST_ROWS else seen
-        return self._rows.inserted(source.join(others, number, "left_anti"))
+        matched_rows = self._spark.createDataFrame(pa.table({number: matched}))
+        matched_side = F.broadcast(matched_rows) if len(matched) <= BROADCAST_ROWS else matched_rows
+        return self._rows.inserted(source.join(matched_side, number, "left_anti"))
 
     def _by_vectors(
-        self, candidates: Candidates, found: DataFrame, pairs: Pairs, inserted: DataFrame | None, scanned: int
+        self,
+        candidates: Candidates,
+        acting: DataFrame,
+        pairs: Pairs,
+        inserted: DataFrame | None,
+        scanned: int,
     ) -> dict[str, int]:
         rows = self._rows
         updated, deleted = pairs.acting(rows.updating), pairs.acting(rows.deleting)
-        added = self._write(self._new_rows(found, pairs, inserted))
-        gone = pa.concat_arrays([updated, deleted])
+        added = self._write(self._new_rows(acting, pairs, inserted))
+        removed = pa.concat_arrays([updated, deleted])
         marked = self._change.mark(
-            candidates.adds, {ordinal: bitmap(each) for ordinal, each in grouped(gone)}
+            candidates.adds, {ordinal: bitmap(numbers) for ordinal, numbers in grouped(removed)}
         )
         return self._commit(marked, added, self._counts(pairs), 0, scanned)
 
     def _by_rewriting(
         self,
         candidates: Candidates,
-        found: DataFrame | None,
+        acting: DataFrame | None,
         pairs: Pairs,
         inserted: DataFrame | None,
         scanned: int,
     ) -> dict[str, int]:
-        rows = self._rows
-        deleted = {ordinal: len(gone) for ordinal, gone in grouped(pairs.acting(rows.deleting))}
-        changed = pairs.acting([*rows.updating, *rows.deleting])
-        acted = {ordinal: len(each) for ordinal, each in grouped(changed)}
-        live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in acted}
-        frames = [] if inserted is None else [rows.table_columns(inserted)]
-        kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
+        """Write the files that clauses touch anew, in the first of three ways that applies: the cheapest first."""
+        touched = self._touched_files(candidates, pairs)
+        insertions = [] if inserted is None else [self._rows.table_columns(inserted)]
         added = None
-        few = SIFTED_FROM * sum(acted.values()) <= sum(live.values())
-        if found is not None and few and candidates.are_worth_sifting():
-            gone = {ordinal: bitmap(each) for ordinal, each in grouped(changed)}
-            rest = [ordinal for ordinal in kept if acted[ordinal] < live[ordinal]]
-            added = self._change.sift([candidates.adds[each] for each in rest], [gone[each] for each in rest])
-            if added is not None:
-                added = [*added, *self._write(self._new_rows(found, pairs, inserted))]
+        if acting is not None and touched.has_few_changes and candidates.are_worth_arrow_rewrite():
+            copies = self._copy_by_arrow(candidates, touched)
+            if copies is not None:
+                added = [*copies, *self._write(self._new_rows(acting, pairs, inserted))]
         if self._source.small:
-            found = None
-        if added is None and kept and found is None and pairs.once:
-            added = self._met_again(candidates.only(kept), frames, sum(live[ordinal] for ordinal in kept))
+            acting = None
+        if added is None and touched.kept and acting is None and pairs.once:
+            live = sum(touched.live[ordinal] for ordinal in touched.kept)
+            added = self._rewrite_by_join(candidates.only(touched.kept), insertions, live)
         if added is None:
-            if kept:
-                found = found or rows.pairs(self._numbered(candidates), with_values=True)
-                frames.append(self._rewritten(candidates, kept, found, sum(acted.values())))
-            added = self._write(frames)
-        touched = [candidates.adds[ordinal] for ordinal in sorted(acted)]
-        copied = sum(live.values()) - sum(acted.values())
-        return self._commit(Marked.whole(touched), added, self._counts(pairs), copied, scanned)
+            added = self._rewrite_by_pairs(candidates, touched, acting, insertions)
+        replaced = [candidates.adds[ordinal] for ordinal in sorted(touched.acted)]
+        copied = sum(touched.live.values()) - sum(touched.acted.values())
+        return self._commit(RowRemoval.whole(replaced), added, self._counts(pairs), copied, scanned)
 
-    def _new_rows(self, found: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
-        """What is inserted, and the rows that are updated with their new values."""
+    def _touched_files(self, candidates: Candidates, pairs: Pairs) -> _TouchedFiles:
+        rows = self._rows
+        changed = pairs.acting([*rows.updating, *rows.deleting])
+        acted = {ordinal: len(numbers) for ordinal, numbers in grouped(changed)}
+        deleted = {ordinal: len(numbers) for ordinal, numbers in grouped(pairs.acting(rows.deleting))}
+        live = {ordinal: self._change.live_rows(candidates.adds[ordinal]) for ordinal in acted}
+        kept = sorted(ordinal for ordinal in acted if deleted.get(ordinal, 0) < live[ordinal])
+        return _TouchedFiles(changed, acted, live, kept)
+
+    def _copy_by_arrow(self, candidates: Candidates, touched: _TouchedFiles) -> list[Add] | None:
+        """New files with the rows that stay as they are; None, and nothing written, if Arrow can't write them."""
+        rows = {ordinal: bitmap(numbers) for ordinal, numbers in grouped(touched.changed)}
+        partial = [ordinal for ordinal in touched.kept if touched.acted[ordinal] < touched.live[ordinal]]
+        return self._change.rewrite_without(
+            [candidates.adds[ordinal] for ordinal in partial], [rows[ordinal] for ordinal in partial]
+        )
+
+    def _rewrite_by_pairs(
+        self,
+        candidates: Candidates,
+        touched: _TouchedFiles,
+        acting: DataFrame | None,
+        insertions: Sequence[DataFrame],
+    ) -> list[Add]:
+        """Let Spark write all rows that the touched files have after the merge, by a join with the pairs."""
+        frames = list(insertions)
+        if touched.kept:
+            if acting is None:
+                acting = self._rows.pairs(self._numbered_rows(candidates), with_values=True)
+            rows = sum(touched.acted.values())
+            frames.append(self._rewritten(candidates, touched.kept, acting, rows))
+        return self._write(frames)
+
+    def _new_rows(self, acting: DataFrame, pairs: Pairs, inserted: DataFrame | None) -> list[DataFrame]:
+        """The rows to insert, and the updated rows with their new values."""
         rows = self._rows
         frames = [] if inserted is None else [rows.table_columns(inserted)]
         if len(pairs.acting(rows.updating)):
-            frames.append(rows.table_columns(found.where(F.col(rows.clause).isin(rows.updating))))
+            frames.append(rows.table_columns(acting.where(F.col(rows.clause).isin(rows.updating))))
         return frames
 
-    def _met_again(self, touched: Candidates, frames: Sequence[DataFrame], live: int) -> list[Add] | None:
-        """Written by a join of these files with the source; None, and nothing written, if rows match twice."""
-        seen = Observation()
-        added = self._write([*frames, self._rows.stayed(self._numbered(touched), seen)])
-        if self._counted(seen)[1] == live:
+    def _rewrite_by_join(
+        self, touched: Candidates, frames: Sequence[DataFrame], live: int
+    ) -> list[Add] | None:
+        """Rewrite these files by a join with the source; None, with nothing written, if rows match twice."""
+        observation = Observation()
+        added = self._write([*frames, self._rows.remaining(self._numbered_rows(touched), observation)])
+        if self._counted(observation)[1] == live:
             return added
         self._change.undo()
         return None
 
-    def _rewritten(self, candidates: Candidates, kept: list[int], found: DataFrame, acted: int) -> DataFrame:
-        """All rows of these files: updated where a clause says so, without the deleted ones."""
+    def _rewritten(self, candidates: Candidates, kept: list[int], acting: DataFrame, acted: int) -> DataFrame:
+        """All rows of these files after the merge: updated where a clause acts, without the deleted ones."""
         touched = candidates.only(kept)
         ordinal = F.col(FILE)
         if touched is not candidates:
-            # `found` knows the files by their old ordinals.
+            # `acting` knows the files by their old ordinals.
             ordinal = F.element_at(F.lit(kept), ordinal.cast("int") + 1)
         rows = self._rows
         old = rows.target_frame(touched.frame(), packed(ordinal, F.col(ROW)))
-        changed = found.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
+        changed = acting.where(F.col(rows.clause).isNotNull()).drop(self._source.number)
         if not rows.updating:
-            stays = old.join(self._small(changed, acted), rows.row, "left_anti")
+            stays = old.join(self._broadcast_if_small(changed, acted), rows.row, "left_anti")
             return stays.select(*(rows.kept(field, F.col).alias(field.name) for field in self._goal.fields))
-        joined = old.join(self._small(changed, acted), rows.row, "left")
+        joined = old.join(self._broadcast_if_small(changed, acted), rows.row, "left")
         clause = F.col(rows.clause)
         stays = joined.where(clause.isNull() | clause.isin(rows.updating))
         return stays.select(
@@ -338,7 +386,7 @@ class _Merge:
             )
         )
 
-    def _small(self, changed: DataFrame, rows: int) -> DataFrame:
+    def _broadcast_if_small(self, changed: DataFrame, rows: int) -> DataFrame:
         return F.broadcast(changed) if rows <= BROADCAST_ROWS else changed
 
     def _write(self, frames: Sequence[DataFrame]) -> list[Add]:
@@ -353,9 +401,9 @@ class _Merge:
         }
 
     def _commit(
-        self, gone: Marked, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
+        self, removal: RowRemoval, added: list[Add], counts: Mapping[int, int], copied: int, scanned: int
     ) -> dict[str, int]:
-        if not gone.removes and not added and self._change.metadata is None:
+        if not removal.removes and not added and self._change.metadata is None:
             self._change.undo()
             return {}
 
@@ -380,25 +428,25 @@ class _Merge:
             "numTargetRowsCopied": copied,
             "numOutputRows": output,
             "numTargetFilesAdded": len(added),
-            "numTargetFilesRemoved": gone.whole_files,
+            "numTargetFilesRemoved": removal.whole_files,
             "numTargetBytesAdded": total(added),
-            "numTargetBytesRemoved": total(gone.removes) - total(gone.adds),
-            "numTargetDeletionVectorsAdded": gone.vectors_added,
-            "numTargetDeletionVectorsRemoved": gone.vectors_removed,
-            "numTargetDeletionVectorsUpdated": gone.vectors_updated,
+            "numTargetBytesRemoved": total(removal.removes) - total(removal.adds),
+            "numTargetDeletionVectorsAdded": removal.vectors_added,
+            "numTargetDeletionVectorsRemoved": removal.vectors_removed,
+            "numTargetDeletionVectorsUpdated": removal.vectors_updated,
             "materializeSourceTimeMs": self._prepared_ms,
             "scanTimeMs": scanned,
             "rewriteTimeMs": self._timer.ms(),
             "executionTimeMs": self._change.elapsed_ms(),
         }
-        actions: list[Add | Remove] = [*gone.removes, *gone.adds, *added]
+        actions: list[Add | Remove] = [*removal.removes, *removal.adds, *added]
         self._change.commit(actions, "MERGE", parameters(self._on, self._clauses), metrics)
         return metrics
 
 
-def _grow(change: Change, source: DataFrame, clauses: Sequence[Clause], alias: str | None) -> None:
+def _grow_schema(change: Change, source: DataFrame, clauses: Sequence[Clause], alias: str | None) -> None:
     metadata = change.snapshot.metadata
-    goal = grown(change.snapshot.schema, source.schema, clauses, alias)
+    goal = grown_schema(change.snapshot.schema, source.schema, clauses, alias)
     if goal != change.snapshot.schema:
         change.redefine(replace(metadata, schema_string=schemas.to_json(goal)))
 

@@ -1,4 +1,4 @@
-"""The WHEN clauses of a merge, and the pairs of rows that they act on."""
+"""The WHEN clauses of a merge, and the pairs of rows on which they act."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MATCHED, NOT_MATCHED, BY_SOURCE = "matched", "not matched", "not matched by sour
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One WHEN clause. `assigned` None stands for `*`, and for nothing in a deletion."""
+    """One WHEN clause. If `assigned` is None, it stands for `*`; a deletion assigns nothing."""
 
     when: str
     action: str  # update, delete, insert
@@ -31,25 +31,25 @@ class Clause:
 
     @property
     def predicate(self) -> Column:
-        """When it acts."""
+        """The condition as a Column that is never null."""
         return F.lit(True) if self.condition is None else F.coalesce(expression(self.condition), F.lit(False))
 
     def describe(self) -> dict[str, str]:
-        """For the history."""
-        told = {"actionType": self.action}
+        """The clause as the history has it."""
+        description = {"actionType": self.action}
         if self.condition is not None:
-            told["predicate"] = text_of(self.condition)
-        return told
+            description["predicate"] = text_of(self.condition)
+        return description
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What the first job found: for each pair that a clause acts on, and each match, its numbers."""
+    """The result of the first job: the numbers of each match and of each pair on which a clause acts."""
 
     table: pa.Table  # row, source, clause
 
     def acting(self, clauses: Sequence[int]) -> pa.Array:
-        """The rows of the table on which one of these clauses acts, each once."""
+        """The table's rows on which one of these clauses acts, without duplicates."""
         if not clauses:
             return pa.array([], pa.int64())
         chosen = pc.is_in(self.table["clause"], value_set=pa.array(clauses, pa.int32()))
@@ -63,7 +63,7 @@ class Pairs:
 
     @property
     def once(self) -> bool:
-        """Whether no row of the table is in more than one of them."""
+        """Whether no row of the table is in more than one pair."""
         return len(pc.unique(self.table["row"])) == len(self.table)
 
     def matched_sources(self) -> pa.Array:
@@ -72,14 +72,14 @@ class Pairs:
 
 
 def check(clauses: Sequence[Clause]) -> None:
-    """Refuse clauses that make no merge."""
+    """Raise InvalidArgument if the clauses make no valid merge."""
     if not clauses:
         raise InvalidArgument(
             "a merge without clauses does nothing", "Add at least one when...() before execute()."
         )
     for when in (MATCHED, NOT_MATCHED, BY_SOURCE):
         of_kind = [clause for clause in clauses if clause.when == when]
-        if any(each.condition is None for each in of_kind[:-1]):
+        if any(earlier.condition is None for earlier in of_kind[:-1]):
             raise InvalidArgument(
                 f"a clause for rows that are {when} follows one without a condition, and could never act",
                 "Leave out the condition of the last clause of each kind only.",
@@ -87,19 +87,19 @@ def check(clauses: Sequence[Clause]) -> None:
 
 
 def numbers_of(clauses: Sequence[Clause], when: str) -> list[int]:
-    """The places of the clauses of a kind."""
+    """The positions of the clauses of a kind."""
     return [number for number, clause in enumerate(clauses) if clause.when == when]
 
 
 def parameters(on: Column, clauses: Sequence[Clause]) -> dict[str, str]:
-    """What the history tells of a merge."""
+    """The operation parameters of a merge, as the history has them."""
 
-    def told(when: str) -> str:
+    def of_kind(when: str) -> str:
         return dump([clause.describe() for clause in clauses if clause.when == when]).decode()
 
     return {
         "predicate": dump([text_of(on)]).decode(),
-        "matchedPredicates": told(MATCHED),
-        "notMatchedPredicates": told(NOT_MATCHED),
-        "notMatchedBySourcePredicates": told(BY_SOURCE),
+        "matchedPredicates": of_kind(MATCHED),
+        "notMatchedPredicates": of_kind(NOT_MATCHED),
+        "notMatchedBySourcePredicates": of_kind(BY_SOURCE),
     }

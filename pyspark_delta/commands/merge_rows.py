@@ -1,4 +1,4 @@
-"""What the clauses of a merge make of the rows of a table and of a source, as frames; no job is run here."""
+"""Build the frames of a merge: what its clauses make of the rows of the table and of the source. No job runs here."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pyspark_delta.scan import FILE, ROW
 from pyspark_delta.schema import find
 from pyspark_delta.sql_text import type_text
 
-__all__ = ["ROWS_SEEN", "MergedRows"]
+__all__ = ["TARGET_ROWS", "MergedRows"]
 
-# What an observation of all rows calls the number of the table's rows that it saw.
-ROWS_SEEN = "rows"
+# The name under which an observation has the number of the table's rows.
+TARGET_ROWS = "rows"
 
 
 class MergedRows:
-    """The frames of one merge. `row`, `clause` and `value_name` are columns that they have beside the users'."""
+    """The frames of one merge. `row`, `clause` and `value_name` are columns that they have beside the user's."""
 
     def __init__(  # noqa: PLR0917 - called by one place
         self,
@@ -39,8 +39,8 @@ class MergedRows:
         alias: str | None,
     ) -> None:
         self._spark = spark
-        self._schema = schema  # that conditions and values can name
-        self._goal = goal  # that the rows have after the merge, where it grows
+        self._schema = schema  # whose columns conditions and values can name
+        self._goal = goal  # the schema after the merge
         self._grows = goal != schema
         self._source = source
         self._on = on
@@ -55,16 +55,17 @@ class MergedRows:
         self.row, self.clause, self._insertion = fresh_names(self._taken, "row", "clause", "insertion")
 
     def pairs(self, target: DataFrame, *, with_values: bool) -> DataFrame:
-        """Each match, and each row of the table that a clause acts on, with the numbers of row, source row and clause;
-        and on demand new values where it is updated. The frame has the table's columns and `row`.
+        """Every match, and every row of the table on which a clause acts: numbers of row, source row and clause.
+
+        With `with_values` also the new values of updated rows. `target` has the table's columns and `row`.
         """
-        target = self._called(target)
+        target = self._with_alias(target)
         joined = target.join(self._source.side(), self._on, "left" if self.by_source else "inner")
         is_match = F.col(self._source.number).isNotNull()
         numbered = joined.select("*", self._acting(is_match, F.lit(None).cast("int")).alias(self.clause))
         _refuse_chance(numbered)
         acts = F.col(self.clause).isNotNull()
-        # A match that no clause acts on still keeps its source row from being inserted.
+        # A match without a clause still prevents the insertion of its source row.
         numbered = numbered.where(acts | is_match if self.inserting else acts)
         keys = [F.col(name) for name in (self.row, self._source.number, self.clause)]
         if not (self.updating and with_values):
@@ -72,9 +73,9 @@ class MergedRows:
         return self._with_values(numbered, keys, self._updates(target), self.clause, "value")
 
     def inserted(self, unmatched: DataFrame | None = None) -> DataFrame:
-        """What is inserted of these rows of the source, by default of all, with their numbers.
+        """The rows to insert for these source rows, by default for all, with the numbers of the source rows.
 
-        What matches is left out before values are computed: they may fail where they are not wanted.
+        Pass only source rows without a match: computing the values of the others may fail.
         """
         source = self._source.frame if unmatched is None else unmatched
         source = source.select("*", self._insertions().alias(self.clause))
@@ -83,25 +84,27 @@ class MergedRows:
         keys = [F.col(self._source.number), F.col(self.clause)]
         return self._with_values(source, keys, self._inserts(), self.clause, "value")
 
-    def everything(self, target: DataFrame, seen: Observation) -> DataFrame:
-        """The table's rows as they are after the merge, if no row matches twice: `seen` learns how many rows of the
-        table there were (as often as they match), and how many each clause acts on, by its number as text.
+    def everything(self, target: DataFrame, observation: Observation) -> DataFrame:
+        """All rows of the table after the merge, if no row matches twice.
+
+        `observation` receives how many rows the table had, counted as often as they match. It also receives how many
+        rows each clause acts on, under the clause's number as text.
         """
-        target = self._called(target)
+        target = self._with_alias(target)
         source = self._source.frame.coalesce(1).hint("shuffle_hash")
         if self.inserting:
-            # Computed for source rows that match too: whether what fails here fails is for another way to say.
+            # This computes values for matching source rows too. If one fails, the two-job merge decides.
             source = self._with_insertions(source)
         joined = target.coalesce(1).join(source, self._on, "full" if self.inserting else "left")
-        return self._after(joined, target, seen, self.inserting)
+        return self._rows_after(joined, target, observation, self.inserting)
 
-    def stayed(self, target: DataFrame, seen: Observation) -> DataFrame:
-        """The same without what is inserted."""
-        target = self._called(target)
-        return self._after(target.join(self._source.side(), self._on, "left"), target, seen, [])
+    def remaining(self, target: DataFrame, observation: Observation) -> DataFrame:
+        """As `everything`, without inserted rows."""
+        target = self._with_alias(target)
+        return self._rows_after(target.join(self._source.side(), self._on, "left"), target, observation, [])
 
     def table_columns(self, frame: DataFrame) -> DataFrame:
-        """The new values of a frame under the names of the table."""
+        """The new values of a frame under the table's column names."""
         return frame.select(
             *(
                 F.col(self.value_name(index)).alias(field.name)
@@ -110,7 +113,7 @@ class MergedRows:
         )
 
     def kept(self, field: StructField, column: Callable[[str], Column]) -> Column:
-        """The value of a column for rows that stay as they are, given the columns of the table as it was."""
+        """The value of a column for rows that no clause changes, given the columns of the old table."""
         known = find(self._schema, field.name) if self._grows else field
         if known is None:
             return F.lit(None).cast(field.dataType)
@@ -118,15 +121,15 @@ class MergedRows:
         return fit(value, known.dataType, field.dataType, field.name, [], grows=self._grows)
 
     def value_name(self, index: int) -> str:
-        """The column that has the new values for a column of the table."""
+        """The column that holds the new value of the table's column at this index."""
         return self._name("value", index)
 
     def target_frame(self, frame: DataFrame, row: Column) -> DataFrame:
-        """The table's columns of a frame, and the number of a row."""
+        """The table's columns of a frame, with the row number."""
         return frame.select(*columns_of(self._schema), row.alias(self.row))
 
-    def _after(
-        self, joined: DataFrame, target: DataFrame, seen: Observation, inserting: Sequence[int]
+    def _rows_after(
+        self, joined: DataFrame, target: DataFrame, observation: Observation, inserting: Sequence[int]
     ) -> DataFrame:
         chosen = self._acting(F.expr(f"{self._source.number} is not null"), F.expr("cast(null as int)"))
         if inserting:
@@ -143,8 +146,10 @@ class MergedRows:
         if inserting:
             for index, branches in enumerate(new):
                 branches[self._is(*inserting)] = F.col(self._name("insert", index))
-        counts = [F.expr(f"count_if({self._is(each)}) as `{each}`") for each in range(len(self._clauses))]
-        frame = frame.observe(seen, F.expr(f"count({self.row}) as {ROWS_SEEN}"), *counts)
+        counts = [
+            F.expr(f"count_if({self._is(number)}) as `{number}`") for number in range(len(self._clauses))
+        ]
+        frame = frame.observe(observation, F.expr(f"count({self.row}) as {TARGET_ROWS}"), *counts)
         if self.deleting or inserting:
             stays = f"({self.clause} is null and {self.row} is not null)"
             frame = frame.where(" or ".join([stays, *map(self._is, [*self.updating, *inserting])]))
@@ -156,7 +161,7 @@ class MergedRows:
         )
 
     def _plain_updates(self) -> list[dict[str, Column]]:
-        """For each column of the table what clauses assign to it, by the condition of the clause."""
+        """For each column of the table, the values that clauses assign, by the SQL condition that the clause acts."""
         new: list[dict[str, Column]] = [{} for _ in self._goal.fields]
         for number in self.updating:
             tree = self._tree(self._clauses[number])
@@ -166,7 +171,7 @@ class MergedRows:
         return new
 
     def _with_insertions(self, source: DataFrame) -> DataFrame:
-        """The source, the clause that inserts a row if it matches none, and what would be inserted."""
+        """The source with two additions: the clause that would insert a row, and the values to insert."""
         if self._is_plain() and not self._is_conditional(self.inserting):
             (number,) = self.inserting
             tree = self._tree(self._clauses[number])
@@ -183,11 +188,11 @@ class MergedRows:
         return self._with_values(source, [F.col("*")], self._inserts(), self._insertion, "insert")
 
     def _plain_value(self, number: int, value: Column | Tree, field: StructField) -> Column:
-        """What a clause gives a column, in the column's type."""
+        """The value that a clause assigns, cast to the column's type."""
         assert isinstance(value, Column)  # noqa: S101 - no type that is plain has fields
         if self._clauses[number].assigned is None:
-            given = find(self._source.frame.schema, field.name)
-            if given is not None and given.dataType == field.dataType:
+            source_field = find(self._source.frame.schema, field.name)
+            if source_field is not None and source_field.dataType == field.dataType:
                 return value
         return value.cast(type_text(field.dataType))
 
@@ -195,17 +200,17 @@ class MergedRows:
         return any(self._clauses[number].condition is not None for number in clauses)
 
     def _is(self, *clauses: int) -> str:
-        """That one of these clauses acts on a row."""
+        """The SQL condition that one of these clauses acts on a row."""
         return f"{self.clause} in ({', '.join(map(str, clauses))})"
 
-    def _called(self, target: DataFrame) -> DataFrame:
+    def _with_alias(self, target: DataFrame) -> DataFrame:
         return target if self._alias is None else target.alias(self._alias)
 
     def _name(self, stem: str, index: int) -> str:
         return fresh_names(self._taken, f"{stem}_{index}")[0]
 
     def _acting(self, is_match: Column, chosen: Column) -> Column:
-        """The first clause that applies to a row of the table, matched or not."""
+        """The number of the first clause that applies to a row of the table, matched or not."""
         for clause in reversed([*self.matched, *self.by_source]):
             applies = is_match if clause in self.matched else ~is_match
             if self._is_conditional([clause]):
@@ -214,7 +219,7 @@ class MergedRows:
         return chosen
 
     def _insertions(self) -> Column:
-        """The first clause that inserts a row of the source, if it matches none."""
+        """The number of the first clause that would insert a source row."""
         chosen = F.lit(None).cast("int")
         for clause in reversed(self.inserting):
             chosen = F.when(self._clauses[clause].predicate, F.lit(clause)).otherwise(chosen)
@@ -253,13 +258,13 @@ class MergedRows:
             return {field.name: self._source.column(field.name) for field in self._goal.fields}
         tree: Tree = {}
         for field in self._goal.fields:
-            given = find(self._source.frame.schema, field.name)
-            if given is not None:
-                value = self._source.column(given.name)
+            source_field = find(self._source.frame.schema, field.name)
+            if source_field is not None:
+                value = self._source.column(source_field.name)
                 tree[field.name] = (
                     value
                     if kept is None
-                    else overlaid(value, given.dataType, kept[field.name], field.dataType)
+                    else overlaid(value, source_field.dataType, kept[field.name], field.dataType)
                 )
         return tree
 
@@ -271,7 +276,7 @@ class MergedRows:
         clause: str,
         stem: str,
     ) -> DataFrame:
-        """The keys, and the values of several clauses brought together into one column for each of the table's."""
+        """The keys, and one column for each column of the table: the value by the clause that acts on the row."""
         if self._is_plain():
             chosen = self._chosen(values, clause)
             return frame.select(
@@ -281,7 +286,7 @@ class MergedRows:
             number: fresh_names(self._taken, *(f"{stem}_{number}_{index}" for index in range(len(columns))))
             for number, columns in values.items()
         }
-        # The user's expressions under the user's settings, for rows of their clause alone; then casts that fail.
+        # The user's expressions run under the user's settings, for rows of their clause only; then casts run strictly.
         wide = frame.select(
             *keys,
             *(
@@ -313,7 +318,7 @@ class MergedRows:
         return not self._grows and is_plain(self._spark, self._goal)
 
     def _chosen(self, values: Mapping[int, Sequence[Column]], clause: str) -> list[Column]:
-        """For each column of the table the value by the clause that acts, null where none does."""
+        """For each column of the table, the value by the clause that acts; null if none acts."""
         chosen = []
         for index, wanted in enumerate(self._goal.fields):
             value = F.lit(None).cast(wanted.dataType)
@@ -333,7 +338,7 @@ def _case(branches: Mapping[str, Column], otherwise: Column) -> Column:
 
 
 def _refuse_chance(frame: DataFrame) -> None:
-    """Refuse conditions of clauses, which are the frame's last column, that do not always give the same answer."""
+    """Raise if the condition of a clause, the frame's last column, is not deterministic."""
     chosen = frame._jdf.queryExecution().analyzed().projectList().last()
     if not chosen.deterministic():
         raise InvalidArgument(

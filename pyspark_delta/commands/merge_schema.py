@@ -1,4 +1,4 @@
-"""The schema that a merge leaves: where it may grow, by the source's columns that a clause assigns to."""
+"""The schema after a merge with schema evolution, and values that fit it."""
 
 from __future__ import annotations
 
@@ -13,31 +13,33 @@ from pyspark_delta.commands.merge_clauses import BY_SOURCE, Clause
 from pyspark_delta.schema import find
 from pyspark_delta.schema_enforcement import merged
 
-__all__ = ["grown", "overlaid"]
+__all__ = ["grown_schema", "overlaid"]
 
 
-def grown(schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None) -> StructType:
-    """The table's schema with the columns and fields of the source that clauses assign to, `*` to all of them."""
+def grown_schema(
+    schema: StructType, source: StructType, clauses: Sequence[Clause], alias: str | None
+) -> StructType:
+    """The table's schema with the source's columns and fields that clauses assign; `*` assigns all."""
     paths: set[tuple[str, ...]] = set()
     for clause in clauses:
         if clause.when == BY_SOURCE or clause.action == "delete":
             continue
         if clause.assigned is None:
             return merged(schema, source)
-        paths |= {_below(parse_name(name.lower()), schema, alias) for name in clause.assigned}
-    return merged(schema, _only(source, paths))
+        paths |= {_without_alias(parse_name(name.lower()), schema, alias) for name in clause.assigned}
+    return merged(schema, _only_fields(source, paths))
 
 
-def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> Column:
-    """A value of the source on top of one that a row has: fields that the source does not know stay as they are.
+def overlaid(value: Column, source_type: DataType, kept: Column, wanted: DataType) -> Column:
+    """A struct of the source laid over that of a row: fields that the source lacks keep their values.
 
-    So a struct of the row is a struct still where the source has null for it, unless the source knows all its fields.
+    If the source's struct is null, the result is null only if the source has all fields, or the row's struct is null.
     """
-    if given == wanted or not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+    if source_type == wanted or not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return value
     parts = []
     for field in wanted.fields:
-        source = find(given, field.name)
+        source = find(source_type, field.name)
         old = kept.getField(field.name)
         new = (
             old
@@ -46,32 +48,34 @@ def overlaid(value: Column, given: DataType, kept: Column, wanted: DataType) -> 
         )
         parts.append(new.alias(field.name))
     stays = value.isNotNull()
-    if _lacks(given, wanted):
+    if _lacks_fields(source_type, wanted):
         stays |= kept.isNotNull()
     return F.when(stays, F.struct(*parts))
 
 
-def _lacks(given: DataType, wanted: DataType) -> bool:
-    """Whether a struct has fields, at any depth, that another one does not know."""
-    if not (isinstance(given, StructType) and isinstance(wanted, StructType)):
+def _lacks_fields(source_type: DataType, wanted: DataType) -> bool:
+    """Whether the source's struct lacks a field of the wanted one, at any depth."""
+    if not (isinstance(source_type, StructType) and isinstance(wanted, StructType)):
         return False
-    known = ((find(given, field.name), field) for field in wanted.fields)
-    return any(source is None or _lacks(source.dataType, field.dataType) for source, field in known)
+    known = ((find(source_type, field.name), field) for field in wanted.fields)
+    return any(source is None or _lacks_fields(source.dataType, field.dataType) for source, field in known)
 
 
-def _below(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
-    """A path without the name that the merge gives to the table."""
+def _without_alias(path: tuple[str, ...], schema: StructType, alias: str | None) -> tuple[str, ...]:
+    """A path without the alias of the table."""
     is_alias = alias is not None and len(path) > 1 and path[0] == alias.lower()
     return path[1:] if is_alias and find(schema, path[0]) is None else path
 
 
-def _only(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
-    """The fields that are named, or have one below them that is."""
+def _only_fields(struct: StructType, paths: set[tuple[str, ...]]) -> StructType:
+    """The schema's fields that a path names, or that contain such a field."""
     kept = []
     for field in struct.fields:
         below = {path[1:] for path in paths if path[0] == field.name.lower()}
         if () in below:
             kept.append(field)
         elif below and isinstance(field.dataType, StructType):
-            kept.append(StructField(field.name, _only(field.dataType, below), field.nullable, field.metadata))
+            kept.append(
+                StructField(field.name, _only_fields(field.dataType, below), field.nullable, field.metadata)
+            )
     return StructType(kept)

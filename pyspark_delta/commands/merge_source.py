@@ -1,4 +1,4 @@
-"""The source of a merge: read once, its rows numbered, and small ones sent to every executor."""
+"""The source of a merge: evaluated once, with numbered rows, and broadcast if it is small."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark_delta.commands.conditions import quoted, read_conf
 from pyspark_delta.commands.values import fresh_names
 
-__all__ = ["Source", "prepared"]
+__all__ = ["Source", "prepared_source"]
 
-# Up to this size a source is broadcast: many times Spark's own limit, because the other side is a whole table.
+# A source up to this size is broadcast. Spark's own limit is far lower, but here the other side is a whole table.
 BROADCAST_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source with a column that numbers its rows, the same in every job."""
+    """The source with a column that numbers its rows, equal in every job."""
 
     frame: DataFrame
     number: str
@@ -30,7 +30,7 @@ class Source:
     at_hand: bool = False  # whether the driver has the rows already
 
     def column(self, name: str) -> Column:
-        """A column of the source, whatever other frames have."""
+        """A column of the source, even if other frames have one of the same name."""
         return self.frame[quoted(name)]
 
     def side(self) -> DataFrame:
@@ -39,8 +39,8 @@ class Source:
 
 
 @contextmanager
-def prepared(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
-    """The source, kept for as long as the merge needs it: nothing it is made of is evaluated twice."""
+def prepared_source(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
+    """The source, kept in memory or on disk for as long as the merge needs it, so that it is evaluated once."""
     (number,) = fresh_names(frame.columns, "source_row")
     columns = tuple(frame.columns)
     numbered = frame.selectExpr("*", f"monotonically_increasing_id() as {number}")
@@ -59,7 +59,7 @@ def prepared(spark: SparkSession, frame: DataFrame) -> Iterator[Source]:
 
 
 def _rows_at_hand(frame: DataFrame) -> int | None:
-    """How many rows there are, if the driver has them all already; evaluating them again then gives the same."""
+    """The number of rows, if the driver has all of them, so that evaluating them again gives the same; else None."""
     plan = frame._jdf.queryExecution().optimizedPlan()
     if plan.getClass().getSimpleName() != "LocalRelation":
         return None

@@ -1,4 +1,4 @@
-"""OPTIMIZE: small files, and files with many deleted rows, become larger ones; the rows stay."""
+"""OPTIMIZE: combine small files, and rewrite files with many deleted rows. The table's rows do not change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark_delta.commands.command_context import Change, changing, now_ms
 from pyspark_delta.commands.conditions import analyse, read_conf
 from pyspark_delta.commands.file_candidates import find_candidates, whole_files
-from pyspark_delta.commands.rewrite import answer, by_partition, packed_bins, publish, rewrite
+from pyspark_delta.commands.rewrite import group_by_partition, pack_bins, publish, result_frame, rewrite
 from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.log.actions import Add, dump
 from pyspark_delta.log.delta_log import DeltaLog
@@ -24,7 +24,7 @@ _MAX_DELETED = 0.05
 
 
 def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = None) -> DataFrame:
-    """Compact the files of the partitions that the filter picks; one row with metrics."""
+    """Compact the files of the partitions that the filter picks; return one row with metrics."""
     started = now_ms()
     with changing(spark, log) as change:
         chosen = chosen_files(change, partition_filter)
@@ -32,12 +32,12 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
         smallest = int(read_conf(spark, _MIN_SIZE, str(limit)) or limit)
         bins = [
             files
-            for group in by_partition([add for add in chosen if _wants(change, add, smallest)])
-            for files in packed_bins(group, limit)
+            for group in group_by_partition([add for add in chosen if _wants(change, add, smallest)])
+            for files in pack_bins(group, limit)
             if len(files) > 1 or _mostly_deleted(change, files[0])
         ]
         if not bins:
-            return answer(change, bins=bins, added=[], considered=len(chosen), started_ms=started)
+            return result_frame(change, bins=bins, added=[], considered=len(chosen), started_ms=started)
         old = [add for files in bins for add in files]
         change.transaction.read_files(old)
         added = rewrite(change, bins)
@@ -48,11 +48,11 @@ def optimize(spark: SparkSession, log: DeltaLog, partition_filter: str | None = 
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        return answer(change, bins=bins, added=added, considered=len(chosen), started_ms=started)
+        return result_frame(change, bins=bins, added=added, considered=len(chosen), started_ms=started)
 
 
 def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:
-    """The files of the partitions that a filter picks; refuses one that asks for more than partitions."""
+    """The files of the partitions that a filter picks; refuses a filter on other columns."""
     snapshot = change.snapshot
     if partition_filter is None:
         return snapshot.files().adds()
@@ -65,21 +65,21 @@ def chosen_files(change: Change, partition_filter: str | None) -> Sequence[Add]:
         )
     if condition.constant is not None:
         return snapshot.files().adds() if condition.constant else []
-    found = whole_files(change, condition, find_candidates(change, condition, reading=False))
-    return found or []
+    files = whole_files(change, condition, find_candidates(change, condition, reading=False))
+    return files or []
 
 
 def target_size(change: Change) -> int:
-    """How large files are to become."""
-    asked = read_conf(change.spark, _MAX_SIZE)
-    if asked is not None:
-        return int(asked)
+    """The size in bytes that new files should have."""
+    setting = read_conf(change.spark, _MAX_SIZE)
+    if setting is not None:
+        return int(setting)
     wanted = change.snapshot.properties.get("delta.targetFileSize")
     return _DEFAULT_SIZE if wanted is None else size_of(wanted)
 
 
 def size_of(text: str) -> int:
-    """A number of bytes, as `128mb` or `1g`."""
+    """The number of bytes in a text such as `128mb` or `1g`."""
     units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
     folded = text.strip().lower().removesuffix("b")
     number, unit = (folded[:-1], units[folded[-1]]) if folded[-1:] in units else (folded, 1)

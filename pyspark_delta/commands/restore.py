@@ -1,4 +1,4 @@
-"""RESTORE: files, schema and properties of an older version become the newest version."""
+"""RESTORE: make the files, schema and properties of an older version the newest version."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANSWER = StructType(
 def restore(
     spark: SparkSession, log: DeltaLog, *, version: int | None = None, timestamp: str | None = None
 ) -> DataFrame:
-    """Restore a version, or what was there at a time; one row with numbers."""
+    """Restore a version, or the version at a time; return one row of numbers."""
     with changing(spark, log) as change:
         current = change.snapshot
         wanted = log.snapshot(version=version, timestamp=timestamp)
@@ -49,45 +49,53 @@ def restore(
             )
         now_files = dict(zip(keys(current.files().arrow()), range(current.num_files), strict=True))
         then_files = dict(zip(keys(wanted.files().arrow()), range(wanted.num_files), strict=True))
-        back = wanted.files().take([at for key, at in then_files.items() if key not in now_files]).adds()
-        gone = current.files().take([at for key, at in now_files.items() if key not in then_files]).adds()
-        if gone:
+        restored = (
+            wanted.files()
+            .take([position for key, position in then_files.items() if key not in now_files])
+            .adds()
+        )
+        removed = (
+            current.files()
+            .take([position for key, position in now_files.items() if key not in then_files])
+            .adds()
+        )
+        if removed:
             change.refuse_if_append_only("RESTORE")
-        _refuse_missing(spark, wanted, back)
+        _refuse_missing(spark, wanted, restored)
         now = now_ms()
-        actions: list[Action] = [replace(add, data_change=True) for add in back]
-        actions += [add.remove(now) for add in gone]
-        protocol = _at_least(current.protocol, wanted.protocol)
+        actions: list[Action] = [replace(add, data_change=True) for add in restored]
+        actions += [add.remove(now) for add in removed]
+        protocol = _protocol_for_both(current.protocol, wanted.protocol)
         if protocol != current.protocol:
             change.transaction.update_protocol(protocol)
         if wanted.metadata != current.metadata:
             change.transaction.update_metadata(replace(wanted.metadata, id=current.metadata.id))
         change.transaction.read_whole_table()
         metrics = {
-            "numRestoredFiles": len(back),
-            "numRemovedFiles": len(gone),
-            "restoredFilesSize": total(back),
-            "removedFilesSize": total(gone),
+            "numRestoredFiles": len(restored),
+            "numRemovedFiles": len(removed),
+            "restoredFilesSize": total(restored),
+            "removedFilesSize": total(removed),
             "numOfFilesAfterRestore": wanted.num_files,
             "tableSizeAfterRestore": wanted.size_in_bytes,
         }
         parameters = {"version": version, "timestamp": timestamp}
         change.commit(actions, "RESTORE", parameters, metrics)
-        told = (
-            wanted.size_in_bytes, wanted.num_files, len(gone), len(back), total(gone), total(back),
+        answer = (
+            wanted.size_in_bytes, wanted.num_files, len(removed), len(restored), total(removed), total(restored),
         )  # fmt: skip
-        return frame_of(spark, _ANSWER, [dict(zip(_ANSWER.names, told, strict=True))])
+        return frame_of(spark, _ANSWER, [dict(zip(_ANSWER.names, answer, strict=True))])
 
 
 def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> None:
-    """Vacuum may have taken what the older version needs: then nothing is restored."""
+    """Raise MissingDataFile if vacuum has deleted files of the older version."""
     places = [absolute_path(add.path, wanted.path) for add in adds]
     vectors = [
         vector_file(add.deletion_vector, wanted.path) for add in adds if add.deletion_vector is not None
     ]
     places += dict.fromkeys(vector for vector in vectors if vector is not None)
-    there = parallel.over(spark, places, storage.exists)
-    missing = [place for place, found in zip(places, there, strict=True) if not found]
+    present = parallel.map_items(spark, places, storage.exists)
+    missing = [place for place, is_present in zip(places, present, strict=True) if not is_present]
     if missing:
         listed = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise MissingDataFile(
@@ -96,8 +104,8 @@ def _refuse_missing(spark: SparkSession, wanted: Snapshot, adds: list[Add]) -> N
         )
 
 
-def _at_least(current: Protocol, wanted: Protocol) -> Protocol:
-    """A protocol for both: features are never taken away, since older versions stay readable."""
+def _protocol_for_both(current: Protocol, wanted: Protocol) -> Protocol:
+    """A protocol that fits both versions. It drops no feature, because older versions must stay readable."""
     if wanted == current:
         return current
     if writer_features(wanted) <= writer_features(current) and reader_features(wanted) <= reader_features(

@@ -1,4 +1,4 @@
-"""Answers that are data frames of a few rows: made on the driver, without a job."""
+"""Small data frames for results, made on the driver without a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["frame_of"]
 
 
 def frame_of(spark: SparkSession, schema: StructType, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """These rows; what a row does not have is null."""
+    """A frame of these rows; fields that a row lacks are null."""
     shape = to_arrow_schema(schema, timezone="UTC")
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=shape)
     return spark.createDataFrame(table, schema)

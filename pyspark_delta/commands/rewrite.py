@@ -1,4 +1,4 @@
-"""Rewriting files without changing rows, bin by bin: what optimize, z-order and purge have in common."""
+"""Rewrite files without changing rows, bin by bin: shared by optimize, z-order and purge."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pyspark_delta.log.actions import Add
 from pyspark_delta.log.file_set import Files
 from pyspark_delta.scan import scan
 
-__all__ = ["ANSWER", "Bins", "answer", "by_partition", "packed_bins", "rewrite"]
+__all__ = ["ANSWER", "Bins", "group_by_partition", "pack_bins", "result_frame", "rewrite"]
 
 Bins = Sequence[Sequence[Add]]
-# So many bins go into one job: each is a part of its plan, and a task.
+# The number of bins in one job; each is a part of the plan and a task.
 BINS_IN_A_JOB = 64
 JOBS_AT_ONCE = 4
 _UNION = "spark.sql.unionOutputPartitioning"
@@ -89,19 +89,19 @@ _METRICS = StructType(
 ANSWER = StructType([StructField("path", StringType()), StructField("metrics", _METRICS)])
 
 
-def by_partition(adds: Sequence[Add]) -> list[list[Add]]:
-    """Files that share their partition values."""
+def group_by_partition(adds: Sequence[Add]) -> list[list[Add]]:
+    """Group files by their partition values."""
     groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = defaultdict(list)
     for add in adds:
         groups[tuple(sorted(add.partition_values.items()))].append(add)
     return list(groups.values())
 
 
-def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
-    """Small files put together, smallest first, until a file would grow beyond the limit."""
+def pack_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
+    """Groups of small files, smallest first, each up to the size limit."""
     current: list[Add] = []
     size = 0
-    for add in sorted(adds, key=lambda each: each.size):
+    for add in sorted(adds, key=lambda action: action.size):
         if current and size + add.size > limit:
             yield current
             current, size = [], 0
@@ -114,7 +114,7 @@ def packed_bins(adds: Sequence[Add], limit: int) -> Iterator[list[Add]]:
 def rewrite(
     change: Change, bins: Bins, shape: Callable[[DataFrame, Sequence[Add]], DataFrame] | None = None
 ) -> list[Add]:
-    """Write each bin as files of its own; by default one. A few jobs, each of many bins."""
+    """Write each bin as files of its own, by default one. There are a few jobs, each of many bins."""
     shape = shape or (lambda frame, _: frame.coalesce(1))
     batches = [bins[start : start + BINS_IN_A_JOB] for start in range(0, len(bins), BINS_IN_A_JOB)]
 
@@ -125,7 +125,7 @@ def rewrite(
             parts.append(shape(rows, files))
         return change.write(reduce(DataFrame.unionAll, parts), data_change=False)
 
-    with _apart(change.spark):
+    with _keep_files_apart(change.spark):
         if len(batches) == 1:
             return run(batches[0])
         with ThreadPoolExecutor(max_workers=JOBS_AT_ONCE) as pool:
@@ -133,8 +133,8 @@ def rewrite(
 
 
 @contextmanager
-def _apart(spark: SparkSession) -> Iterator[None]:
-    """Spark puts the parts of a union together where each is one partition; here they stay files of their own."""
+def _keep_files_apart(spark: SparkSession) -> Iterator[None]:
+    """Keep the parts of a union in separate files. Spark would merge parts that have one partition each."""
     before = spark.conf.get(_UNION, "true")
     spark.conf.set(_UNION, "false")
     try:
@@ -167,7 +167,7 @@ def publish(
     return metrics
 
 
-def answer(
+def result_frame(
     change: Change,
     *,
     bins: Bins,
@@ -176,7 +176,7 @@ def answer(
     started_ms: int,
     z_ordered: bool = False,
 ) -> DataFrame:
-    """What optimize tells: one row, in the shape of delta-spark's."""
+    """The result row of optimize, in delta-spark's shape."""
     snapshot = change.snapshot
     old = [add for files in bins for add in files]
     rewritten = {"num": len(old), "size": total(old)}
@@ -187,7 +187,9 @@ def answer(
         "numFilesRemoved": len(old),
         "filesAdded": _sizes(added),
         "filesRemoved": _sizes(old),
-        "partitionsOptimized": len(by_partition(old)) if any(add.partition_values for add in old) else 0,
+        "partitionsOptimized": len(group_by_partition(old))
+        if any(add.partition_values for add in old)
+        else 0,
         "zOrderStats": None
         if not z_ordered
         else {

@@ -1,6 +1,6 @@
-"""Which rows of which files a frame with positions holds, brought to the driver in the cheapest way that fits.
+"""Collect the row positions of a frame to the driver, in the cheapest way that fits.
 
-A row is named by one number: the ordinal of its file, and below that its index in the file.
+One number stands for a row: the ordinal of its file in the high bits, its index in the file in the low bits.
 """
 
 from __future__ import annotations
@@ -17,43 +17,43 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 __all__ = ["MANY_ROWS", "bitmap", "count_by_file", "grouped", "packed", "rows_by_file"]
 
 ROW_BITS = 40
-# Above this many candidate rows what is found is counted, or made into bitmaps, by Spark; below it is collected.
+# Up to this many candidate rows, row numbers are collected. Above, Spark counts them or makes bitmaps.
 MANY_ROWS = 20_000_000
 _BUCKET = 32_768  # rows in one of the bitmaps that Spark makes
 
 
 def packed(file: Column, row: Column) -> Column:
-    """The number of a row."""
+    """The number of a row, as a Column."""
     return F.shiftleft(file.cast("long"), ROW_BITS).bitwiseOR(row)
 
 
 def packed_text(file: str, row: str) -> str:
-    """The same as SQL: one call to the JVM, whatever is in it."""
+    """The number of a row, as SQL text. SQL takes one call to the JVM, a Column many."""
     return f"(shiftleft(cast({file} as bigint), {ROW_BITS}) | {row})"
 
 
 def rows_by_file(frame: DataFrame, file: str, row: str, candidates: int | None) -> dict[int, BitMap64]:
-    """The rows of a frame by the ordinal of their file; `candidates` says how many there can be at most, if known."""
+    """The row indexes of a frame by the ordinal of their file; `candidates` limits their number, if known."""
     if candidates is not None and candidates <= MANY_ROWS:
-        found = frame.select(packed(F.col(file), F.col(row)).alias("packed")).toArrow()
-        return {ordinal: bitmap(rows) for ordinal, rows in grouped(found["packed"])}
+        numbers = frame.select(packed(F.col(file), F.col(row)).alias("packed")).toArrow()
+        return {ordinal: bitmap(rows) for ordinal, rows in grouped(numbers["packed"])}
     return _bitmaps_by_spark(frame, file, row)
 
 
 def count_by_file(frame: DataFrame, file: str, candidates: int | None) -> dict[int, int]:
-    """How many rows of a frame each file has."""
+    """The number of rows of a frame by file."""
     if candidates is not None and candidates <= MANY_ROWS:
         # One stage instead of two, and a column that is mostly runs of the same number.
         counted = frame.select(F.col(file).alias("file")).toArrow()["file"].value_counts()
         return dict(
             zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True)
         )
-    found = frame.groupBy(F.col(file).alias("file")).agg(F.count(F.lit(1)).alias("count")).collect()
-    return {each["file"]: each["count"] for each in found}
+    counts = frame.groupBy(F.col(file).alias("file")).agg(F.count(F.lit(1)).alias("count")).collect()
+    return {row_count["file"]: row_count["count"] for row_count in counts}
 
 
 def grouped(numbers: pa.ChunkedArray | pa.Array) -> Iterator[tuple[int, pa.Array]]:
-    """The numbers of rows, by file: its ordinal and its row indexes in ascending order."""
+    """Row numbers split by file: the ordinal, and the row indexes in ascending order."""
     flat = numbers.combine_chunks() if isinstance(numbers, pa.ChunkedArray) else numbers
     if not len(flat):
         return
@@ -67,22 +67,22 @@ def grouped(numbers: pa.ChunkedArray | pa.Array) -> Iterator[tuple[int, pa.Array
 
 
 def bitmap(rows: pa.Array) -> BitMap64:
-    """The row indexes of an array, as deletion vectors have them."""
+    """The row indexes as the bitmap of a deletion vector."""
     numbers = array.array("Q")
     numbers.frombytes(memoryview(rows.buffers()[1])[rows.offset * 8 : (rows.offset + len(rows)) * 8])
     return BitMap64(numbers)
 
 
 def _bitmaps_by_spark(frame: DataFrame, file: str, row: str) -> dict[int, BitMap64]:
-    """One bit a row instead of eight bytes; Spark's bitmaps count from one."""
+    """Collect bitmaps made by Spark: one bit a row instead of eight bytes. Spark's bitmaps count from one."""
     position = F.col(row) + 1
-    found = (
+    buckets = (
         frame.groupBy(F.col(file).alias("file"), F.bitmap_bucket_number(position).alias("bucket"))
         .agg(F.bitmap_construct_agg(F.bitmap_bit_position(position)).alias("bits"))
         .toArrow()
     )
     rows: dict[int, BitMap64] = {}
-    for batch in found.to_batches():
+    for batch in buckets.to_batches():
         for ordinal, bucket, bits in zip(*(batch.column(index) for index in range(3)), strict=True):
             ones = pa.Array.from_buffers(pa.bool_(), _BUCKET, [None, bits.as_buffer()])
             start = (bucket.as_py() - 1) * _BUCKET

@@ -1,4 +1,4 @@
-"""CREATE and REPLACE TABLE: a table without rows, as its builder describes it."""
+"""CREATE and REPLACE TABLE: make a table without rows from its definition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPERATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a table is to be."""
+    """The properties of a table to be made."""
 
     schema: StructType
     partitioned_by: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Definition:
 
 
 def define(spark: SparkSession, definition: Definition, how: How) -> DeltaLog:
-    """Create or replace; the log of the table."""
+    """Create or replace the table and return its log."""
     place, name = _place(spark, definition)
     log = DeltaLog.for_path(place, spark)
     transaction = log.begin()
@@ -83,7 +83,7 @@ def define(spark: SparkSession, definition: Definition, how: How) -> DeltaLog:
 
 
 def _place(spark: SparkSession, definition: Definition) -> tuple[str, str | None]:
-    """Where the table is to be, and its name in the catalogue if it has one."""
+    """The folder of the table, and its catalogue name if it has one."""
     name, location = definition.name, definition.location
     path = None if name is None else path_in(name)
     if path is not None:
@@ -100,14 +100,14 @@ def _place(spark: SparkSession, definition: Definition) -> tuple[str, str | None
 
 
 def _refuse_files(place: str) -> None:
-    """A new table's folder is the table's: what lies there would be nobody's, and vacuum's in the end."""
+    """Raise if the folder of a new table has files: vacuum would delete them, as they belong to no version."""
     folder = table_path(place)
-    found = [
+    files = [
         entry.name for entry in storage_of(folder).entries(folder) if not entry.name.startswith(("_", "."))
     ]
-    if found:
+    if files:
         raise InvalidArgument(
-            f"there is no table at {place} and the folder is not empty: it has {found[0]}",
+            f"there is no table at {place} and the folder is not empty: it has {files[0]}",
             "Use another folder, or make a table of Parquet files that are there with convertToDelta().",
         )
 

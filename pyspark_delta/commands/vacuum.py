@@ -1,9 +1,11 @@
-"""VACUUM: files that no version within the retention needs are deleted.
+"""VACUUM: delete files that no version within the retention needs.
 
-A file is needed if it, or its deletion vector, belongs to the newest version or was removed within the retention.
-Others go once they are as old as the retention: younger ones may belong to a writer that has not committed yet. What is
-hidden (begins with `_` or `.`) is somebody else's, but for what writers of ours had in work when they were killed: that
-goes when it is as old as the retention, and a day at least. Links stay.
+A file is needed if it belongs to the newest version or was removed within the retention. The same holds for deletion
+vectors. Other files are deleted once they are older than the retention. Younger files may belong to a writer that has
+not committed yet.
+
+Names that begin with `_` or `.` are hidden, and vacuum leaves them alone. The exception is what a killed writer of this
+engine left: that is deleted if it is older than both the retention and one day. Links stay.
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.log.names import LOG
 from pyspark_delta.log.snapshot import Snapshot
 from pyspark_delta.partition_values import absolute_path
-from pyspark_delta.storage import refusals_named, storage_of
+from pyspark_delta.storage import storage_failures, storage_of
 from pyspark_delta.write import STAGING_PREFIX
 
-__all__ = ["Rubbish", "find_rubbish", "vacuum"]
+__all__ = ["UnneededFiles", "find_unneeded_files", "vacuum"]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -46,90 +48,92 @@ _STAGED = re.compile(r"\..+\.[0-9a-f]{32}\.tmp")
 
 
 @dataclass(frozen=True, slots=True)
-class Rubbish:
-    """What is to be deleted, as absolute paths."""
+class UnneededFiles:
+    """The files and folders to delete, as absolute paths."""
 
     files: tuple[str, ...]
     size: int
-    folders: tuple[str, ...]  # those that were empty already, or will be; the inner ones first
+    folders: tuple[str, ...]  # empty now or after the deletion; inner ones first
 
 
 def vacuum(
     spark: SparkSession, log: DeltaLog, retention_hours: float | None = None, *, dry_run: bool = False
 ) -> DataFrame:
-    """Delete what is not needed, or with `dry_run` only tell it: one row a file then, else an empty frame."""
+    """Delete unneeded files and return an empty frame; with `dry_run`, only return one row for each such file."""
     snapshot = log.update()
     snapshot.check_writable()
     retention = _retention_ms(spark, snapshot, retention_hours)
     now = now_ms()
-    found = find_rubbish(spark, log, snapshot, now - retention, now)
+    unneeded = find_unneeded_files(spark, log, snapshot, now - retention, now)
     paths = StructType([StructField("path", StringType())])
     if dry_run:
-        return frame_of(spark, paths, [{"path": path} for path in found.files])
+        return frame_of(spark, paths, [{"path": path} for path in unneeded.files])
     specified = {} if retention_hours is None else {"specifiedRetentionMillis": str(retention)}
     parameters = {
-        "retentionCheckEnabled": str(_checks(spark)).lower(),
+        "retentionCheckEnabled": str(_is_retention_checked(spark)).lower(),
         "defaultRetentionMillis": str(interval_ms(snapshot.properties, RETENTION, DEFAULT_RETENTION)),
         **specified,
     }
     logged = read_conf(spark, LOGGED, "true") == "true"
     if logged:
-        metrics = {"numFilesToDelete": len(found.files), "sizeOfDataToDelete": found.size}
-        _note(spark, log, "VACUUM START", parameters, metrics)
+        metrics = {"numFilesToDelete": len(unneeded.files), "sizeOfDataToDelete": unneeded.size}
+        _commit_note(spark, log, "VACUUM START", parameters, metrics)
     status = "FAILED"
     deleted = 0
     try:
-        with refusals_named(f"files of {log.path} can't be deleted"):
-            deleted = delete_rubbish(spark, found)
+        with storage_failures(f"files of {log.path} can't be deleted"):
+            deleted = delete_unneeded_files(spark, unneeded)
         status = "COMPLETED"
     finally:
         if logged:
-            metrics = {"numDeletedFiles": deleted, "numVacuumedDirectories": len(found.folders)}
-            _note(spark, log, "VACUUM END", {"status": status}, metrics)
+            metrics = {"numDeletedFiles": deleted, "numVacuumedDirectories": len(unneeded.folders)}
+            _commit_note(spark, log, "VACUUM END", {"status": status}, metrics)
     return frame_of(spark, paths, []).select()
 
 
-def find_rubbish(
+def find_unneeded_files(
     spark: SparkSession | None, log: DeltaLog, snapshot: Snapshot, cutoff_ms: int, now: int
-) -> Rubbish:
-    """What may go, given that everything removed since the cutoff is kept.
+) -> UnneededFiles:
+    """The files to delete, if everything removed since the cutoff is kept.
 
-    Folders are listed several at a time, very many of them by Spark, level by level; what comes back is old.
+    Folders are listed level by level, several at a time; Spark lists them if there are very many.
     """
     root = log.path
-    needed = _needed(log, snapshot, cutoff_ms)
+    needed = _needed_paths(log, snapshot, cutoff_ms)
     files: dict[str, int] = {}
     folders: list[str] = []
     level = [root]
     unfinished: list[str] = []
     while level:
-        looked = parallel.over(spark, level, partial(_look, cutoff_ms))
-        for folder, found in zip(level, looked, strict=True):
-            old = {place: size for place, size in found.old.items() if place not in needed}
+        contents = parallel.map_items(spark, level, partial(_list_folder, cutoff_ms))
+        for folder, content in zip(level, contents, strict=True):
+            old = {place: size for place, size in content.old.items() if place not in needed}
             files |= old
-            if folder != root and found.is_old and len(old) == len(found.old):
+            if folder != root and content.is_old and len(old) == len(content.old):
                 folders.append(folder)
-        unfinished += [f"{root}/{name}" for name in looked[0].unfinished] if level == [root] else []
+        unfinished += [f"{root}/{name}" for name in contents[0].unfinished] if level == [root] else []
         level = [
-            f"{folder}/{name}" for folder, found in zip(level, looked, strict=True) for name in found.below
+            f"{folder}/{name}"
+            for folder, content in zip(level, contents, strict=True)
+            for name in content.below
         ]
     young = min(cutoff_ms, now - DAY_MS)
-    for found in parallel.over(spark, unfinished, partial(_abandoned, young)):
-        files |= found.old
-        folders += found.below
-    files |= _left_by_the_log(root, young)
-    return Rubbish(tuple(files), sum(files.values()), tuple(reversed(folders)))
+    for content in parallel.map_items(spark, unfinished, partial(_list_unfinished_write, young)):
+        files |= content.old
+        folders += content.below
+    files |= _list_staged_files(root, young)
+    return UnneededFiles(tuple(files), sum(files.values()), tuple(reversed(folders)))
 
 
-def delete_rubbish(spark: SparkSession, found: Rubbish) -> int:
-    """Delete it; how many files went."""
-    deleted = sum(parallel.over(spark, found.files, _removed))
-    for folder in found.folders:
-        storage_of(folder).remove_folder(folder)  # not where a writer has come, or something hidden is in it
+def delete_unneeded_files(spark: SparkSession, unneeded: UnneededFiles) -> int:
+    """Delete the files and folders; return how many files were deleted."""
+    deleted = sum(parallel.map_items(spark, unneeded.files, _remove))
+    for folder in unneeded.folders:
+        storage_of(folder).remove_folder(folder)  # fails, as it should, if a writer or a hidden file is there
     return deleted
 
 
-def _removed(place: str) -> bool:
+def _remove(place: str) -> bool:
     try:
         storage_of(place).remove(place)
     except FileNotFoundError:  # another vacuum was faster
@@ -138,17 +142,17 @@ def _removed(place: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What was found in a folder."""
+class _FolderContent:
+    """The old files of a folder and the folders below it."""
 
-    old: dict[str, int]  # places of files that are old enough to go, and their sizes
-    below: tuple[str, ...]  # folders to look into; for an unfinished write, those that go
-    is_old: bool = False  # the folder, and every file in it
+    old: dict[str, int]  # files old enough to delete, with their sizes
+    below: tuple[str, ...]  # folders to list next; for an unfinished write, folders to delete
+    is_old: bool = False  # the folder and every file in it are old
     unfinished: tuple[str, ...] = ()
 
 
-def _look(cutoff_ms: int, folder: str) -> _Seen:
-    """The files of a folder that are not hidden and older than the cutoff, and its folders."""
+def _list_folder(cutoff_ms: int, folder: str) -> _FolderContent:
+    """The files of a folder that are not hidden and older than the cutoff, and the folders to list next."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
     below, unfinished = [], []
@@ -168,11 +172,11 @@ def _look(cutoff_ms: int, folder: str) -> _Seen:
             old[f"{folder}/{entry.name}"] = entry.size
         else:
             is_old = False
-    return _Seen(old, tuple(below), is_old, tuple(unfinished))
+    return _FolderContent(old, tuple(below), is_old, tuple(unfinished))
 
 
-def _abandoned(young_ms: int, folder: str) -> _Seen:
-    """All that an unfinished write left, if nothing of it is young; else its writer may be at work."""
+def _list_unfinished_write(young_ms: int, folder: str) -> _FolderContent:
+    """Everything that an unfinished write left; nothing if any of it is young, as its writer may be at work."""
     storage = storage_of(folder)
     old: dict[str, int] = {}
     folders: list[str] = []
@@ -182,8 +186,8 @@ def _abandoned(young_ms: int, folder: str) -> _Seen:
         folders.append(place)
         try:
             newest = storage.entry(place).mtime_ms
-        except FileNotFoundError:  # its writer has taken it away
-            return _Seen({}, ())
+        except FileNotFoundError:  # its writer deleted it
+            return _FolderContent({}, ())
         for entry in storage.entries(place):
             newest = max(newest, entry.mtime_ms)
             if entry.is_folder:
@@ -191,12 +195,12 @@ def _abandoned(young_ms: int, folder: str) -> _Seen:
             else:
                 old[f"{place}/{entry.name}"] = entry.size
         if newest >= young_ms:
-            return _Seen({}, ())
-    return _Seen(old, tuple(folders))
+            return _FolderContent({}, ())
+    return _FolderContent(old, tuple(folders))
 
 
-def _left_by_the_log(root: str, young_ms: int) -> dict[str, int]:
-    """Files on their way to their names in the log, or beside the data, whose writer was killed."""
+def _list_staged_files(root: str, young_ms: int) -> dict[str, int]:
+    """Old staging files of the log, or beside the data, whose writer was killed before it renamed them."""
     return {
         f"{folder}/{entry.name}": entry.size
         for folder in (root, f"{root}/{LOG}")
@@ -213,23 +217,23 @@ def _retention_ms(spark: SparkSession, snapshot: Snapshot, hours: float | None) 
         raise TypeError(f"retentionHours must be a number, not {type(hours).__name__}")
     if hours < 0:
         raise InvalidArgument(f"a retention of {hours} hours lies in the future", "Give zero or more.")
-    asked = int(hours * HOUR_MS)
-    if asked < usual and _checks(spark):
+    retention = int(hours * HOUR_MS)
+    if retention < usual and _is_retention_checked(spark):
         raise RetentionTooShort(
             f"a retention of {hours} hours is shorter than the table's own {usual / HOUR_MS:g}: readers of older "
             "versions and writers at work may still need those files",
             f"Ask for {usual / HOUR_MS:g} hours, change {RETENTION}, or, if nobody else uses the table, set {CHECK} to "
             "false.",
         )
-    return asked
+    return retention
 
 
-def _checks(spark: SparkSession) -> bool:
+def _is_retention_checked(spark: SparkSession) -> bool:
     return read_conf(spark, CHECK, "true") == "true"
 
 
-def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
-    """Absolute paths of files that stay, deletion vectors among them."""
+def _needed_paths(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
+    """Absolute paths of the files to keep, deletion vectors included."""
     root = log.path
     needed: set[str] = set(snapshot.files().paths())
     live = snapshot.files()
@@ -240,18 +244,21 @@ def _needed(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> set[str]:
     for table in tables:
         for body in bodies(table.filter(table["deletionVector"].is_valid())):
             needed.add(vector_file(DeletionVector.from_json(body["deletionVector"]), root) or "")
-    for remove in _expired_but_asked_for(log, snapshot, cutoff_ms):
+    for remove in _expired_removals(log, snapshot, cutoff_ms):
         needed.add(absolute_path(remove.path, root))
         if remove.deletion_vector is not None:
             needed.add(vector_file(remove.deletion_vector, root) or "")
-    # The same file may be known by another path: through a link, or by an absolute one.
+    # The log may name a file by another path: through a link, or absolute.
     real = storage_of(root).real(root)
     elsewhere = {storage_of(path).real(path) for path in needed if path and not path.startswith(f"{root}/")}
     return needed | {f"{root}{path.removeprefix(real)}" for path in elsewhere if path.startswith(f"{real}/")}
 
 
-def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
-    """Removals within an asked retention that is longer than the table's: checkpoints forget them, commits may tell."""
+def _expired_removals(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) -> Iterable[Remove]:
+    """Removals within a requested retention that is longer than the table's.
+
+    Checkpoints no longer have them, but commits may.
+    """
     if cutoff_ms >= snapshot.tombstone_cutoff(now_ms()):
         return
     for entry in log.history():
@@ -262,7 +269,7 @@ def _expired_but_asked_for(log: DeltaLog, snapshot: Snapshot, cutoff_ms: int) ->
                 yield Remove.from_json(action["remove"])
 
 
-def _note(
+def _commit_note(
     spark: SparkSession, log: DeltaLog, operation: str, parameters: dict[str, str], metrics: dict[str, int]
 ) -> None:
     log.begin().commit(

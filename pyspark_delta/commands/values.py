@@ -1,4 +1,4 @@
-"""New values on their way into the table's columns: cast as SQL assigns, failing where a value does not fit."""
+"""Cast new values to the table's columns as SQL assigns them; a value that does not fit fails."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from pyspark_delta.commands.conditions import quoted
 from pyspark_delta.exceptions import SchemaMismatch
 from pyspark_delta.schema import find
 
-__all__ = ["fit", "fitted", "fresh_names", "is_plain", "strict"]
+__all__ = ["fit", "fitted_frame", "fresh_names", "is_plain", "strict"]
 
 ANSI = "spark.sql.ansi.enabled"
 
 
-def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
-    """A frame whose columns are, in order, the values for those of the table; under the table's names and types."""
+def fitted_frame(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFrame:
+    """A frame whose columns are, in order, the table's new values, under the table's names and types."""
     differences: list[str] = []
     frame = frame.toDF(*(str(index) for index in range(len(schema.fields))))
     columns = [
-        fit(F.col(f"`{index}`"), given.dataType, wanted.dataType, wanted.name, differences).alias(wanted.name)
-        for index, (given, wanted) in enumerate(zip(frame.schema.fields, schema.fields, strict=True))
+        fit(F.col(f"`{index}`"), source.dataType, wanted.dataType, wanted.name, differences).alias(
+            wanted.name
+        )
+        for index, (source, wanted) in enumerate(zip(frame.schema.fields, schema.fields, strict=True))
     ]
     if differences:
         raise SchemaMismatch(
@@ -36,47 +38,54 @@ def fitted(spark: SparkSession, frame: DataFrame, schema: StructType) -> DataFra
 
 def fit(
     value: Column,
-    given: DataType,
+    source_type: DataType,
     wanted: DataType,
     name: str,
     differences: list[str],
     *,
     grows: bool = False,
 ) -> Column:
-    """A value as the type of its column, structs by the names of their fields; `differences` gets what can't be.
+    """A value cast to the type of its column, structs by field name. `differences` receives what does not fit.
 
-    Where the type has grown, fields that the value lacks are null.
+    If the table's type has grown, fields that the value lacks are null.
     """
-    if given == wanted:
+    if source_type == wanted:
         return value
-    if isinstance(given, StructType) and isinstance(wanted, StructType):
-        return _fit_struct(value, given, wanted, name, differences, grows=grows)
+    if isinstance(source_type, StructType) and isinstance(wanted, StructType):
+        return _fit_struct(value, source_type, wanted, name, differences, grows=grows)
     if (
-        isinstance(given, ArrayType)
+        isinstance(source_type, ArrayType)
         and isinstance(wanted, ArrayType)
-        and _has_struct(given)
+        and _has_struct(source_type)
         and _has_struct(wanted)
     ):
         return F.transform(
             value,
-            lambda each: fit(
-                each, given.elementType, wanted.elementType, f"{name}.element", differences, grows=grows
+            lambda element: fit(
+                element,
+                source_type.elementType,
+                wanted.elementType,
+                f"{name}.element",
+                differences,
+                grows=grows,
             ),
         )
     if (
-        isinstance(given, MapType)
+        isinstance(source_type, MapType)
         and isinstance(wanted, MapType)
-        and _has_struct(given)
+        and _has_struct(source_type)
         and _has_struct(wanted)
     ):
         keys = F.transform(
             F.map_keys(value),
-            lambda each: fit(each, given.keyType, wanted.keyType, f"{name}.key", differences, grows=grows),
+            lambda element: fit(
+                element, source_type.keyType, wanted.keyType, f"{name}.key", differences, grows=grows
+            ),
         )
         values = F.transform(
             F.map_values(value),
-            lambda each: fit(
-                each, given.valueType, wanted.valueType, f"{name}.value", differences, grows=grows
+            lambda element: fit(
+                element, source_type.valueType, wanted.valueType, f"{name}.value", differences, grows=grows
             ),
         )
         return F.map_from_arrays(keys, values)
@@ -84,7 +93,7 @@ def fit(
 
 
 def fresh_names(taken: Sequence[str], *stems: str) -> list[str]:
-    """Names for columns of our own that no column of the user has."""
+    """Names for extra columns that collide with no column of the user's."""
     used = {name.lower() for name in taken}
     names = []
     for stem in stems:
@@ -97,7 +106,7 @@ def fresh_names(taken: Sequence[str], *stems: str) -> list[str]:
 
 @contextmanager
 def strict(spark: SparkSession) -> Iterator[None]:
-    """Casts made in here fail rather than wrap or give null, whatever the session says."""
+    """A context in which casts fail on bad values, whatever the session's settings."""
     before = spark.conf.get(ANSI)
     if before == "true":
         yield
@@ -110,11 +119,17 @@ def strict(spark: SparkSession) -> Iterator[None]:
 
 
 def _fit_struct(
-    value: Column, given: StructType, wanted: StructType, name: str, differences: list[str], *, grows: bool
+    value: Column,
+    source_type: StructType,
+    wanted: StructType,
+    name: str,
+    differences: list[str],
+    *,
+    grows: bool,
 ) -> Column:
     parts = []
     for field in wanted.fields:
-        source = find(given, field.name)
+        source = find(source_type, field.name)
         if source is None and grows:
             parts.append(F.lit(None).cast(field.dataType).alias(field.name))
             continue
@@ -132,10 +147,10 @@ def _fit_struct(
         parts.append(inside.alias(field.name))
     differences += [
         f"{name} has a field {field.name} that the table has not"
-        for field in given.fields
+        for field in source_type.fields
         if find(wanted, field.name) is None
     ]
-    # A struct that is null stays null, and does not become one of nulls.
+    # A null struct stays null and does not become a struct of nulls.
     return F.when(value.isNotNull(), F.struct(*parts)) if parts else value
 
 
@@ -148,9 +163,9 @@ def _has_struct(data_type: DataType) -> bool:
 
 
 def is_plain(spark: SparkSession, schema: StructType) -> bool:
-    """Whether a cast under the user's settings says it all: it fails as ours must, and no type has fields to fit.
+    """Whether a cast under the session's settings is enough: it fails on bad values, and no type has fields to fit.
 
-    Spark then analyses one frame where it analyses three, which is most of what a change of few rows takes.
+    Spark then analyses one frame instead of three, which takes most of the time of a change of few rows.
     """
     nested = (StructType, ArrayType, MapType)
     return (
@@ -160,5 +175,5 @@ def is_plain(spark: SparkSession, schema: StructType) -> bool:
 
 
 def columns_of(schema: StructType) -> list[Column]:
-    """The columns of a table, whatever their names."""
+    """The columns of a table as Columns, whatever their names."""
     return [F.col(quoted(field.name)) for field in schema.fields]

@@ -1,7 +1,7 @@
-"""Z-ORDER: rows that are near to each other in several columns come into the same files.
+"""Z-ORDER: put rows that are close in several columns into the same files.
 
-Each column's values are cut into ranges of about as many rows, found from a sample; the bits of the ranges' numbers are
-interleaved into one number, by which the rows are sorted.
+A sample gives ranges of each column's values with about as many rows each. The bits of the range numbers are
+interleaved into one number, and the rows are sorted by that number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pyspark_delta.commands.assignments import parse_name
 from pyspark_delta.commands.command_context import changing, now_ms, total
 from pyspark_delta.commands.conditions import quoted
 from pyspark_delta.commands.optimize import chosen_files, target_size
-from pyspark_delta.commands.rewrite import answer, by_partition, publish, rewrite
+from pyspark_delta.commands.rewrite import group_by_partition, publish, result_frame, rewrite
 from pyspark_delta.commands.values import fresh_names
 from pyspark_delta.exceptions import DeltaAnalysisError, InvalidArgument
 from pyspark_delta.log.actions import Add, dump
@@ -40,14 +40,14 @@ from pyspark_delta.schema import find, path_text
 __all__ = ["zorder"]
 
 SAMPLED_ROWS = 100_000
-MOST_BITS = 8  # 255 cuts a column: finer ranges than there are files in any but the largest tables
+MOST_BITS = 8  # 255 cuts for each column: more ranges than most tables have files
 _NUMBER_BITS = 62
 
 
 def zorder(
     spark: SparkSession, log: DeltaLog, columns: Sequence[str], partition_filter: str | None = None
 ) -> DataFrame:
-    """Rewrite all files of the partitions that the filter picks in the z-order of the columns."""
+    """Rewrite all files of the partitions that the filter picks, in the z-order of the columns."""
     started = now_ms()
     with changing(spark, log) as change:
         schema = change.snapshot.schema
@@ -59,18 +59,18 @@ def zorder(
         if len(set(paths)) < len(paths):
             raise InvalidArgument(f"a column to order by is named twice: {', '.join(columns)}")
         chosen = chosen_files(change, partition_filter)
-        bins = by_partition(chosen)
+        bins = group_by_partition(chosen)
         if not bins:
-            return answer(change, bins=[], added=[], considered=len(chosen), started_ms=started)
+            return result_frame(change, bins=[], added=[], considered=len(chosen), started_ms=started)
         everything = [add for files in bins for add in files]
         change.transaction.read_files(everything)
-        whole = scan(spark, change.snapshot, Files.of(everything, log.path))
+        sample = scan(spark, change.snapshot, Files.of(everything, log.path))
         rows = sum(map(change.physical_rows, everything))
         if rows > SAMPLED_ROWS:
-            # From all of them: the first rows of a table in the order of time tell nothing of the last.
-            whole = whole.sample(SAMPLED_ROWS / rows, seed=rows)
-        values = [_sortable(path, _type(schema, path)) for path in paths]
-        cuts = [_cuts(whole, value, len(paths)) for value in values]
+            # Sample all files: in a table ordered by time, the first rows say nothing about the last.
+            sample = sample.sample(SAMPLED_ROWS / rows, seed=rows)
+        values = [_sort_expression(path, _type(schema, path)) for path in paths]
+        cuts = [_cuts(sample, value, len(paths)) for value in values]
         limit = target_size(change)
 
         def ordered(frame: DataFrame, files: Sequence[Add]) -> DataFrame:
@@ -90,7 +90,7 @@ def zorder(
             "auto": "false",
         }
         publish(change, bins, added, "OPTIMIZE", parameters)
-        return answer(
+        return result_frame(
             change, bins=bins, added=added, considered=len(chosen), started_ms=started, z_ordered=True
         )
 
@@ -118,8 +118,8 @@ def _type(schema: StructType, path: tuple[str, ...]) -> DataType:
     return inside
 
 
-def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
-    """A column as numbers or texts in the same order, such as Python can hold all of."""
+def _sort_expression(path: tuple[str, ...], data_type: DataType) -> Column:
+    """A column as numbers or texts in the same order, in types that Python can represent in full."""
     column = F.col(quoted(path[0]))
     for part in path[1:]:
         column = column.getField(part)
@@ -135,7 +135,7 @@ def _sortable(path: tuple[str, ...], data_type: DataType) -> Column:
 
 
 def _cuts(frame: DataFrame, value: Column, columns: int) -> list[Column]:
-    """Values between ranges of about as many rows, as literals."""
+    """The values between ranges of about as many rows, as SQL literals."""
     ranges = 1 << min(MOST_BITS, _NUMBER_BITS // columns)
     values = frame.select(value.alias("value")).where(F.col("value").isNotNull())
     tiles = values.selectExpr("value", f"ntile({ranges}) OVER (ORDER BY value) AS tile")
@@ -150,7 +150,7 @@ def _cuts(frame: DataFrame, value: Column, columns: int) -> list[Column]:
 
 
 def _rank(value: Column, cuts: Sequence[Column], low: int, high: int) -> Column:
-    """In which range a value is: a search that halves, written out."""
+    """The number of the range that a value is in, as an unrolled binary search."""
     if low == high:
         return F.lit(low)
     middle = (low + high + 1) // 2

@@ -1,6 +1,6 @@
 """The actions of the transaction log as values, and their JSON.
 
-`to_json` gives what stands inside of an action; `encode` makes a line of a commit, `decode` reads one.
+`to_json` returns the body of an action, `encode` makes the bytes of a commit, `decode` reads one parsed line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FileKey: TypeAlias = "tuple[str, str | None]"
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector:
-    """Where the deleted rows of a file are written down: `u` beside the table's data, `p` elsewhere, `i` in line."""
+    """Where the deleted rows of a file are stored: `u` in the table's folder, `p` at an absolute path, `i` inline."""
 
     storage_type: str
     path_or_inline_dv: str
@@ -46,7 +46,7 @@ class DeletionVector:
 
     @property
     def unique_id(self) -> str:
-        """What tells this vector from others of the same file."""
+        """An id that differs between the vectors of one file."""
         return _unique_id(self.storage_type, self.path_or_inline_dv, self.offset)
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
@@ -68,7 +68,7 @@ class DeletionVector:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A data file is part of the table; `path` is the URI-encoded text of the log."""
+    """Makes a data file part of the table; `path` is the URI-encoded text of the log."""
 
     kind: ClassVar[str] = "add"
 
@@ -86,11 +86,11 @@ class Add:
 
     @property
     def key(self) -> FileKey:
-        """What the log knows a file by: its path and its deletion vector."""
+        """What identifies a file in the log: its path and its deletion vector."""
         return canonical(self.path), self.deletion_vector.unique_id if self.deletion_vector else None
 
     def remove(self, now_ms: int, data_change: bool = True) -> Remove:
-        """The action that takes exactly this file, with its deletion vector, out of the table."""
+        """The action that removes exactly this file with its deletion vector."""
         return Remove(
             path=self.path,
             deletion_timestamp=now_ms,
@@ -106,7 +106,7 @@ class Add:
         )
 
     def with_data_change(self, data_change: bool) -> Add:
-        """The same file, said to bring new rows or not."""
+        """The same action with another value of `data_change`."""
         return replace(self, data_change=data_change)
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
@@ -145,7 +145,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """A data file is no longer part of the table; kept as a tombstone until its retention is over."""
+    """Removes a data file from the table; the tombstone is kept until its retention is over."""
 
     kind: ClassVar[str] = "remove"
 
@@ -163,7 +163,7 @@ class Remove:
 
     @property
     def key(self) -> FileKey:
-        """What the log knows a file by: its path and its deletion vector."""
+        """What identifies a file in the log: its path and its deletion vector."""
         return canonical(self.path), self.deletion_vector.unique_id if self.deletion_vector else None
 
     def to_json(self) -> dict[str, Any]:  # noqa: D102 - said above
@@ -204,7 +204,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What the table is: schema, partitioning, properties."""
+    """The table's schema, partitioning and properties."""
 
     kind: ClassVar[str] = "metaData"
 
@@ -233,7 +233,7 @@ class Metadata:
         schema = body.get("schemaString")
         return cls(
             id=body["id"],
-            # The oldest tables have none until the first data is written.
+            # Very old tables have no schema until the first data is written.
             schema_string='{"type":"struct","fields":[]}' if schema is None else schema,
             partition_columns=tuple(body.get("partitionColumns") or ()),
             configuration=body.get("configuration") or {},
@@ -246,7 +246,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What the table asks of those who read and write it; the lists are None below versions 3 and 7."""
+    """What the table needs of readers and writers; feature lists are None below versions 3 and 7."""
 
     kind: ClassVar[str] = "protocol"
 
@@ -274,7 +274,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Txn:
-    """How far an application has come: its own version, for writes that must happen once."""
+    """The latest version of an application, for writes that must happen once."""
 
     kind: ClassVar[str] = "txn"
 
@@ -294,7 +294,7 @@ class Txn:
 
 @dataclass(frozen=True, slots=True)
 class DomainMetadata:
-    """The configuration of a domain of its own."""
+    """The configuration of a metadata domain."""
 
     kind: ClassVar[str] = "domainMetadata"
 
@@ -312,7 +312,7 @@ class DomainMetadata:
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """Who did what, as the commit tells it; no part of the table's state."""
+    """Who made the commit and how; not part of the table's state."""
 
     kind: ClassVar[str] = "commitInfo"
 
@@ -334,12 +334,12 @@ _BY_KIND: dict[str, type[Action]] = {
 
 
 def encode(actions: Iterable[Action]) -> bytes:
-    """The bytes of a commit: one action a line."""
+    """The bytes of a commit: one action for each line."""
     return b"".join(dump({action.kind: action.to_json()}) + b"\n" for action in actions)
 
 
 def decode(line: Mapping[str, Any]) -> Action | None:
-    """The action of a parsed line; None for kinds that this engine has no use for."""
+    """The action of a parsed line; None for kinds that this engine ignores."""
     for kind, body in line.items():
         if kind in _BY_KIND and body is not None:
             return _BY_KIND[kind].from_json(body)
@@ -347,7 +347,7 @@ def decode(line: Mapping[str, Any]) -> Action | None:
 
 
 def dump(value: Any) -> bytes:
-    """JSON, also of integers beyond 64 bits, as decimals in statistics can be."""
+    """Serialize to JSON, also integers beyond 64 bits, such as decimals in statistics."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -355,7 +355,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(text: str | bytes) -> Any:
-    """Parsed JSON; also what is beyond orjson, as the NaN that some writers put into statistics."""
+    """Parse JSON, also where orjson fails, such as NaN in statistics of some writers."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -372,7 +372,7 @@ def file_key(body: Mapping[str, Any]) -> FileKey:
 
 
 def canonical(path: str) -> str:
-    """One spelling of an absolute path on a disk, which some writers give as a URI and others not."""
+    """One spelling of an absolute local path; some writers give it as a URI, others do not."""
     return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
 
 

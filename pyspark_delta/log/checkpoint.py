@@ -1,7 +1,7 @@
-"""Reading checkpoints in every form: one file or many parts, V2 as Parquet or JSON, with or without sidecars.
+"""Read checkpoints in every form: one file or many parts, V2 as Parquet or JSON, with or without sidecars.
 
-The columns go from Parquet into the state without becoming Python objects. Row groups whose footer says that they have
-nothing of a kind are not read for it.
+Columns go from Parquet into the state without becoming Python objects. If a row group's footer shows that it has no
+action of a kind, it is not read for that kind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_checkpoint", "sidecars_of"]
 
-# A column of each kind of action that is never null where the action is there.
+# For each kind of action, a column that is null only if the row has another kind.
 _PROBES = {
     "protocol": "minReaderVersion",
     "metaData": "id",
@@ -45,40 +45,40 @@ _FILES = ("add", "remove")
 
 
 def read_checkpoint(store: LogStore, checkpoint: Checkpoint, spark: SparkSession | None = None) -> State:
-    """The state that the checkpoint holds; CorruptCheckpoint if it can't be read, FileNotFoundError if it has gone.
+    """Return the state in the checkpoint; CorruptCheckpoint if it can't be read, FileNotFoundError if it is gone.
 
-    With a session, the files of a very large one are left to Spark.
+    With a session, Spark reads the files of a very large checkpoint.
     """
-    found = _Found()
+    reader = _CheckpointReader()
     parquet = []
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"
         if file.json:
-            found.read_json(name, store.read(name))
+            reader.read_json(name, store.read(name))
         else:
-            found.read_parquet(store, name, kinds=_RARE)
+            reader.read_parquet(store, name, kinds=_RARE)
             parquet.append(name)
-    for path in found.sidecars:
+    for path in reader.sidecars:
         decoded = decode_path(path)
         parquet.append(decoded if is_absolute(path) else f"{LOG}/{SIDECARS}/{decoded}")
     remote = spark is not None and is_too_large(store, parquet)
     if not remote:
         for name in parquet:
-            found.read_parquet(store, name, kinds=_FILES)
-    if found.overlay.protocol is None or found.overlay.metadata is None:
-        lacking = "protocol" if found.overlay.protocol is None else "metadata"
+            reader.read_parquet(store, name, kinds=_FILES)
+    if reader.overlay.protocol is None or reader.overlay.metadata is None:
+        lacking = "protocol" if reader.overlay.protocol is None else "metadata"
         raise CorruptCheckpoint(
             f"the checkpoint {checkpoint.names[0]} of version {checkpoint.version} has no {lacking}"
         )
-    overlay = found.overlay
+    overlay = reader.overlay
     overlay.added, overlay.removed = {}, {}
     overlay.domains = {name: domain for name, domain in overlay.domains.items() if not domain.removed}
-    base = SparkBase(spark, store, parquet) if spark is not None and remote else found.base()
+    base = SparkBase(spark, store, parquet) if spark is not None and remote else reader.base()
     return State(base, overlay)
 
 
-class _Found:
-    """What has been read so far."""
+class _CheckpointReader:
+    """Collects the actions of a checkpoint's files."""
 
     def __init__(self) -> None:
         self.overlay = Overlay()
@@ -87,12 +87,12 @@ class _Found:
         self._removes: list[pa.Table] = []
 
     def base(self) -> Base:
-        return Base(_together(self._adds, columns.ADD), _together(self._removes, columns.REMOVE))
+        return Base(_concatenated(self._adds, columns.ADD), _concatenated(self._removes, columns.REMOVE))
 
     def read_json(self, name: str, content: bytes) -> None:
         try:
             actions = [load(line) for line in content.splitlines() if line.strip()]
-            self._take(actions)
+            self._apply(actions)
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise CorruptCheckpoint(f"the checkpoint {name} is damaged ({problem})") from problem
         self._adds.append(columns.from_bodies(list(self.overlay.added.values()), columns.ADD))
@@ -117,13 +117,13 @@ class _Found:
             rows = table.column(kind).combine_chunks()  # type: ignore[union-attr]
             probe = _child(rows, _PROBES[kind])
             for body in rows.filter(pc.is_valid(probe)).to_pylist(maps_as_pydicts="strict"):
-                self._take([{kind: _without_nulls(body)}])
+                self._apply([{kind: _without_nulls(body)}])
         if "add" in present:
             self._adds.append(_file_actions(file, group, "add", columns.ADD))
         if "remove" in present:
             self._removes.append(_file_actions(file, group, "remove", columns.REMOVE))
 
-    def _take(self, actions: Iterable[dict[str, Any]]) -> None:
+    def _apply(self, actions: Iterable[dict[str, Any]]) -> None:
         for action in actions:
             if action.get("sidecar"):
                 self.sidecars.append(action["sidecar"]["path"])
@@ -135,14 +135,14 @@ def _open(store: LogStore, name: str) -> pq.ParquetFile:
     path = name if name.startswith("/") else store.local_path(name)
     if path is None:
         return pq.ParquetFile(io.BytesIO(store.read(name)), coerce_int96_timestamp_unit="us")
-    # Spark's old timestamps, in columns of statistics, reach beyond the years that nanoseconds do.
+    # Old Spark timestamps in statistics columns can be outside of the years that nanoseconds can represent.
     return pq.ParquetFile(pa.OSFile(path), pre_buffer=False, coerce_int96_timestamp_unit="us")
 
 
 def _present(file: pq.ParquetFile, group: int) -> set[str]:
-    """The kinds of action that this row group may have, by the footer."""
+    """The kinds of action that this row group may have, according to the footer."""
     metadata = file.metadata.row_group(group)
-    found = set()
+    present = set()
     for index in range(metadata.num_columns):
         column = metadata.column(index)
         kind, _, rest = column.path_in_schema.partition(".")
@@ -155,24 +155,24 @@ def _present(file: pq.ParquetFile, group: int) -> set[str]:
             and statistics.null_count == metadata.num_rows
         )
         if not nothing and metadata.num_rows:
-            found.add(kind)
-    return found
+            present.add(kind)
+    return present
 
 
 def _file_actions(file: pq.ParquetFile, group: int, kind: str, schema: pa.Schema) -> pa.Table:
-    there = {field.name for field in file.schema_arrow.field(kind).type}
-    wanted = [field.name for field in schema if field.name in there]
-    parsed = kind == "add" and "stats" not in there and "stats_parsed" in there
+    stored = {field.name for field in file.schema_arrow.field(kind).type}
+    wanted = [field.name for field in schema if field.name in stored]
+    parsed = kind == "add" and "stats" not in stored and "stats_parsed" in stored
     names = [f"{kind}.{name}" for name in [*wanted, *(["stats_parsed"] if parsed else [])]]
     read = file.read_row_group(group, columns=names).column(kind)
-    table = _together([_rows(chunk) for chunk in read.chunks], None)
+    table = _concatenated([_rows(chunk) for chunk in read.chunks], None)
     if parsed:
         table = table.append_column("stats", texts_of_parsed(table["stats_parsed"]))
     return columns.conform(table, schema)
 
 
 def _rows(chunk: pa.StructArray) -> pa.Table:
-    """The rows that have the action: a slice if they stand together, which copies nothing."""
+    """The rows that have the action; a slice without copying if they are contiguous."""
     probe = _child(chunk, "path")
     absent = probe.null_count
     if absent:
@@ -192,7 +192,7 @@ def _child(rows: pa.StructArray, name: str) -> pa.Array:
     return rows.flatten()[[field.name for field in rows.type].index(name)]
 
 
-def _together(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
+def _concatenated(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
     if not tables:
         assert schema is not None  # noqa: S101 - a column that was read has a chunk
         return columns.empty(schema)
@@ -200,17 +200,17 @@ def _together(tables: Sequence[pa.Table], schema: pa.Schema | None) -> pa.Table:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Parquet has a null for each field that JSON leaves out; values of maps stay as they are."""
+    """The body without null fields, which JSON would leave out; values of maps stay as they are."""
     return {name: part for name, part in value.items() if part is not None}
 
 
 def sidecars_of(store: LogStore, checkpoint: Checkpoint) -> list[str]:
-    """The sidecars that a checkpoint names."""
-    found = _Found()
+    """The paths of a checkpoint's sidecars."""
+    reader = _CheckpointReader()
     for file in checkpoint.files:
         name = f"{LOG}/{file.name}"
         if file.json:
-            found.read_json(name, store.read(name))
+            reader.read_json(name, store.read(name))
         else:
-            found.read_parquet(store, name, kinds=_RARE)
-    return [decode_path(path).rsplit("/", 1)[-1] for path in found.sidecars]
+            reader.read_parquet(store, name, kinds=_RARE)
+    return [decode_path(path).rsplit("/", 1)[-1] for path in reader.sidecars]

@@ -1,4 +1,4 @@
-"""Writing classic checkpoints: the state's columns go into one Parquet file as they are."""
+"""Write classic checkpoints: the state's columns go into one Parquet file unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyspark_delta.log.state import Base, State
 
 __all__ = ["write_checkpoint"]
 
-_ROWS = 1 << 17  # of a row group: what is in memory twice while it is written
+_ROWS = 1 << 17  # in a row group, which is in memory twice while it is written
 
 _TEXTS = pa.map_(pa.string(), pa.string())
 _TXN = pa.struct([("appId", pa.string()), ("version", pa.int64()), ("lastUpdated", pa.int64())])
@@ -50,19 +50,19 @@ _DOMAIN = pa.struct([("domain", pa.string()), ("configuration", pa.string()), ("
 
 
 def write_checkpoint(snapshot: Snapshot, now_ms: int) -> int:
-    """Write the checkpoint of a version and, if it is the newest, the hint; returns its number of actions."""
+    """Write the checkpoint of a version, and the hint if it is the newest; return the number of actions."""
     if snapshot.version < 0:
         raise InvalidArgument("a table without a commit has no checkpoint")
     base, cutoff = snapshot.state.base, snapshot.tombstone_cutoff(now_ms)
     far = isinstance(base, SparkBase) and snapshot.store.local_path(LOG) is not None
-    # What is with Spark goes its own way; then only the overlay is to be written here.
+    # If Spark holds the base, `spark_checkpoint` writes it, and only the overlay is written here.
     state = State(Base(), snapshot.state.overlay) if far else snapshot.state
     adds = state.adds
     removes = Tombstones(state.removes, snapshot.path).newer_than(cutoff).arrow()
     configuration = snapshot.properties
     with_text = flag(configuration, "delta.checkpoint.writeStatsAsJson", default=True)
     add_fields = [field for field in columns.ADD if with_text or field.name != "stats"]
-    # `stats` and `tags` have no place in the removes of a checkpoint.
+    # The removes of a checkpoint have no `stats` and `tags`.
     remove_fields = [field for field in columns.REMOVE if field.name not in {"stats", "tags"}]
     schema = pa.schema(
         [
@@ -114,7 +114,7 @@ def _files(table: pa.Table, kind: str, schema: pa.Schema) -> Iterator[pa.RecordB
         for field in fields:
             column = part[field.name]
             array = column.chunk(0) if column.num_chunks else pa.nulls(0, field.type)
-            if field.name == "dataChange":  # what the state brings is not new
+            if field.name == "dataChange":  # no file of the state is new
                 array = pc.fill_null(pc.and_(array, pa.scalar(False)), False)
             if field.name == "partitionValues" and kind == "add" and array.null_count:
                 array = _no_nulls(array)
@@ -128,7 +128,7 @@ def _no_nulls(maps: pa.MapArray) -> pa.Array:
 
 
 def _rare(snapshot: Snapshot, schema: pa.Schema) -> pa.RecordBatch:
-    """Protocol, metadata, transactions and domains: one row each."""
+    """Protocol, metadata, transactions and domains, one row each."""
     rows: list[tuple[str, dict[str, Any]]] = [
         ("protocol", snapshot.protocol.to_json()),
         ("metaData", snapshot.metadata.to_json()),
@@ -136,7 +136,9 @@ def _rare(snapshot: Snapshot, schema: pa.Schema) -> pa.RecordBatch:
         *(("domainMetadata", domain.to_json()) for domain in snapshot.domains.values()),
     ]
     arrays = {
-        kind: pa.array([body if each == kind else None for each, body in rows], schema.field(kind).type)
+        kind: pa.array(
+            [body if row_kind == kind else None for row_kind, body in rows], schema.field(kind).type
+        )
         for kind in ("protocol", "metaData", "txn", "domainMetadata")
     }
     return _batch(schema, len(rows), arrays)

@@ -1,4 +1,4 @@
-"""Version checksum files: what a version's state adds up to, for readers who want to know that theirs is the same."""
+"""Version checksum files: totals of a version's state, with which readers can check theirs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_TRANSACTIONS = 100
 
 
 def checksum_of(snapshot: Snapshot, txn_id: str | None = None) -> dict[str, Any]:
-    """What the file of this version says."""
+    """The content of a version's checksum file."""
     body: dict[str, Any] = {"txnId": txn_id} if txn_id else {}
     body.update(
         tableSizeBytes=snapshot.size_in_bytes,
@@ -33,7 +33,7 @@ def checksum_of(snapshot: Snapshot, txn_id: str | None = None) -> dict[str, Any]
 
 
 def write_checksum(snapshot: Snapshot, txn_id: str | None = None) -> None:
-    """Write the file of this version, unless there is one."""
+    """Write the checksum file of a version, unless it exists."""
     with contextlib.suppress(FileExists):
         snapshot.store.put_if_absent(
             f"{LOG}/{checksum_name(snapshot.version)}", dump(checksum_of(snapshot, txn_id))

@@ -1,4 +1,4 @@
-"""The state's columns: adds and removes as Arrow tables of one fixed shape, made from JSON or from checkpoints."""
+"""The state's columns: adds and removes as Arrow tables of one fixed schema, made from JSON or checkpoints."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ REMOVE = pa.schema(
 
 
 def empty(schema: pa.Schema) -> pa.Table:
-    """No rows."""
+    """A table without rows."""
     return schema.empty_table()
 
 
-def from_bodies(found: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+def from_bodies(actions: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
     """A table of adds or removes that are still JSON."""
-    columns = [_column(found, field) for field in schema]
+    columns = [_column(actions, field) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table as some writer's checkpoint has it, in our shape: absent columns as nulls, the rest left out."""
+    """A table from another writer's checkpoint in our schema; missing columns are null, others are dropped."""
     columns = []
     for field in schema:
         index = table.schema.get_field_index(field.name)
@@ -80,12 +80,12 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def cast(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
-    """Arrow's cast, also between structs that have other fields."""
+    """Arrow's cast, also between structs with different fields."""
     return pa.chunked_array([_cast(chunk, target) for chunk in column.chunks], target)
 
 
 def bodies(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """The rows as JSON bodies again: what is null is left out, maps are dictionaries."""
+    """The rows as JSON bodies: nulls are left out, maps are dictionaries."""
     for row in table.to_pylist(maps_as_pydicts="strict"):
         body = {name: value for name, value in row.items() if value is not None}
         vector = body.get("deletionVector")
@@ -95,7 +95,7 @@ def bodies(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def vector_ids(column: pa.ChunkedArray) -> list[str | None]:
-    """What tells the deletion vectors of these files apart; None where there is none."""
+    """The unique ids of the files' deletion vectors; None for files without one."""
     if column.null_count == len(column):
         return [None] * len(column)
     return [_vector_id(vector) for vector in column.to_pylist()]
@@ -108,11 +108,11 @@ def keys(table: pa.Table) -> list[tuple[str, str | None]]:
 
 
 def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list[int]:
-    """In which rows these keys are; the table's paths are read once, by Arrow."""
-    asked = set(wanted)
-    if not asked or len(table) == 0:
+    """The row numbers of these keys; Arrow reads the table's paths once."""
+    wanted_keys = set(wanted)
+    if not wanted_keys or len(table) == 0:
         return []
-    paths = {path for path, _ in asked}
+    paths = {path for path, _ in wanted_keys}
     paths.update(
         f"file:{slashes}{path}" for path in [*paths] if path.startswith("/") for slashes in ("", "//")
     )
@@ -121,11 +121,11 @@ def positions(table: pa.Table, wanted: Iterable[tuple[str, str | None]]) -> list
     if len(candidates) == 0:
         return []
     near = table.select(["path", "deletionVector"]).take(candidates)
-    return [row for row, key in zip(candidates.to_pylist(), keys(near), strict=True) if key in asked]
+    return [row for row, key in zip(candidates.to_pylist(), keys(near), strict=True) if key in wanted_keys]
 
 
 def without(table: pa.Table, rows: Sequence[int]) -> pa.Table:
-    """The table less these rows."""
+    """The table without these rows."""
     if not rows:
         return table
     stays = np.ones(len(table), dtype=bool)
@@ -141,9 +141,9 @@ def _vector_id(vector: Mapping[str, Any] | None) -> str | None:
     return text if offset is None else f"{text}@{offset}"
 
 
-def _column(found: Sequence[Mapping[str, Any]], field: pa.Field) -> pa.Array:
+def _column(actions: Sequence[Mapping[str, Any]], field: pa.Field) -> pa.Array:
     name, target = field.name, field.type
-    values = [body.get(name) for body in found]
+    values = [body.get(name) for body in actions]
     if not any(value is not None for value in values):
         return pa.nulls(len(values), target)
     if pa.types.is_map(target):

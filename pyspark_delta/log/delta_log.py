@@ -1,4 +1,4 @@
-"""The log of one table: its versions as snapshots, read once and then brought up to date by what is new."""
+"""The log of one table: read once, then updated with new commits, and its versions as snapshots."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _KEPT_FILES = 1_000_000
 
 
 class DeltaLog:
-    """One for each path in this process; safe between threads."""
+    """The log of one table; one object for each path in this process, safe between threads."""
 
     _known: ClassVar[OrderedDict[str, DeltaLog]] = OrderedDict()
     _known_lock = threading.Lock()
@@ -61,7 +61,7 @@ class DeltaLog:
 
     @classmethod
     def for_path(cls, path: str | os.PathLike[str], spark: SparkSession | None = None) -> DeltaLog:
-        """The log of the table in this folder, whether there is a table or not."""
+        """Return the log of the table in this folder; the table need not exist."""
         place = table_path(path)
         with cls._known_lock:
             log = cls._known.pop(place, None) or cls(place, open_store(place))
@@ -74,7 +74,7 @@ class DeltaLog:
 
     @classmethod
     def forget(cls, path: str | os.PathLike[str] | None = None) -> None:
-        """Drop what this process knows of one table, or of all: the next look reads everything again."""
+        """Drop the cached state of one table or of all tables; the next call reads everything again."""
         with cls._known_lock:
             if path is None:
                 cls._known.clear()
@@ -82,27 +82,27 @@ class DeltaLog:
                 cls._known.pop(table_path(path), None)
 
     def exists(self) -> bool:
-        """Whether there is a table: a log with something in it."""
+        """Whether there is a table, that is, a log with a commit or a checkpoint."""
         if self._latest is not None and self._is_current(self._latest.version):
             return True
         return not Listing(self.store.names_from(LOG)).is_empty
 
     def require(self) -> None:
-        """Raise unless there is a table, and say what there is."""
+        """Raise NotADeltaTable or EmptyLog unless there is a table."""
         if not self.exists():
             raise _no_table(self.store)
 
     def update(self) -> Snapshot:
-        """The newest version; reads what was committed since the last look."""
+        """Read commits since the last call and return the newest version."""
         with self._lock:
             latest = self._latest
             if latest is not None and self._is_current(latest.version):
                 return self._refresh(latest)
             self._snapshots.clear()
-            return self._install(self._load(None))
+            return self._set_latest(self._load(None))
 
     def snapshot(self, version: int | None = None, timestamp: object = None) -> Snapshot:
-        """The table at a version or at a time (text, datetime, or milliseconds), by default the newest."""
+        """Return the table at a version or a time (text, datetime, or milliseconds), by default the newest."""
         if version is None and timestamp is None:
             return self.update()
         with self._lock:
@@ -124,15 +124,15 @@ class DeltaLog:
             return self._remember(self._load(version))
 
     def history(self, limit: int | None = None) -> list[histories.HistoryEntry]:
-        """The commits that are still there, newest first."""
+        """The commits that still exist, newest first."""
         return histories.history(self.store, self.update(), limit)
 
     def commits(self, first: int, last: int) -> list[list[dict[str, Any]]]:
-        """The parsed actions of these commits, ascending; FileNotFoundError where one is gone."""
+        """The parsed actions of these commits, ascending; FileNotFoundError if one is gone."""
         return histories.read_commits(self.store, first, last)
 
     def begin(self) -> Transaction:
-        """A transaction on the newest version; also where there is no table yet."""
+        """Begin a transaction on the newest version, or on none if there is no table yet."""
         try:
             snapshot = self.update()
         except NotADeltaTable:
@@ -144,15 +144,15 @@ class DeltaLog:
         write_checkpoint(snapshot or self.update(), int(time.time() * 1000))
 
     def clean_up(self, now_ms: int | None = None) -> list[str]:
-        """Remove commits and checkpoints whose retention is over; returns their names."""
+        """Delete commits and checkpoints whose retention is over; return their names."""
         return clean_up(self.update(), now_ms or int(time.time() * 1000))
 
     def committed(self, version: int, actions: Iterable[Mapping[str, Any]]) -> Snapshot:
-        """The version that this process has just committed; its actions need not be read again."""
+        """Take in the version that this process just committed, without reading it again, and return its snapshot."""
         with self._lock:
             latest = self._latest
             if latest is not None and latest.version == version - 1:
-                return self._install(Snapshot(self.store, version, latest.state.advanced([actions])))
+                return self._set_latest(Snapshot(self.store, version, latest.state.advanced([actions])))
             return self.update()
 
     def _refresh(self, latest: Snapshot) -> Snapshot:
@@ -167,16 +167,16 @@ class DeltaLog:
         if not contents:
             return latest
         state = latest.state.read(range(latest.version + 1, version + 1), contents)
-        return self._install(Snapshot(self.store, version, state))
+        return self._set_latest(Snapshot(self.store, version, state))
 
     def _is_current(self, version: int) -> bool:
-        """Whether what is known is about the files that are there, not about a table that was put in their place."""
+        """Whether the cached state belongs to the files that exist now, and not to a table that they replaced."""
         return (
             self._identity is not None
             and self.store.identity(f"{LOG}/{commit_name(version)}") == self._identity
         )
 
-    def _install(self, snapshot: Snapshot) -> Snapshot:
+    def _set_latest(self, snapshot: Snapshot) -> Snapshot:
         self._identity = self.store.identity(f"{LOG}/{commit_name(snapshot.version)}")
         self._latest = snapshot
         return self._remember(snapshot)
@@ -190,7 +190,7 @@ class DeltaLog:
         return snapshot
 
     def _kept_files(self) -> int:
-        """Files in memory for the versions that are kept; versions that share a base count it once."""
+        """The number of files in memory for the cached versions; a shared base counts once."""
         bases = {id(snapshot.state.base): snapshot.state.base for snapshot in self._snapshots.values()}
         return sum(base.count for base in bases.values() if not base.is_remote)
 
@@ -199,7 +199,7 @@ class DeltaLog:
 
 
 def load(store: LogStore, version: int | None = None, spark: SparkSession | None = None) -> Snapshot:
-    """A version from the files alone. Falls back where that is safe: to an older checkpoint, or to the commits."""
+    """Read a version from the files alone. Bad checkpoints are replaced by older ones or commits if that is safe."""
     hint = last_checkpoint.read_hint(store)
     first = hint.version if hint is not None and (version is None or version >= hint.version) else None
     bad: dict[Checkpoint, CorruptCheckpoint] = {}
@@ -230,7 +230,7 @@ def load(store: LogStore, version: int | None = None, spark: SparkSession | None
             bad[segment.checkpoint] = damage
             first = None
         except CorruptLog as damage:
-            if not compacted or all(piece.first == piece.last for piece in segment.pieces):
+            if not compacted or all(span.first == span.last for span in segment.ranges):
                 raise
             _log.warning("%s: %s; reading the commits instead of compactions", store.root, damage.cause)
             compacted = False
@@ -246,12 +246,11 @@ def _state_of(store: LogStore, segment: Segment, spark: SparkSession | None) -> 
     state = (
         read_checkpoint(store, segment.checkpoint, spark) if segment.checkpoint else State(Base(), Overlay())
     )
-    if not segment.pieces:
+    if not segment.ranges:
         return state
-    contents = store.read_many([f"{LOG}/{piece.name}" for piece in segment.pieces])
+    contents = store.read_many([f"{LOG}/{span.name}" for span in segment.ranges])
     versions = [
-        piece.last if piece.first == piece.last else f"{piece.first} to {piece.last}"
-        for piece in segment.pieces
+        span.last if span.first == span.last else f"{span.first} to {span.last}" for span in segment.ranges
     ]
     return state.read(versions, contents)
 

@@ -1,4 +1,4 @@
-"""A set of data files in columns; objects are made only for those that are asked for."""
+"""A set of data files in columns; action objects are made only on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEADING_COUNT = r'^\{\s*"numRecords"\s*:\s*(?P<records>[0-9]+)'
 
 
 class Files:
-    """Files of one table, in an order that stays as it is: the position of a file is its ordinal everywhere."""
+    """Files of one table in a fixed order. The position of a file here is its ordinal everywhere."""
 
     def __init__(self, table: pa.Table, root: str) -> None:
         self._table = table
@@ -28,7 +28,7 @@ class Files:
 
     @classmethod
     def of(cls, adds: Iterable[Add], root: str) -> Files:
-        """The same for actions that are at hand."""
+        """Make the set from actions."""
         return cls(columns.from_bodies([add.to_json() for add in adds], columns.ADD), root)
 
     def __len__(self) -> int:
@@ -42,49 +42,49 @@ class Files:
         return self._table
 
     def adds(self) -> list[Add]:
-        """The files as actions, as they are in the log."""
+        """The files as add actions."""
         return [Add.from_json(body) for body in columns.bodies(self._table)]
 
     def raw_paths(self) -> list[str]:
-        """Paths as the log writes them."""
+        """The paths as the log writes them."""
         return self._table["path"].to_pylist()  # type: ignore[no-any-return]
 
     def paths(self) -> list[str]:
-        """Paths as the file system knows them, absolute."""
+        """The absolute paths in the file system."""
         return [absolute_path(path, self.root) for path in self.raw_paths()]
 
     @cached_property
     def size_in_bytes(self) -> int:
-        """Bytes of all of them."""
+        """The size of all files together."""
         return int(pc.sum(self._table["size"]).as_py() or 0)
 
     def take(self, ordinals: Sequence[int] | np.ndarray[Any, Any] | pa.Array) -> Files:
-        """These files, in this order."""
+        """The files at these positions, in this order."""
         rows = (
             ordinals if isinstance(ordinals, pa.Array | pa.ChunkedArray) else pa.array(ordinals, pa.int64())
         )
         return Files(self._table.take(rows), self.root)
 
     def filter(self, mask: pa.Array | pa.ChunkedArray | np.ndarray[Any, Any]) -> Files:
-        """Those files where the mask is true."""
+        """The files for which the mask is true."""
         wanted = mask if isinstance(mask, pa.Array | pa.ChunkedArray) else pa.array(mask)
         return Files(self._table.filter(wanted), self.root)
 
     def with_deletion_vectors(self) -> Files:
-        """Those that have a deletion vector."""
+        """The files that have a deletion vector."""
         return self.filter(pc.is_valid(self._table["deletionVector"]))
 
     def without_deletion_vectors(self) -> Files:
-        """Those that have none."""
+        """The files that have no deletion vector."""
         return self.filter(pc.is_null(self._table["deletionVector"]))
 
     def has_deletion_vectors(self) -> bool:
-        """Whether any has one."""
+        """Whether any file has a deletion vector."""
         column = self._table["deletionVector"]
         return bool(column.null_count < len(column))
 
     def partition_values(self, name: str) -> pa.ChunkedArray:
-        """The text of a partition column for each file, by its name in files; null where the file has none."""
+        """The text of a partition column for each file, by its physical name; null if the file has none."""
         column = self._table["partitionValues"]
         return pa.chunked_array(
             [pc.map_lookup(chunk, pa.scalar(name, pa.string()), "last") for chunk in column.chunks],
@@ -93,12 +93,12 @@ class Files:
 
     @cached_property
     def num_records(self) -> pa.Array:
-        """The physical rows of each file, null where its statistics don't say."""
+        """The number of rows in each file, deleted ones included; null if its statistics don't say."""
         stats = self._table["stats"].combine_chunks()
         if stats.null_count == len(stats):
             return pa.nulls(len(stats), pa.int64())
         counts = pc.extract_regex(stats, _LEADING_COUNT).field("records")
-        # Where nothing matches, Arrow's struct is null but its field may be anything.
+        # If nothing matches, Arrow's struct is null, but its field can have any value.
         matched = pc.match_substring_regex(stats, _LEADING_COUNT)
         counts = pc.if_else(matched, counts, pa.scalar(None, pa.string())).cast(pa.int64())
         odd = pc.indices_nonzero(pc.fill_null(pc.invert(matched), False)).to_pylist()
@@ -110,7 +110,7 @@ class Files:
         return counts
 
     def total_rows(self) -> int | None:
-        """The rows that a read returns, from the log alone; None if some file does not say."""
+        """The number of live rows, from the log alone; None if some statistics don't say."""
         if len(self) == 0:
             return 0
         counts = self.num_records
@@ -125,14 +125,14 @@ class Files:
 
 def _count_in(stats: str) -> int | None:
     try:
-        found = load(stats).get("numRecords")
+        records = load(stats).get("numRecords")
     except (ValueError, AttributeError):
         return None
-    return int(found) if isinstance(found, int) else None
+    return int(records) if isinstance(records, int) else None
 
 
 class Tombstones:
-    """Files that are no longer part of the table but may still be needed by readers of older versions."""
+    """Removed files that readers of older versions may still need."""
 
     def __init__(self, table: pa.Table, root: str) -> None:
         self._table = table
@@ -146,18 +146,18 @@ class Tombstones:
         return self._table
 
     def removes(self) -> list[Remove]:
-        """The tombstones as actions."""
+        """The tombstones as remove actions."""
         return [Remove.from_json(body) for body in columns.bodies(self._table)]
 
     def raw_paths(self) -> list[str]:
-        """Paths as the log writes them."""
+        """The paths as the log writes them."""
         return self._table["path"].to_pylist()  # type: ignore[no-any-return]
 
     def paths(self) -> list[str]:
-        """Paths as the file system knows them, absolute."""
+        """The absolute paths in the file system."""
         return [absolute_path(path, self.root) for path in self.raw_paths()]
 
     def newer_than(self, moment_ms: int) -> Tombstones:
-        """Those deleted after this moment; one without a time counts as very old."""
+        """The tombstones deleted after this time; one without a time counts as very old."""
         newer = pc.greater(pc.fill_null(self._table["deletionTimestamp"], 0), moment_ms)
         return Tombstones(self._table.filter(newer), self.root)

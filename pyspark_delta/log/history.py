@@ -1,4 +1,4 @@
-"""Who did what and when: the commits' own words, their times, and the version of a moment."""
+"""The history of a table: what its commits record, their times, and the version at a time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _IN_COMMIT_VERSION = "delta.inCommitTimestampEnablementVersion"
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One commit: its version, its time in milliseconds, and what it says of itself, if it does."""
+    """One commit: its version, its time in milliseconds, and its commitInfo if it has one."""
 
     version: int
     timestamp: int
@@ -45,7 +45,7 @@ class HistoryEntry:
 
 
 def history(store: LogStore, snapshot: Snapshot, limit: int | None = None) -> list[HistoryEntry]:
-    """The commits that are still there, newest first."""
+    """The commits that still exist, newest first."""
     times = _contiguous(commit_times(store, snapshot), snapshot.version)
     wanted = sorted(times, reverse=True)[: limit if limit is not None else len(times)]
     entries = []
@@ -59,26 +59,26 @@ def history(store: LogStore, snapshot: Snapshot, limit: int | None = None) -> li
 
 
 def version_at(store: LogStore, snapshot: Snapshot, timestamp: object) -> int:
-    """The newest version that is not newer than this moment."""
-    asked = moment_ms(timestamp)
+    """The newest version that is not newer than this time."""
+    moment = moment_ms(timestamp)
     times = _contiguous(commit_times(store, snapshot), snapshot.version)
     if not times:
         raise TimestampNotFound(f"no commit of {snapshot.path} is left to tell the times of versions")
     first, last = min(times), max(times)
-    if asked < times[first]:
+    if moment < times[first]:
         raise TimestampNotFound(
-            f"{_text(asked)} is before the oldest version of {snapshot.path} that is left: "
+            f"{_text(moment)} is before the oldest version of {snapshot.path} that is left: "
             f"version {first} of {_text(times[first])}"
         )
-    if asked > times[last]:
+    if moment > times[last]:
         raise TimestampNotFound(
-            f"{_text(asked)} is after the newest version of {snapshot.path}: version {last} of {_text(times[last])}"
+            f"{_text(moment)} is after the newest version of {snapshot.path}: version {last} of {_text(times[last])}"
         )
-    return max(version for version, time in times.items() if time <= asked)
+    return max(version for version, time in times.items() if time <= moment)
 
 
 def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
-    """The time of each commit: its file's, made to ascend; where the table says so, what the commit says."""
+    """The time of each commit: its file's, adjusted to ascend, or its own if the table has in-commit timestamps."""
     listed = {
         version: file.mtime_ms
         for file in store.list_from(LOG)
@@ -99,7 +99,7 @@ def commit_times(store: LogStore, snapshot: Snapshot) -> dict[int, int]:
 
 
 def commit_time(store: LogStore, properties: Mapping[str, str], version: int) -> int:
-    """The time of one commit; of its checkpoint, where the commit itself was cleaned up."""
+    """The time of one commit; of its checkpoint if the commit was cleaned up."""
     in_commit_from = _in_commit_from(properties)
     try:
         if in_commit_from is not None and version >= in_commit_from:
@@ -114,12 +114,12 @@ def commit_time(store: LogStore, properties: Mapping[str, str], version: int) ->
 
 
 def read_commits(store: LogStore, first: int, last: int) -> list[list[dict[str, Any]]]:
-    """The parsed actions of these commits, ascending; FileNotFoundError where one is gone."""
+    """The parsed actions of these commits, ascending; FileNotFoundError if one is gone."""
     return [lines(version, store.read(f"{LOG}/{commit_name(version)}")) for version in range(first, last + 1)]
 
 
 def moment_ms(timestamp: object) -> int:
-    """A moment given as datetime (naive: in this process's zone), date, text as Spark reads it, or milliseconds."""
+    """The milliseconds of a datetime (naive: this process's zone), a date, a text as Spark reads it, or a number."""
     if isinstance(timestamp, dt.datetime):
         return int(timestamp.timestamp() * 1000)
     if isinstance(timestamp, dt.date):
@@ -140,7 +140,7 @@ def moment_ms(timestamp: object) -> int:
 
 
 def _local_zone() -> str:
-    """The zone of the active Spark session, else UTC."""
+    """The time zone of the active Spark session, else UTC."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - the log can be used without a session
 
     session = SparkSession.getActiveSession()
@@ -155,18 +155,18 @@ def _local_zone() -> str:
 
 
 def _in_commit_from(properties: Mapping[str, str]) -> int | None:
-    """From which version on commits tell their time themselves; None if they don't."""
+    """The first version whose commits record their own time; None if there is none."""
     return int(properties.get(_IN_COMMIT_VERSION, 0)) if flag(properties, _IN_COMMIT) else None
 
 
 def _contiguous(times: dict[int, int], last: int) -> dict[int, int]:
-    """The commits that follow each other without a gap up to the last."""
-    found: dict[int, int] = {}
+    """The commits from the last gap up to the newest."""
+    files: dict[int, int] = {}
     version = last
     while version in times:
-        found[version] = times[version]
+        files[version] = times[version]
         version -= 1
-    return found
+    return files
 
 
 def _commit_info(version: int, content: bytes) -> CommitInfo | None:

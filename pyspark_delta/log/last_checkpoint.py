@@ -1,4 +1,4 @@
-"""`_last_checkpoint`: a hint where the newest checkpoint is, with a checksum of its own JSON."""
+"""Read and write `_last_checkpoint`, the hint to the newest checkpoint, with its checksum."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger("pyspark_delta")
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What the file says; only the version is relied on, and only to list less."""
+    """The hint's content. Only the version is used, and only to list fewer files."""
 
     version: int
     size: int
@@ -31,7 +31,7 @@ class Hint:
 
 
 def read_hint(store: LogStore) -> Hint | None:
-    """The hint, None if there is none that can be trusted."""
+    """Return the hint; None if there is none or it can't be trusted."""
     try:
         text = store.read(f"{LOG}/{LAST_CHECKPOINT}")
     except (FileNotFoundError, NotADirectoryError):
@@ -56,7 +56,7 @@ def write_hint(store: LogStore, hint: Hint) -> None:
 
 
 def canonical_checksum(body: dict[str, Any]) -> str:
-    """MD5 of the JSON in its canonical form: sorted `path=value`, whatever the order and the spacing of the file."""
+    """MD5 of the JSON in canonical form: sorted `path=value` texts, independent of order and spacing in the file."""
     flat = [("+".join(path), text) for path, text in _flattened(body, ()) if path != ('"checksum"',)]
     flat.sort(key=lambda pair: pair[0].encode())
     return hashlib.md5(
@@ -65,7 +65,7 @@ def canonical_checksum(body: dict[str, Any]) -> str:
 
 
 class _Number(str):
-    """A number as the file writes it."""
+    """A number in the file's own spelling."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ def _quoted(text: str) -> str:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("a key appears twice")
-    return found
+    return fields

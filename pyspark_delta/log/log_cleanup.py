@@ -1,7 +1,7 @@
-"""Removing what the log need not keep: the algorithm that the protocol recommends under "metadata cleanup".
+"""Delete log files that are no longer needed, by the algorithm that the protocol recommends ("metadata cleanup").
 
-Everything is kept from the newest checkpoint on that is as old as the retention asks, with the commit of its version;
-without such a checkpoint nothing is removed.
+Everything stays from the newest checkpoint on that is older than the retention, and so does the commit of its version.
+Without such a checkpoint nothing is deleted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DAY_MS = 86_400_000
 
 
 def clean_up(snapshot: Snapshot, now_ms: int) -> list[str]:
-    """Remove commits, checkpoints and checksums whose retention is over; returns their names."""
+    """Delete commits, checkpoints and checksums whose retention is over; return their names."""
     if "checkpointProtection" in features.writer_features(snapshot.protocol):
         return []
     retention = features.interval_ms(snapshot.properties, "delta.logRetentionDuration", "interval 30 days")
@@ -45,9 +45,9 @@ def clean_up(snapshot: Snapshot, now_ms: int) -> list[str]:
     if not usable:
         return []
     kept = usable[-1].version
-    gone = [file.name for file in files if _is_before(file.name, kept)]
-    # Ascending, so that a death in between leaves a log that is shorter, never one with a hole.
-    names = [f"{LOG}/{name}" for name in gone]
+    expired = [file.name for file in files if _is_before(file.name, kept)]
+    # Ascending, so that a crash in between leaves a shorter log, never a gap.
+    names = [f"{LOG}/{name}" for name in expired]
     remaining = [checkpoint for checkpoint in listing.checkpoints if checkpoint.version >= kept]
     names += _unused_sidecars(snapshot, remaining, now_ms)
     store.delete(names)

@@ -1,4 +1,4 @@
-"""The names of the files in `_delta_log`: what each says, and how each is made."""
+"""Make and parse the names of files in `_delta_log`."""
 
 from __future__ import annotations
 
@@ -49,27 +49,27 @@ class CheckpointFile:
 
 
 def prefix(version: int) -> str:
-    """What all names of a version begin with; sorts before them."""
+    """The common prefix of all names of a version; it sorts before them."""
     return f"{version:020d}"
 
 
 def commit_name(version: int) -> str:
-    """The file of a commit."""
+    """The name of a commit."""
     return f"{version:020d}.json"
 
 
 def checksum_name(version: int) -> str:
-    """The file of a version's checksum."""
+    """The name of a version's checksum file."""
     return f"{version:020d}.crc"
 
 
 def classic_checkpoint_name(version: int) -> str:
-    """The file of a checkpoint that is one file."""
+    """The name of a checkpoint that is one file."""
     return f"{version:020d}.checkpoint.parquet"
 
 
 def checkpoint_part_name(version: int, part: int, parts: int) -> str:
-    """One of the files of a checkpoint that is several."""
+    """The name of one part of a checkpoint."""
     return f"{version:020d}.checkpoint.{part:010d}.{parts:010d}.parquet"
 
 
@@ -78,37 +78,37 @@ def uuid_checkpoint_name(version: int, format_: Literal["json", "parquet"]) -> s
 
 
 def commit_version(name: str) -> int | None:
-    """The version that this file commits, None if it is no commit."""
+    """The version that the file commits; None if it is no commit."""
     return int(name[:20]) if len(name) == 25 and name.endswith(".json") and _digits(name[:20]) else None
 
 
 def version_of(name: str) -> int | None:
-    """The version that the name begins with, whatever kind of file it is."""
+    """The version at the beginning of the name, for any kind of file."""
     return int(name[:20]) if len(name) > 21 and name[20] == "." and _digits(name[:20]) else None
 
 
 def checkpoint_file(name: str) -> CheckpointFile | None:
-    """What a checkpoint's name says; None for any other, and for names that no reader has to know."""
-    found = _CHECKPOINT.fullmatch(name) if ".checkpoint." in name else None
-    if found is None:
+    """The parsed name of a checkpoint's file; None for all other names."""
+    match = _CHECKPOINT.fullmatch(name) if ".checkpoint." in name else None
+    if match is None:
         return None
-    version, is_json = int(found["version"]), found["format"] == "json"
-    if found["uuid"]:
+    version, is_json = int(match["version"]), match["format"] == "json"
+    if match["uuid"]:
         return CheckpointFile(name, version, form="uuid", json=is_json)
     if is_json:
         return None
-    if found["parts"]:
-        part, parts = int(found["part"]), int(found["parts"])
+    if match["parts"]:
+        part, parts = int(match["part"]), int(match["parts"])
         return CheckpointFile(name, version, part, parts, "multipart") if 1 <= part <= parts else None
     return CheckpointFile(name, version)
 
 
 def compaction_range(name: str) -> tuple[int, int] | None:
-    """First and last version that a compaction stands for."""
-    found = _COMPACTION.fullmatch(name) if name.endswith(".compacted.json") else None
-    if found is None:
+    """The first and last version of a log compaction; None for all other names."""
+    match = _COMPACTION.fullmatch(name) if name.endswith(".compacted.json") else None
+    if match is None:
         return None
-    first, last = int(found[1]), int(found[2])
+    first, last = int(match[1]), int(match[2])
     return (first, last) if first < last else None
 
 

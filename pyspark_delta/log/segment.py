@@ -1,4 +1,4 @@
-"""Which files of the log make up a version: the newest complete checkpoint, and the commits or compactions after it."""
+"""Choose the log files that make up a version: the newest complete checkpoint, and later commits or compactions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark_delta.exceptions import EmptyLog, LogGap, VersionNotFound
 from pyspark_delta.log.names import CheckpointFile, checkpoint_file, commit_version, compaction_range
 
-__all__ = ["Checkpoint", "Listing", "Piece", "Segment"]
+__all__ = ["Checkpoint", "CommitRange", "Listing", "Segment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A commit, or a compaction of several."""
+class CommitRange:
+    """A commit, or a compaction of several commits."""
 
     first: int
     last: int
@@ -35,19 +35,19 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What has to be read for a version."""
+    """The files to read for a version."""
 
     version: int
     checkpoint: Checkpoint | None
-    pieces: tuple[Piece, ...]
+    ranges: tuple[CommitRange, ...]
 
 
 class Listing:
-    """A listing of `_delta_log`, sorted by what the names say; names that mean nothing here are left out."""
+    """A listing of `_delta_log`, sorted by kind; unknown names are ignored."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.commits: dict[int, str] = {}
-        self.compactions: dict[int, Piece] = {}
+        self.compactions: dict[int, CommitRange] = {}
         parts: dict[tuple[int, str], list[CheckpointFile]] = {}
         for name in names:
             version = commit_version(name)
@@ -58,7 +58,7 @@ class Listing:
             elif (span := compaction_range(name)) is not None:
                 known = self.compactions.get(span[0])
                 if known is None or known.last < span[1]:
-                    self.compactions[span[0]] = Piece(span[0], span[1], name)
+                    self.compactions[span[0]] = CommitRange(span[0], span[1], name)
         self.checkpoints = sorted(
             (
                 Checkpoint(version, tuple(sorted(files, key=lambda file: file.part)))
@@ -70,7 +70,7 @@ class Listing:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to make a version of."""
+        """Whether there are no files to make a version of."""
         return not self.commits and not self.checkpoints
 
     @property
@@ -81,7 +81,7 @@ class Listing:
 
     @property
     def earliest(self) -> int:
-        """The oldest version that can be made of these files; `latest` if nothing below it can."""
+        """The oldest version that these files can make; `latest` if there is none below it."""
         first = min(self.commits, default=None)
         if first == 0:
             return 0
@@ -90,37 +90,41 @@ class Listing:
     def segment(
         self, version: int | None = None, *, without: Collection[Checkpoint] = (), compacted: bool = True
     ) -> Segment:
-        """The files for a version, by default the newest; `without` checkpoints that turned out to be bad."""
+        """The files for a version, by default the newest; `without` has the checkpoints that are damaged."""
         if self.is_empty:
             raise EmptyLog("the log has no commit and no checkpoint")
         target = self.latest if version is None else version
         if target > self.latest or target < 0:
             raise VersionNotFound(f"there is no version {target}: the table is at version {self.latest}")
-        usable = [each for each in self.checkpoints if each.version <= target and each not in without]
+        usable = [
+            candidate
+            for candidate in self.checkpoints
+            if candidate.version <= target and candidate not in without
+        ]
         checkpoint = usable[-1] if usable else None
         start = checkpoint.version + 1 if checkpoint else 0
         if checkpoint is None and start not in self.commits:
             self._refuse(target, without)
-        return Segment(target, checkpoint, tuple(self._pieces(start, target, compacted)))
+        return Segment(target, checkpoint, tuple(self._ranges(start, target, compacted)))
 
-    def _pieces(self, start: int, target: int, compacted: bool) -> Sequence[Piece]:
-        pieces = []
-        at = start
-        while at <= target:
-            compaction = self.compactions.get(at) if compacted else None
+    def _ranges(self, start: int, target: int, compacted: bool) -> Sequence[CommitRange]:
+        ranges = []
+        version = start
+        while version <= target:
+            compaction = self.compactions.get(version) if compacted else None
             if compaction is not None and compaction.last <= target:
-                pieces.append(compaction)
-                at = compaction.last + 1
+                ranges.append(compaction)
+                version = compaction.last + 1
                 continue
-            name = self.commits.get(at)
+            name = self.commits.get(version)
             if name is None:
                 raise LogGap(
-                    f"the commit of version {at} is missing, needed for version {target} of the table "
+                    f"the commit of version {version} is missing, needed for version {target} of the table "
                     f"(there are {_spans(self.commits)})"
                 )
-            pieces.append(Piece(at, at, name))
-            at += 1
-        return pieces
+            ranges.append(CommitRange(version, version, name))
+            version += 1
+        return ranges
 
     def _refuse(self, target: int, without: Collection[Checkpoint]) -> None:
         first = min((version for version in self.commits if version <= target), default=None)
@@ -135,7 +139,7 @@ class Listing:
 
 
 def _copy(file: CheckpointFile) -> str:
-    """What the files of one checkpoint have in common, among several checkpoints of a version."""
+    """What identifies one of several checkpoints of the same version."""
     return f"{file.form}{file.parts}" if file.form != "uuid" else file.name
 
 

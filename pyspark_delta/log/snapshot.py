@@ -1,4 +1,4 @@
-"""A table at one version: what it is, and which files it has."""
+"""A table at one version: its metadata and its files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Snapshot"]
 
 
 class Snapshot:
-    """Immutable; what is asked for is computed once and kept."""
+    """An immutable version of a table; results are computed once and kept."""
 
     def __init__(self, store: LogStore, version: int, state: State, timestamp: int | None = None) -> None:
         if state.protocol is None or state.metadata is None:
@@ -46,17 +46,17 @@ class Snapshot:
 
     @cached_property
     def timestamp(self) -> int:
-        """When the version was committed, in milliseconds since 1970: as it says, where the table asks for that."""
+        """When the version was committed, in milliseconds since 1970; in-commit timestamps count if enabled."""
         return commit_time(self.store, self.properties, self.version)
 
     @cached_property
     def schema(self) -> StructType:
-        """The columns as Spark knows them; the metadata of fields is kept."""
+        """The columns as Spark's types, with the metadata of fields."""
         return schemas.from_json(self.metadata.schema_string)
 
     @property
     def partition_columns(self) -> tuple[str, ...]:
-        """Names of the columns that files are partitioned by, in order."""
+        """The names of the partition columns, in order."""
         return self.metadata.partition_columns
 
     @property
@@ -66,31 +66,31 @@ class Snapshot:
 
     @property
     def column_mapping(self) -> str:
-        """`none`, `name` or `id`."""
+        """The mode of column mapping: `none`, `name` or `id`."""
         return schemas.column_mapping_mode(self.metadata.configuration)
 
     @property
     def num_files(self) -> int:
-        """How many files the table has."""
+        """The number of files."""
         return self.state.num_files
 
     @property
     def size_in_bytes(self) -> int:
-        """Bytes of all its files."""
+        """The size of all files together."""
         return self.state.size_in_bytes
 
     @cached_property
     def all_files(self) -> Files:
-        """Every file of the table; their order stays the same for this snapshot."""
+        """All files of the table; their order is the same for the lifetime of this snapshot."""
         return Files(self.state.adds, self.path)
 
     def zone(self, spark: object) -> str:
-        """The zone of the times among its partition values that are written without one."""
+        """The time zone of partition values without one."""
         names = self.partition_columns
         return zone_for(spark, (field.dataType for field in self.schema.fields if field.name in names))
 
     def files(self, predicate: Predicate | None = None, zone: str = "UTC") -> Files:
-        """The files that can have rows for which the predicate is true; `zone` is that of timestamps without one."""
+        """The files that can have rows for which the predicate is true; `zone` applies to timestamps without one."""
         self.check_readable()
         if predicate is None:
             return self.all_files
@@ -100,48 +100,48 @@ class Snapshot:
         return pruner.matching(self.all_files, predicate)
 
     def pruner(self, zone: str = "UTC") -> Pruner:
-        """What judges files of this table by a predicate."""
+        """The object that checks files of this table against a predicate."""
         if zone not in self._pruners:
             self._pruners[zone] = Pruner(self.schema, self.partition_columns, zone)
         return self._pruners[zone]
 
     def tombstones(self) -> Tombstones:
-        """Files that were removed, as far back as the log still tells."""
+        """The removed files that the log still lists."""
         return Tombstones(self.state.removes, self.path)
 
     def tombstone_cutoff(self, now_ms: int) -> int:
-        """Tombstones not newer than this moment are no longer kept."""
+        """The time up to which tombstones are dropped."""
         return now_ms - features.interval_ms(
             self.properties, "delta.deletedFileRetentionDuration", "interval 7 days"
         )
 
     def is_live(self, keys: set[FileKey]) -> set[FileKey]:
-        """Those of the keys that are files of this version."""
+        """The keys that are files of this version."""
         return set(self.state.live_sizes(keys))
 
     def txn_version(self, app_id: str) -> int | None:
-        """How far this application has come, None if the table does not know it."""
+        """The latest version of this application; None if the table has none."""
         txn = self.txns.get(app_id)
         return None if txn is None else txn.version
 
     @property
     def txns(self) -> Mapping[str, Txn]:
-        """How far each application has come."""
+        """The latest version of each application."""
         return self.state.overlay.txns
 
     @cached_property
     def domains(self) -> Mapping[str, DomainMetadata]:
-        """The configurations of domains, without those that were removed."""
+        """The configurations of metadata domains, without removed ones."""
         return {name: domain for name, domain in self.state.overlay.domains.items() if not domain.removed}
 
     def check_readable(self) -> None:
-        """Refuse what this engine would read wrongly, by the name of the feature."""
+        """Raise UnsupportedTableFeature if this engine would read the table wrongly."""
         if not self._readable:
             features.check_readable(self.protocol, self.path)
             self._readable = True
 
     def check_writable(self) -> None:
-        """Refuse what this engine would write wrongly, by the name of the feature."""
+        """Raise UnsupportedTableFeature if this engine would write the table wrongly."""
         features.check_writable(self.protocol, self.metadata, self.domains, self.path)
 
     _readable = False

@@ -1,6 +1,6 @@
-"""The checkpoint of a state that is with Spark: executors write the parts, the driver one for what it holds itself.
+"""Write the checkpoint of a state that Spark holds: executors write the parts, the driver writes its own overlay.
 
-The parts get their names when all of them are written. A checkpoint with a part missing is none to readers.
+The parts get their final names when all are written, because readers ignore a checkpoint with a missing part.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from pyspark_delta.log.snapshot import Snapshot
 
-__all__ = ["Written", "write_parts"]
+__all__ = ["WrittenCheckpoint", "write_parts"]
 
 
-class Written(NamedTuple):
-    """What was written."""
+class WrittenCheckpoint(NamedTuple):
+    """How many parts, actions and bytes a checkpoint has."""
 
     parts: int
     actions: int
@@ -36,10 +36,10 @@ class Written(NamedTuple):
 
 def write_parts(
     snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int, fill: Callable[[str], None]
-) -> Written:
+) -> WrittenCheckpoint:
     """Write the checkpoint; `fill` writes the driver's own part to a path."""
     local = snapshot.store.local_path(LOG)
-    assert local is not None  # noqa: S101 - whoever calls has looked
+    assert local is not None  # noqa: S101 - the caller checked it
     folder = Path(local)
     staging = folder / f".checkpoint_{uuid.uuid4().hex}"
     try:
@@ -48,7 +48,7 @@ def write_parts(
         spark_jobs.run(base.spark, lambda: writer.parquet(f"file:{staging}"))
         fill(str(staging / "part-last.parquet"))
         files = sorted(staging.glob("part-*.parquet"))
-        written = Written(
+        written = WrittenCheckpoint(
             len(files),
             sum(int(pq.read_metadata(file).num_rows) for file in files),
             sum(file.stat().st_size for file in files),
@@ -61,7 +61,7 @@ def write_parts(
 
 
 def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: int) -> DataFrame:
-    """What of the base still holds, in the checkpoint's columns."""
+    """The part of the base that is still valid, in the checkpoint's columns."""
     from pyspark.sql import functions as sf  # noqa: PLC0415 - only where there is a session
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415
 
@@ -70,8 +70,8 @@ def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: in
     changed = snapshot.state.changed
     if changed:
         texts = pa.array([f"{path}\x00{vector or ''}" for path, vector in changed], pa.string())
-        gone = base.spark.createDataFrame(pa.table({"gone": texts}))
-        frame = frame.join(sf.broadcast(gone), keys_of_actions() == gone["gone"], "left_anti")
+        replaced = base.spark.createDataFrame(pa.table({"gone": texts}))
+        frame = frame.join(sf.broadcast(replaced), keys_of_actions() == replaced["gone"], "left_anti")
     recent = sf.coalesce("remove.deletionTimestamp", sf.lit(0)) > cutoff_ms
     frame = frame.where(sf.col("add.path").isNotNull() | recent)
 
@@ -79,7 +79,7 @@ def _frame(snapshot: Snapshot, base: SparkBase, schema: pa.Schema, cutoff_ms: in
         fields: list[Any] = []
         for field in wanted[kind].dataType.fields:
             value = sf.col(f"{kind}.{field.name}")
-            if field.name == "dataChange":  # what the state brings is not new
+            if field.name == "dataChange":  # no file of the state is new
                 value = sf.lit(False)
             elif field.name == "partitionValues" and kind == "add":
                 value = sf.coalesce(value, sf.create_map().cast(field.dataType))

@@ -1,7 +1,7 @@
-"""A state that is too large for the driver: Spark reads and reconciles it, the driver gets what it asks for.
+"""A state too large for the driver: Spark reads and reconciles it, and the driver fetches what it needs.
 
-Below the threshold this is slower by far. Above it only numbers, single keys, and the files that a predicate leaves
-come to the driver; what later commits did stays there as an overlay, as it does for small tables.
+Below the threshold this is much slower. Above it, only numbers, single keys and the files that a predicate leaves come
+to the driver. The effect of later commits stays on the driver as an overlay, as for small tables.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["SparkBase", "driver_limit", "is_too_large", "keys_of_actions"]
 _log = logging.getLogger("pyspark_delta")
 
 LIMIT_VARIABLE = "PYSPARK_DELTA_DRIVER_STATE_MB"
-# Some seven million files, which take 3 to 4 GB on the driver.
+# About seven million files, which take 3 to 4 GB on the driver.
 _USUAL_LIMIT_MB = 512
 
 _VECTOR = "struct<storageType:string,pathOrInlineDv:string,offset:int,sizeInBytes:int,cardinality:bigint>"
@@ -53,12 +53,12 @@ _SCHEMA = f"add {_ADD}, remove {_REMOVE}"
 
 
 def driver_limit() -> int:
-    """From how many bytes of checkpoint and commits on Spark reads the state, if there is a session."""
+    """The bytes of checkpoint and commits from which on Spark reads the state, if there is a session."""
     return int(float(os.environ.get(LIMIT_VARIABLE, _USUAL_LIMIT_MB)) * 1_000_000)
 
 
 def is_too_large(store: LogStore, names: Sequence[str]) -> bool:
-    """Whether these files of the log together are over the limit."""
+    """Whether these files of the log together exceed the limit."""
     limit = driver_limit()
     total = 0
     for name in names:
@@ -83,32 +83,32 @@ class SparkBase(Base):
 
     @property
     def adds(self) -> pa.Table:
-        """The live files, all of them brought to the driver."""
+        """All live files, fetched to the driver."""
         return self._all_adds
 
     @property
     def removes(self) -> pa.Table:
-        """The tombstones, all of them brought to the driver."""
+        """All tombstones, fetched to the driver."""
         return self._all_removes
 
     @cached_property
     def count(self) -> int:
-        """How many files are live."""
+        """The number of live files."""
         return self._totals[0]
 
     @cached_property
     def size(self) -> int:
-        """Bytes of all live files."""
+        """The size of all live files together."""
         return self._totals[1]
 
     def live_sizes(self, keys: set[FileKey]) -> dict[FileKey, int]:
-        """Those of the keys that are live, with the sizes of their files."""
+        """The live ones of the keys, with the sizes of their files."""
         if not keys:
             return {}
         paths = self.spark.createDataFrame(pa.table({"key": pa.array(sorted({path for path, _ in keys}))}))
         near = self._live.join(paths, _path("path") == paths["key"], "left_semi")
-        found = _collected(near.select("path", "deletionVector", "size"), _KEYED)
-        sizes = zip(columns.keys(found), found["size"].to_pylist(), strict=True)
+        rows = _collected(near.select("path", "deletionVector", "size"), _KEYED)
+        sizes = zip(columns.keys(rows), rows["size"].to_pylist(), strict=True)
         return {key: size for key, size in sizes if key in keys}
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
@@ -153,7 +153,7 @@ class SparkBase(Base):
 
 
 def keys_of_actions() -> Column:
-    """The key of each action of a frame as one text: its path, NUL, and its deletion vector if it has one."""
+    """The key of each action as one text: its path, NUL, and its deletion vector if it has one."""
     from pyspark.sql import functions as sf  # noqa: PLC0415 - only where there is a session
 
     vector = sf.coalesce("add.deletionVector", "remove.deletionVector")
@@ -209,9 +209,9 @@ def _and(left: Column, right: Column) -> Column:
 
 
 def _uri(store: LogStore, name: str) -> str:
-    """Where Spark finds the file: a path as Hadoop reads one, in which only what would be a pattern is escaped.
+    """A path in the form that Hadoop reads; only characters of patterns are escaped.
 
-    (With patterns switched off, Spark 4.2 reads several files twice where a folder's name looks like a pattern.)
+    If patterns are switched off, Spark 4.2 reads several files twice if a folder's name looks like a pattern.
     """
     place = name if is_absolute(name) else f"{store.root}/{name}"
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", storage_of(place).for_spark(place))

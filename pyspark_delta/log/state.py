@@ -1,7 +1,7 @@
-"""The reconciled state of a version: a base in columns that is never changed, and what commits since then did to it.
+"""The reconciled state of a version: an immutable base in columns, and an overlay with the effect of later commits.
 
-The base comes from a checkpoint, or from folding many commits. An incremental refresh copies the overlay alone, which
-is folded into a new base before it grows out of proportion: a commit costs what it changes, not what the table has.
+The base comes from a checkpoint, or from many commits. A refresh copies only the overlay, and folds it into a new base
+before it gets too large. So a commit costs what it changes, not what the table contains.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _COMMIT_INFO = b'{"commitInfo"'
 
 
 class Base:
-    """Files of a version in columns, live ones and tombstones. Made of a state, they wait until they are needed."""
+    """The live files and tombstones of a version, in columns; computed on first use if made from a state."""
 
     is_remote = False
 
@@ -57,24 +57,24 @@ class Base:
     def adds(self) -> pa.Table:
         """The live files."""
         if self._adds is None:
-            self._settle()
+            self._materialize()
         return self._adds
 
     @property
     def removes(self) -> pa.Table:
         """The tombstones."""
         if self._removes is None:
-            self._settle()
+            self._materialize()
         return self._removes
 
     @cached_property
     def count(self) -> int:
-        """How many files are live."""
+        """The number of live files."""
         return self._source.num_files if self._source is not None else len(self.adds)
 
     @cached_property
     def size(self) -> int:
-        """Bytes of all live files."""
+        """The size of all live files together."""
         return (
             self._source.size_in_bytes
             if self._source is not None
@@ -82,7 +82,7 @@ class Base:
         )
 
     def live_sizes(self, keys: set[FileKey]) -> dict[FileKey, int]:
-        """Those of the keys that are live, with the sizes of their files."""
+        """The live ones of the keys, with the sizes of their files."""
         if not keys or self.count == 0:
             return {}
         if self._source is not None:
@@ -90,15 +90,15 @@ class Base:
         rows = columns.positions(self.adds, keys)
         if not rows:
             return {}
-        found = self.adds.select(["path", "deletionVector", "size"]).take(rows)
-        return dict(zip(columns.keys(found), found["size"].to_pylist(), strict=True))
+        files = self.adds.select(["path", "deletionVector", "size"]).take(rows)
+        return dict(zip(columns.keys(files), files["size"].to_pylist(), strict=True))
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
-        """The live files that the predicate may pick, where something is gained by asking."""
+        """The live files that the predicate may pick, if filtering here saves anything."""
         del pruner, predicate
         return self.adds
 
-    def _settle(self) -> None:
+    def _materialize(self) -> None:
         source = self._source
         assert source is not None  # noqa: S101 - without columns there is a source
         self._adds, self._removes = source.adds, source.removes
@@ -107,7 +107,7 @@ class Base:
 
 @dataclass
 class Overlay:
-    """What some commits did, still as JSON, the newest reference to each file; and the latest of everything else."""
+    """The effect of some commits: the latest JSON action for each file, and the latest of every other kind."""
 
     added: dict[FileKey, Body] = field(default_factory=dict)
     removed: dict[FileKey, Body] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Overlay:
     domains: dict[str, DomainMetadata] = field(default_factory=dict)
 
     def copy(self) -> Overlay:
-        """One that can be changed without changing this."""
+        """An independent copy."""
         return Overlay(
             dict(self.added),
             dict(self.removed),
@@ -128,7 +128,7 @@ class Overlay:
         )
 
     def apply(self, actions: Iterable[Mapping[str, Any]]) -> None:
-        """Take in the actions of the next commit, parsed; their order says nothing."""
+        """Apply the parsed actions of the next commit; their order has no meaning."""
         added, removed = self.added, self.removed
         for action in actions:
             for kind, body in action.items():
@@ -158,21 +158,21 @@ class Overlay:
             self.domains[domain.domain] = domain
 
     def read(self, versions: Sequence[object], contents: Sequence[bytes]) -> None:
-        """Take in whole commits as bytes, ascending; a commit that is no JSON is named with its line."""
+        """Apply whole commits as bytes, ascending; CorruptLog names the commit and line that is no JSON."""
         parse = orjson.loads
         for version, content in zip(versions, contents, strict=True):
-            found = content.splitlines()
+            parsed_lines = content.splitlines()
             line = b""
             try:
-                for line in found:
+                for line in parsed_lines:
                     if line and not line.startswith(_COMMIT_INFO):
                         self.apply((parse(line),))
             except (ValueError, KeyError, TypeError, AttributeError):
-                self._read_slowly(version, found, found.index(line))
+                self._read_slowly(version, parsed_lines, parsed_lines.index(line))
 
-    def _read_slowly(self, version: object, found: Sequence[bytes], first: int) -> None:
-        """From the line on that orjson did not take: either the JSON of another writer's habits, or damage."""
-        for number, line in enumerate(found[first:], first + 1):
+    def _read_slowly(self, version: object, raw_lines: Sequence[bytes], first: int) -> None:
+        """Read from the line on that orjson refused: it is unusual JSON of another writer, or damaged."""
+        for number, line in enumerate(raw_lines[first:], first + 1):
             if not line.strip() or line.startswith(_COMMIT_INFO):
                 continue
             try:
@@ -186,7 +186,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class State:
-    """A base and an overlay; what is asked for is computed once."""
+    """A base and an overlay; results are computed once."""
 
     base: Base
     overlay: Overlay
@@ -203,12 +203,12 @@ class State:
 
     @cached_property
     def num_files(self) -> int:
-        """How many files are live."""
+        """The number of live files."""
         return self.base.count - len(self._replaced) + len(self.overlay.added)
 
     @cached_property
     def size_in_bytes(self) -> int:
-        """Bytes of all live files."""
+        """The size of all live files together."""
         added = sum(body["size"] for body in self.overlay.added.values())
         return int(self.base.size - sum(self._replaced.values()) + added)
 
@@ -223,7 +223,7 @@ class State:
 
     @cached_property
     def removes(self) -> pa.Table:
-        """The tombstones, however old."""
+        """The tombstones of any age."""
         table = columns.without(self.base.removes, columns.positions(self.base.removes, self.changed))
         if self.overlay.removed:
             fresh = columns.from_bodies(list(self.overlay.removed.values()), columns.REMOVE)
@@ -231,20 +231,20 @@ class State:
         return table
 
     def live_sizes(self, keys: Iterable[FileKey]) -> dict[FileKey, int]:
-        """Those of the keys that are files of the table, with their sizes."""
+        """The live ones of the keys, with the sizes of their files."""
         added, removed = self.overlay.added, self.overlay.removed
-        found: dict[FileKey, int] = {}
+        sizes: dict[FileKey, int] = {}
         rest: set[FileKey] = set()
         for key in keys:
             if key in added:
-                found[key] = added[key]["size"]
+                sizes[key] = added[key]["size"]
             elif key not in removed:
                 rest.add(key)
-        found.update(self.base.live_sizes(rest))
-        return found
+        sizes.update(self.base.live_sizes(rest))
+        return sizes
 
     def selected(self, pruner: Pruner, predicate: Predicate) -> pa.Table:
-        """Live files, without some that the predicate can't pick where leaving them out spares their way here."""
+        """The live files, without some that the predicate can't pick if leaving them out early saves work."""
         if not self.base.is_remote:
             return self.adds
         near = self.base.selected(pruner, predicate)
@@ -254,21 +254,21 @@ class State:
         return pa.concat_tables([table, columns.from_bodies(list(self.overlay.added.values()), columns.ADD)])
 
     def advanced(self, commits: Iterable[Iterable[Mapping[str, Any]]]) -> State:
-        """The state after further commits, parsed."""
-        state = self._ready_to_grow()
+        """The state after further parsed commits."""
+        state = self._with_bounded_overlay()
         overlay = state.overlay.copy()
         for commit in commits:
             overlay.apply(commit)
         return State(state.base, overlay)
 
     def read(self, versions: Sequence[object], contents: Sequence[bytes]) -> State:
-        """The state after further commits, as bytes."""
-        state = self._ready_to_grow()
+        """The state after further commits as bytes."""
+        state = self._with_bounded_overlay()
         overlay = state.overlay.copy()
         overlay.read(versions, contents)
         return State(state.base, overlay)
 
-    def _ready_to_grow(self) -> State:
+    def _with_bounded_overlay(self) -> State:
         if len(self.changed) <= _SMALLEST_FOLD or len(self.changed) <= self.base.count // 8:
             return self
         overlay = self.overlay.copy()
@@ -277,18 +277,18 @@ class State:
 
     @cached_property
     def changed(self) -> set[FileKey]:
-        """The files that the overlay says something about."""
+        """The files that the overlay adds or removes."""
         return self.overlay.added.keys() | self.overlay.removed.keys()
 
     @cached_property
     def _replaced(self) -> dict[FileKey, int]:
-        """Files of the base that the overlay replaces or takes away, with their sizes."""
+        """The files of the base that the overlay replaces or removes, with their sizes."""
         return self.base.live_sizes(self.changed)
 
 
 def lines(version: object, content: bytes) -> list[Body]:
     """The parsed actions of a commit, commitInfo included."""
-    found = []
+    actions = []
     for number, line in enumerate(content.splitlines(), 1):
         if not line.strip():
             continue
@@ -300,5 +300,5 @@ def lines(version: object, content: bytes) -> list[Body]:
             raise CorruptLog(
                 f"the commit of version {version} is damaged in line {number} ({problem}): {line[:80]!r}"
             ) from problem
-        found.append(action)
-    return found
+        actions.append(action)
+    return actions

@@ -1,4 +1,4 @@
-"""Statistics that a checkpoint holds as columns, turned into the JSON text that an add has."""
+"""Turn the statistics columns of a checkpoint into the JSON text of an add."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["texts_of_parsed"]
 
 
 def texts_of_parsed(column: pa.ChunkedArray) -> pa.Array:
-    """For each file the text of its statistics, null where it has none."""
+    """The statistics text of each file; null if it has none."""
     return pa.array(
         [None if stats is None else dump(_plain(stats)).decode() for stats in column.to_pylist()], pa.string()
     )

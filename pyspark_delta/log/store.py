@@ -1,6 +1,6 @@
-"""Where a table's small files live: listing, reading, and the put-if-absent on which every commit rests.
+"""The store of a table's log: listing, reading, and the put-if-absent on which every commit depends.
 
-Names are relative to the table's folder and use `/`. A store for another storage is registered by its URI scheme.
+Names are relative to the table's folder and use `/`. Stores for other storages are registered by URI scheme.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["FileExists", "FileStat", "LocalStore", "LogStore", "open_store", "re
 
 
 class FileExists(Exception):
-    """Another writer has taken that name already."""
+    """Another writer already took the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """A file as a listing shows it; the name is relative to the folder that was listed."""
+    """A file in a listing; the name is relative to the listed folder."""
 
     name: str
     size: int
@@ -38,44 +38,44 @@ class LogStore(Protocol):
     root: str
 
     def names_from(self, folder: str, first_name: str = "") -> list[str]:
-        """Names of the files in the folder that sort at or after the first one, sorted; none if there is no folder."""
+        """The sorted names of a folder's files from the given name on; none if there is no folder."""
 
     def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:
-        """The same with sizes and times."""
+        """As `names_from`, with sizes and times."""
 
     def stat(self, name: str) -> FileStat:
-        """Size and time of one file; FileNotFoundError."""
+        """Size and time of a file; FileNotFoundError if it does not exist."""
 
     def identity(self, name: str) -> tuple[int, ...] | None:
-        """Something that changes when the file is replaced, None if it is not there."""
+        """A value that changes when the file is replaced; None if it does not exist."""
 
     def read(self, name: str) -> bytes:
-        """The whole file; FileNotFoundError."""
+        """The whole file; FileNotFoundError if it does not exist."""
 
     def read_many(self, names: Sequence[str]) -> list[bytes]:
         """Several whole files, in order."""
 
     def put_if_absent(self, name: str, data: bytes) -> None:
-        """Make the file with these bytes all at once, or raise FileExists; true between processes too."""
+        """Create the file with these bytes atomically, also between processes, or raise FileExists."""
 
     def put(self, name: str, data: bytes) -> None:
-        """Make or replace the file all at once."""
+        """Create or replace the file atomically."""
 
     def put_with(self, name: str, write: Callable[[str], None]) -> int:
-        """As put, for large files: `write` fills the local file whose path it is given; returns the size."""
+        """As `put`, for large files: `write` fills the local file at the path it receives; return the size."""
 
     def delete(self, names: Iterable[str]) -> None:
-        """Remove files; those that are gone already are no error."""
+        """Delete files; missing ones are ignored."""
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file."""
+        """Whether the file exists."""
 
     def local_path(self, name: str) -> str | None:
-        """The path by which this process can open the file itself, if there is one."""
+        """The path by which this process can open the file directly; None if there is none."""
 
 
 class LocalStore:
-    """A folder on a disk. Publishing is `link`, which fails if the name is taken: true between processes and hosts."""
+    """A folder on a disk. A commit is a hard link, which fails if the name is taken, also between hosts."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -91,7 +91,7 @@ class LocalStore:
         return names
 
     def list_from(self, folder: str, first_name: str = "") -> list[FileStat]:  # noqa: D102 - as LogStore says
-        found = []
+        stats = []
         try:
             with os.scandir(self._path(folder)) as entries:
                 for entry in entries:
@@ -101,11 +101,11 @@ class LocalStore:
                         FileNotFoundError
                     ):  # removed by another process since the listing
                         stat = entry.stat()
-                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
+                        stats.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns // 1_000_000))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        found.sort(key=lambda file: file.name)
-        return found
+        stats.sort(key=lambda file: file.name)
+        return stats
 
     def stat(self, name: str) -> FileStat:  # noqa: D102 - as LogStore says
         stat = os.stat(self._path(name))
@@ -188,7 +188,7 @@ class LocalStore:
                 while view:
                     view = view[os.write(descriptor, view) :]
             finally:
-                os.close(descriptor)  # may report what the disk refused late
+                os.close(descriptor)  # a failed write may be reported only here
         except BaseException:
             _forget(staged)
             raise
@@ -196,7 +196,7 @@ class LocalStore:
 
 
 def table_path(path: str | os.PathLike[str]) -> str:
-    """The one spelling by which a table's place is known here: an absolute path, or the URI of another storage."""
+    """The canonical spelling of a table's place: an absolute path, or the URI of another storage."""
     text = os.fspath(path)
     if not text:
         raise InvalidArgument("the path of a table is empty", "Give a folder, or a file: URI.")
@@ -223,7 +223,7 @@ def open_store(path: str | os.PathLike[str]) -> LogStore:
 
 
 def register_store(scheme: str, make: Callable[[str], LogStore]) -> None:
-    """Let tables under this URI scheme be opened through a store of one's own."""
+    """Register a store for tables under a URI scheme."""
     _STORES[scheme] = make
 
 
@@ -233,10 +233,10 @@ _STORES: dict[str, Callable[[str], LogStore]] = {"": LocalStore}
 def _read(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except NotADirectoryError as nothing:  # a file stands where a folder of the path should: nothing is there
+    except NotADirectoryError as nothing:  # a parent of the path is a file, so the path does not exist
         raise FileNotFoundError(*nothing.args, path) from nothing
     try:
-        # One call is enough for nearly every commit; the size is not asked for.
+        # One read call is enough for nearly every commit, so the size is not looked up.
         data = os.read(descriptor, _CHUNK)
         if len(data) < _CHUNK:
             return data
@@ -252,23 +252,23 @@ _CHUNK = 1 << 16
 
 
 def _staging_name(path: str) -> str:
-    """Hidden, so that no engine takes it for data or for a commit."""
+    """A hidden name, which no engine takes for data or a commit."""
     folder, name = os.path.split(path)
     return f"{folder}/.{name}.{uuid.uuid4().hex}.tmp"
 
 
 def _side_checksum(path: str) -> str:
-    """Where Hadoop keeps its checksum of a file; left behind, it makes Hadoop refuse the next file of that name."""
+    """The name of Hadoop's checksum of a file. If it stays, Hadoop refuses the next file of the same name."""
     folder, name = os.path.split(path)
     return f"{folder}/.{name}.crc"
 
 
 def _forget(staged: str) -> None:
-    # A left-over staging file harms nobody, and must not hide what happened before it.
+    # A staging file that stays does no harm, and this error must not hide the one before it.
     with contextlib.suppress(OSError):
         os.unlink(staged)
 
 
 def is_out_of_space(error: OSError) -> bool:
-    """Whether the disk, or its owner's share of it, is full."""
+    """Whether the error says that the disk or the user's quota is full."""
     return error.errno in {errno.ENOSPC, errno.EDQUOT}

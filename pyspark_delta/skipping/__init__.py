@@ -1,1 +1,1 @@
-"""File skipping: which files a filter need not read."""
+"""File skipping: find the files that a filter need not read."""

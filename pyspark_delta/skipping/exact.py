@@ -1,7 +1,8 @@
-"""Which files can have rows that a predicate picks: exactly by partition values, safely by statistics.
+"""Find the files that can have rows for a predicate: exactly by partition values, safely by statistics.
 
-A file is left out only if no row of it can make the predicate true. What statistics of some writer may have lost (the
-end of a long text, the last digits of a decimal, microseconds, NaN beyond the maximum) is given back before comparing.
+A file is skipped only if no row of it can make the predicate true. Statistics of other writers may have lost something:
+the end of a long text, the last digits of a decimal, microseconds, NaN beyond the maximum. Bounds are widened by that
+before they are compared.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from pyspark_delta.predicates import (
     either,
     negated,
 )
-from pyspark_delta.skipping.vectorized import certainly_none
+from pyspark_delta.skipping.vectorized import certainly_excluded
 
 if TYPE_CHECKING:
     from pyspark_delta.log.file_set import Files
@@ -66,12 +67,12 @@ __all__ = ["Pruner", "predicate_of"]
 
 _ANY = TRUE | FALSE | NULL
 _MILLISECOND_US = 1000
-_MANY = 256  # files whose statistics are worth parsing all at once
+_MANY = 256  # from this many files on, parsing all statistics at once is worth it
 
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """What the rows of a file have in a column: values from low to high (None: unbounded), nulls, both or neither."""
+    """A column's values in a file: lowest and highest (None is unbounded), and whether there are nulls or values."""
 
     low: Internal | None = None
     high: Internal | None = None
@@ -85,7 +86,7 @@ _NOTHING_BUT_NULL = _Range(values=False)
 
 
 class Pruner:
-    """Judges the files of one table by a predicate whose columns are the table's."""
+    """Checks the files of one table against predicates on the table's columns."""
 
     def __init__(self, schema: StructType, partition_columns: Sequence[str], zone: str = "UTC") -> None:
         self.schema = schema
@@ -94,7 +95,7 @@ class Pruner:
         self._columns: dict[Path, tuple[Path, DataType, bool] | None] = {}
 
     def only_partitions(self, predicate: Predicate) -> bool:
-        """Whether the predicate is about nothing but partition columns."""
+        """Whether the predicate uses partition columns only."""
         return all(
             len(column) == 1 and column[0].lower() in self.partition_columns for column in columns(predicate)
         )
@@ -102,13 +103,13 @@ class Pruner:
     def may_match(
         self, predicate: Predicate, partition_values: Mapping[str, str | None], stats: str | None = None
     ) -> bool:
-        """Whether some row of such a file can make the predicate true."""
+        """Whether a row of a file with these values can make the predicate true."""
         return bool(self.outcomes(predicate, partition_values, stats) & TRUE)
 
     def outcomes(
         self, predicate: Predicate, partition_values: Mapping[str, str | None], stats: str | None = None
     ) -> int:
-        """The set of outcomes that the rows of such a file can have; more than there are, never fewer."""
+        """The outcomes that rows of such a file can have. The set may be too large, never too small."""
         return self._outcomes(predicate, _File(partition_values, stats))
 
     def matching(self, files: Files, predicate: Predicate | None) -> Files:
@@ -120,9 +121,9 @@ class Pruner:
         return files if bool(kept.all()) else files.filter(kept)
 
     def classify(self, files: Files, predicate: Predicate) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """For each file the set of outcomes as bits; TRUE alone means that every row is picked."""
+        """The outcomes of each file as bits; TRUE alone means that the predicate picks every row."""
         count = len(files)
-        found = np.full(count, _ANY, dtype=np.uint8)
+        outcomes = np.full(count, _ANY, dtype=np.uint8)
         table = files.arrow()
         named = list(dict.fromkeys(columns(predicate)))
         partitions = [self.column(column) for column in named]
@@ -131,27 +132,29 @@ class Pruner:
         needs_stats = any(entry is not None and not entry[2] for entry in partitions)
         known: dict[tuple[str | None, ...], int] = {}
         if not by_value:
-            found[:] = self._outcomes(predicate, _File({}, None))
+            outcomes[:] = self._outcomes(predicate, _File({}, None))
         for row in range(count if by_value else 0):
             values = tuple(column[row] for column in texts)
             if values not in known:
                 known[values] = self._outcomes(
                     predicate, _File(dict(zip(by_value, values, strict=True)), None)
                 )
-            found[row] = known[values]
+            outcomes[row] = known[values]
         if not needs_stats:
-            return found
-        open_ones = np.flatnonzero((found & TRUE != 0) & (found != TRUE))
+            return outcomes
+        open_ones = np.flatnonzero((outcomes & TRUE != 0) & (outcomes != TRUE))
         stats = table["stats"].take(pa.array(open_ones)).combine_chunks()
         if len(stats) >= _MANY:
-            none = certainly_none(stats, predicate, self._bounds_of)
-            found[open_ones[none]] = _ANY & ~TRUE
-            open_ones, stats = open_ones[~none], stats.filter(pa.array(~none))
+            excluded = certainly_excluded(stats, predicate, self._bounds_of)
+            outcomes[open_ones[excluded]] = _ANY & ~TRUE
+            open_ones, stats = open_ones[~excluded], stats.filter(pa.array(~excluded))
         for row, text in zip(open_ones.tolist(), stats.to_pylist(), strict=True):
             if text is not None:
                 values = tuple(column[row] for column in texts)
-                found[row] = self._outcomes(predicate, _File(dict(zip(by_value, values, strict=True)), text))
-        return found
+                outcomes[row] = self._outcomes(
+                    predicate, _File(dict(zip(by_value, values, strict=True)), text)
+                )
+        return outcomes
 
     def _bounds_of(self, column: Path) -> tuple[Path, DataType] | None:
         entry = self.column(column)
@@ -159,23 +162,23 @@ class Pruner:
 
     def _outcomes(self, predicate: Predicate, file: _File) -> int:
         if isinstance(predicate, And):
-            found = TRUE
+            outcomes = TRUE
             for part in predicate.parts:
-                found = both(found, self._outcomes(part, file))
-            return found
+                outcomes = both(outcomes, self._outcomes(part, file))
+            return outcomes
         if isinstance(predicate, Or):
-            found = FALSE
+            outcomes = FALSE
             for part in predicate.parts:
-                found = either(found, self._outcomes(part, file))
-            return found
+                outcomes = either(outcomes, self._outcomes(part, file))
+            return outcomes
         if isinstance(predicate, Not):
             return negated(self._outcomes(predicate.part, file))
         if isinstance(predicate, Constant):
             return NULL if predicate.value is None else TRUE if predicate.value else FALSE
         if isinstance(predicate, Comparison | In | IsNull | StartsWith):
             try:
-                return _judge(predicate, self._range(predicate.column, file))
-            except TypeError:  # a value of another kind than the column's says nothing about files
+                return _outcomes_of(predicate, self._range(predicate.column, file))
+            except TypeError:  # a value of another type says nothing about files
                 return _ANY
         return _ANY
 
@@ -192,7 +195,7 @@ class Pruner:
         return _statistics_range(file.statistics, physical, data_type)
 
     def column(self, column: Path) -> tuple[Path, DataType, bool] | None:
-        """Physical path, type, whether it is a partition column; None if nothing can be said about it."""
+        """Physical path, type, and whether it is a partition column; None if nothing is known about it."""
         if column not in self._columns:
             self._columns[column] = self._look_up(column)
         return self._columns[column]
@@ -212,7 +215,7 @@ class Pruner:
 
 
 class _File:
-    """One file as a predicate sees it; its statistics are parsed when something needs them."""
+    """One file as a predicate sees it; its statistics are parsed when they are first needed."""
 
     def __init__(self, partition_values: Mapping[str, str | None], stats: str | None) -> None:
         self.partition_values = partition_values
@@ -223,10 +226,10 @@ class _File:
         if not self._stats:
             return {}
         try:
-            found = load(self._stats)
+            parsed = load(self._stats)
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return parsed if isinstance(parsed, dict) else {}
 
 
 def _orderable(data_type: DataType) -> bool:
@@ -257,7 +260,7 @@ def _statistics_range(statistics: Mapping[str, Any], path: Path, data_type: Data
     records, nulls = statistics.get("numRecords"), _inside(statistics.get("nullCount"), path)
     if isinstance(nulls, int) and nulls == records:
         return _NOTHING_BUT_NULL
-    # Bounds that are not tight still say that there is no null at all.
+    # Even bounds that are not tight can prove that there is no null.
     has_nulls = nulls != 0
     if not _orderable(data_type) or isinstance(data_type, BinaryType):
         return _Range(nulls=has_nulls)
@@ -275,12 +278,12 @@ def _inside(value: Any, path: Path) -> Any:
 
 
 def _bound(value: Any, data_type: DataType, side: int) -> Internal | None:
-    """The bound of a file's values, moved outwards by what the text of a statistic can have lost."""
+    """A bound of a file's values, widened by what the text of a statistic can have lost."""
     if value is None:
         return None
     try:
         if isinstance(data_type, FloatType | DoubleType):
-            # NaN is greater than all, and no writer's maximum is sure to cover it.
+            # NaN is greater than all values, and a writer's maximum may not cover it.
             number = float(value)
             return number if side < 0 and not math.isnan(number) else None
         if isinstance(data_type, DecimalType):
@@ -300,42 +303,42 @@ def _bound(value: Any, data_type: DataType, side: int) -> Internal | None:
         return None
 
 
-def _judge(predicate: Comparison | In | IsNull | StartsWith, rows: _Range) -> int:
+def _outcomes_of(predicate: Comparison | In | IsNull | StartsWith, rows: _Range) -> int:
     if isinstance(predicate, IsNull):
         return (TRUE if rows.nulls else 0) | (FALSE if rows.values else 0)
     outcomes = 0
     if isinstance(predicate, Comparison):
         if predicate.operator == "<=>":
-            return _judge_null_safe(predicate, rows)
+            return _outcomes_null_safe(predicate, rows)
         if predicate.value is None:
             return NULL
         outcomes = _compare(predicate.operator, predicate.value, rows) if rows.values else 0
     elif isinstance(predicate, In):
-        outcomes = _one_of(predicate.values, rows) if rows.values else 0
+        outcomes = _outcomes_in(predicate.values, rows) if rows.values else 0
     elif rows.values:
-        outcomes = _starts(predicate.text, rows)
+        outcomes = _outcomes_starts_with(predicate.text, rows)
     return outcomes | (NULL if rows.nulls else 0)
 
 
-def _judge_null_safe(predicate: Comparison, rows: _Range) -> int:
+def _outcomes_null_safe(predicate: Comparison, rows: _Range) -> int:
     if predicate.value is None:
         return (TRUE if rows.nulls else 0) | (FALSE if rows.values else 0)
-    found = FALSE if rows.nulls else 0
-    return found | (_compare("=", predicate.value, rows) if rows.values else 0)
+    outcomes = FALSE if rows.nulls else 0
+    return outcomes | (_compare("=", predicate.value, rows) if rows.values else 0)
 
 
-def _one_of(values: Sequence[Internal | None], rows: _Range) -> int:
-    found = FALSE
+def _outcomes_in(values: Sequence[Internal | None], rows: _Range) -> int:
+    outcomes = FALSE
     for value in values:
-        found = either(found, NULL if value is None else _compare("=", value, rows))
-    return found
+        outcomes = either(outcomes, NULL if value is None else _compare("=", value, rows))
+    return outcomes
 
 
 def _compare(operator: str, value: Internal, rows: _Range) -> int:
-    """The outcomes of `column operator value` for the values, not the nulls, of a range."""
+    """The outcomes of `column operator value` for the values of a range, without its nulls."""
     low, high = rows.low, rows.high
     below = low is None or _order(low, value) < 0  # some row can be less
-    above = high is None or _order(high, value) > 0 or (not rows.exact and _may_go_on(high, value))
+    above = high is None or _order(high, value) > 0 or (not rows.exact and _may_be_truncated(high, value))
     if operator == "=":
         reaches = (low is None or _order(low, value) <= 0) and (above or _order_to(high, value) >= 0)
         return (TRUE if reaches else 0) | (0 if rows.exact and reaches else FALSE)
@@ -349,7 +352,7 @@ def _compare(operator: str, value: Internal, rows: _Range) -> int:
     return (TRUE if true else 0) | (FALSE if false else 0)
 
 
-def _starts(text: str, rows: _Range) -> int:
+def _outcomes_starts_with(text: str, rows: _Range) -> int:
     low, high = rows.low, rows.high
     if rows.exact:
         return TRUE if isinstance(low, str) and low.startswith(text) else FALSE
@@ -361,7 +364,7 @@ def _starts(text: str, rows: _Range) -> int:
 
 
 def _order(left: Internal, right: Internal) -> int:
-    """As Spark orders: NaN equals itself and is greater than every number, both zeros are equal."""
+    """Compare as Spark orders: NaN equals itself and is greater than every number, and both zeros are equal."""
     if isinstance(left, float) and isinstance(right, float) and (math.isnan(left) or math.isnan(right)):
         return int(math.isnan(left)) - int(math.isnan(right))
     if left == right:
@@ -373,6 +376,6 @@ def _order_to(high: Internal | None, value: Internal) -> int:
     return 1 if high is None else _order(high, value)
 
 
-def _may_go_on(high: Internal, value: Internal) -> bool:
-    """Whether the maximum may be the beginning of longer texts that are greater than the value."""
+def _may_be_truncated(high: Internal, value: Internal) -> bool:
+    """Whether the maximum may be a truncated text, so that actual values are greater than the value."""
     return isinstance(high, str) and isinstance(value, str) and value.startswith(high)

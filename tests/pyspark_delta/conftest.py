@@ -1,4 +1,4 @@
-"""One Spark session for all tests of the engine, without a Delta JAR; delta-spark itself in a process of its own."""
+"""Fixtures for the engine's tests: one Spark session without a Delta JAR, and delta-spark in its own process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from pyspark_delta import DeltaTable, write
 from tests.pyspark_delta.delta_spark import DeltaSpark
+from tests.pyspark_delta.small_tables import VECTORS
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -20,7 +23,7 @@ SETTINGS = {
     "spark.default.parallelism": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    # the heap and the room for classes are there from the start: less collecting (docs/decisions/0013)
+    # heap and metaspace have their final size from the start, which saves collections (docs/decisions/0013)
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dlog4j2.level=ERROR -XX:+UseSerialGC -Xms1g -Xmn500m "
     "-XX:MetaspaceSize=300m",
 }
@@ -43,12 +46,22 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def delta_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeltaSpark]:
-    """delta-spark, started when the first test asks for it."""
+    """delta-spark, started when the first test uses it."""
     with DeltaSpark(tmp_path_factory.mktemp("delta-spark")) as running:
         yield running
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> str:
-    """The path of a table that is not there yet."""
+    """A path where no table exists yet."""
     return str(tmp_path / "table")
+
+
+@pytest.fixture
+def marked(spark: SparkSession, table: str) -> str:
+    """A partitioned table with hostile values and deletion vectors."""
+    texts = ["a+b %41", "c/d", "{x}*", None]
+    data = pa.table({"id": list(range(40)), "p": [texts[n % 4] for n in range(40)]})
+    write(spark.createDataFrame(data), table, partition_by="p", properties=VECTORS)
+    DeltaTable.forPath(spark, table).delete("id in (3, 17)")
+    return table

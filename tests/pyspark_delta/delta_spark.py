@@ -1,8 +1,8 @@
-"""delta-spark in a process of its own, which runs the lines that a test hands to it.
+"""Run lines of Python on delta-spark, in a process of its own.
 
-`delta_spark.run("...", table=path)` runs Python there: `spark` and `DeltaTable` are known, so are the names given,
-and what is left in `result` comes back (as JSON; rows as lists). A JVM has one classpath, and the engine's has no
-Delta JAR.
+`delta_spark.run("...", table=path)` runs Python there. The lines can use `spark`, `DeltaTable` and the given names, and
+return what they leave in `result` (as JSON; rows as lists). A separate process is needed because a JVM has one
+classpath, and the engine's has no Delta JAR.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 
 from delta_adapters.delta_spark.jars import resolve
 
-# Tables of a few rows, each asked once: to compile for them costs more than it saves (docs/decisions/0013).
+# The tables have few rows and each is queried once, so compiling costs more than it saves (docs/decisions/0013).
 SPARED = {
     "spark.driver.memory": "1g",
     "spark.sql.adaptive.enabled": "false",
@@ -30,11 +30,14 @@ SPARED = {
 
 
 class DeltaSparkError(Exception):
-    """What was run there raised; the message is its traceback."""
+    """The lines raised an error there; the message is its traceback."""
 
 
 class DeltaSpark:
-    """A handle on the process, which starts with the first lines to run; who measures it does not spare it."""
+    """A handle on the process, which starts with the first call of `run`.
+
+    Benchmarks pass other settings than `SPARED`.
+    """
 
     def __init__(self, work: Path, settings: Mapping[str, str] = SPARED) -> None:
         self._work = work
@@ -53,7 +56,7 @@ class DeltaSpark:
             self._process.stdout.close()
 
     def run(self, lines: str, **names: Any) -> Any:
-        """Run these lines, give back what they leave in `result`."""
+        """Run these lines and return what they leave in `result`."""
         process = self._process or self._start()
         assert process.stdin
         assert process.stdout
@@ -62,13 +65,13 @@ class DeltaSpark:
         answer = process.stdout.readline()
         if not answer:
             raise DeltaSparkError(f"delta-spark's process ended with {process.wait(10)}; see {self._work}")
-        told = json.loads(answer)
-        if "error" in told:
-            raise DeltaSparkError(told["error"])
-        return told["result"]
+        reply = json.loads(answer)
+        if "error" in reply:
+            raise DeltaSparkError(reply["error"])
+        return reply["result"]
 
     def _start(self) -> subprocess.Popen[str]:
-        jars = ",".join(str(each) for each in resolve())
+        jars = ",".join(str(jar) for jar in resolve())
         with (self._work / "stderr").open("w") as stderr:
             self._process = subprocess.Popen(
                 [sys.executable, str(Path(__file__).resolve()), jars, json.dumps(dict(self._settings))],
@@ -108,16 +111,16 @@ def _session(jars: str, more: Mapping[str, str]) -> Any:
 def _serve(answers: IO[str]) -> None:
     spark: Any = None
     for line in sys.stdin:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
             if spark is None:
                 spark = _session(sys.argv[1], json.loads(sys.argv[2]))
             from delta.tables import DeltaTable  # noqa: PLC0415 - needs the session's JARs
 
-            known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **asked["names"]}
-            exec(compile(asked["lines"], "<test>", "exec"), known)
+            known = {"spark": spark, "DeltaTable": DeltaTable, "result": None, **request["names"]}
+            exec(compile(request["lines"], "<test>", "exec"), known)
             answer = json.dumps({"result": known["result"]}, default=str)
-        except Exception:  # noqa: BLE001 - whatever it is, the test is told
+        except Exception:  # noqa: BLE001 - the test gets any error
             answer = json.dumps({"error": traceback.format_exc()})
         answers.write(answer + "\n")
         answers.flush()
@@ -126,7 +129,7 @@ def _serve(answers: IO[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Answers have a descriptor of their own: what Spark and the lines print goes to stderr.
+    # Answers have their own descriptor, because Spark and the lines may print. Their output goes to stderr.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     _serve(own)

@@ -1,4 +1,4 @@
-"""Logs made by hand, action by action, for what no engine writes on request."""
+"""Write logs by hand, action by action, for cases that no engine writes on request."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def paths(table: Path, version: int | None = None) -> list[str]:
 
 
 def name(version: int) -> str:
-    """What the files of a version begin with."""
+    """The prefix of a version's files."""
     return f"{version:020d}"
 
 
@@ -72,7 +72,7 @@ def commit(table: Path, version: int, *actions: dict[str, Any]) -> Path:
 
 
 def plain_table(table: Path, files: int = 3) -> None:
-    """Version 0 makes the table, each later one adds a file."""
+    """Write a table: version 0 defines it, every later version adds one file."""
     commit(table, 0, PROTOCOL, metadata())
     for version in range(1, files + 1):
         commit(table, version, {"commitInfo": {"operation": "WRITE"}}, add(f"f{version}"))
@@ -135,7 +135,7 @@ _TYPES: dict[str, pa.DataType] = {
 
 
 def checkpoint(file: Path, actions: Iterable[dict[str, Any]]) -> None:
-    """A Parquet file of these actions, one a row, with no column for kinds that do not occur."""
+    """Write a Parquet file of these actions, one in each row, without columns for kinds that do not occur."""
     rows = list(actions)
     kinds = [kind for kind in _TYPES if any(kind in row for row in rows)]
     arrays = [pa.array([_pairs(row.get(kind)) for row in rows], _TYPES[kind]) for kind in kinds]
@@ -144,7 +144,7 @@ def checkpoint(file: Path, actions: Iterable[dict[str, Any]]) -> None:
 
 
 def _pairs(value: Any) -> Any:
-    """Maps as Arrow wants them."""
+    """Maps in the form that Arrow needs."""
     if not isinstance(value, dict):
         return value
     maps = {"partitionValues", "configuration", "options"}

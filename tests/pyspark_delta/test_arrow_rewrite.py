@@ -1,4 +1,4 @@
-"""Files without some of their rows, by Arrow: as Spark would have left them, and by Spark where that is not sure."""
+"""Arrow rewrites files exactly as Spark would, or leaves them to Spark."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from pyspark_delta import DeltaTable, arrow_rewrite, read, write
 from pyspark_delta.commands import file_candidates
 from pyspark_delta.commands.alter import set_properties
 from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta.test_changes import metrics
-from tests.pyspark_delta.test_merge_at_once import jobs
+from tests.pyspark_delta.small_tables import job_count, metrics
 
 pytestmark = pytest.mark.slow
 
@@ -32,14 +31,14 @@ COLUMNS = """
 """
 
 
-def made(spark: Any, path: str, **options: Any) -> DeltaTable:
+def make_table(spark: Any, path: str, **options: Any) -> DeltaTable:
     frame = spark.range(0, 30, 1, 3).selectExpr(*_split(COLUMNS))
     write(frame, path, **options)
     return DeltaTable.forPath(spark, path)
 
 
 def live(path: str) -> list[dict[str, Any]]:
-    """The newest commit's adds."""
+    """The adds of the newest commit."""
     newest = max(Path(path, "_delta_log").glob("*.json"))
     lines = map(json.loads, newest.read_text().splitlines())
     return [line["add"] for line in lines if "add" in line]
@@ -57,11 +56,11 @@ def rows(spark: Any, path: str) -> list[str]:
 def test_what_arrow_leaves_is_what_spark_would_leave(spark, tmp_path, monkeypatch, options):
     # 4, 7 and 20 are in files of different partitions and parts
     ours, sparks = str(tmp_path / "ours"), str(tmp_path / "sparks")
-    one, other = made(spark, ours, **options), made(spark, sparks, **options)
+    one, other = make_table(spark, ours, **options), make_table(spark, sparks, **options)
     shapes = {tuple(str(footer.schema).splitlines()[2:]) for footer in footers(ours)}
-    before = jobs(spark)
+    before = job_count(spark)
     one.delete("id in (4, 7, 20)")
-    assert jobs(spark) == before + 1, "rows are looked for by a job, and no job writes"
+    assert job_count(spark) == before + 1, "rows are looked for by a job, and no job writes"
     monkeypatch.setattr(arrow_rewrite, "MOST_BYTES", 0)
     other.delete("id in (4, 7, 20)")
     assert all(footer.created_by.startswith("parquet-cpp") for footer in footers(ours))
@@ -71,17 +70,17 @@ def test_what_arrow_leaves_is_what_spark_would_leave(spark, tmp_path, monkeypatc
     assert rows(spark, ours) == rows(spark, sparks)
     assert len(rows(spark, ours)) == 27
 
-    assert sorted(map(str, told_without(ours))) == sorted(map(str, told_without(sparks)))
+    assert sorted(map(str, without_lower_bound(ours))) == sorted(map(str, without_lower_bound(sparks)))
 
 
-def told_without(path: str) -> list[Any]:
-    """Partition values and statistics, without the lower bound that Arrow knows beside NaN."""
-    found = []
+def without_lower_bound(path: str) -> list[Any]:
+    """Partition values and statistics, without the lower bound that Arrow can give despite NaN."""
+    files = []
     for add in live(path):
         stats = json.loads(add["stats"])
         stats["minValues"].pop("odd", None)
-        found.append((add["partitionValues"], stats))
-    return found
+        files.append((add["partitionValues"], stats))
+    return files
 
 
 def test_files_of_other_writers_are_rewritten_by_spark(spark, table):
@@ -101,7 +100,7 @@ def test_rows_that_a_vector_took_stay_away(spark, table):
     target.delete("id in (5, 15)")
     assert all(footer.created_by.startswith("parquet-cpp") for footer in footers(table))
     assert sorted(row.id for row in read(spark, table).collect()) == [
-        each for each in range(30) if each not in {2, 5, 12, 15, 22}
+        number for number in range(30) if number not in {2, 5, 12, 15, 22}
     ]
     theirs = QueryBuilder().register("t", Deltalake(table)).execute("select id from t").read_all()
     assert len(theirs) == 25
@@ -111,7 +110,7 @@ def test_updates_and_merges_copy_the_rows_that_stay(spark, table, monkeypatch):
     monkeypatch.setattr(file_candidates, "AT_ONCE_BYTES", 1)
     write(spark.range(0, 300, 1, 3).selectExpr("id", "id * 2 as x"), table)
     target = DeltaTable.forPath(spark, table)
-    expected = {each: each * 2 for each in range(300)}
+    expected = {number: number * 2 for number in range(300)}
 
     target.update("id in (4, 150)", {"x": "-x"})
     expected |= {4: -8, 150: -300}
@@ -131,18 +130,18 @@ def test_updates_and_merges_copy_the_rows_that_stay(spark, table, monkeypatch):
     expected |= dict.fromkeys(range(290, 302), -1)
     del expected[295]
     assert dict(tuple(row) for row in read(spark, table).collect()) == expected
-    told = [metrics(table)[f"numTargetRows{each}"] for each in ("Updated", "Deleted", "Inserted", "Copied")]
-    assert told == [9, 1, 2, 90]
+    counts = [metrics(table)[f"numTargetRows{kind}"] for kind in ("Updated", "Deleted", "Inserted", "Copied")]
+    assert counts == [9, 1, 2, 90]
     assert [footer.num_rows for footer in footers(table) if "cpp" in footer.created_by] == [90]
 
 
 def _split(columns: str) -> list[str]:
-    found, depth, current = [], 0, ""
+    parts, depth, current = [], 0, ""
     for character in columns.strip():
         depth += {"(": 1, ")": -1}.get(character, 0)
         if character == "," and not depth:
-            found.append(current)
+            parts.append(current)
             current = ""
         else:
             current += character
-    return [*found, current]
+    return [*parts, current]

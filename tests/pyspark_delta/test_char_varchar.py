@@ -1,4 +1,4 @@
-"""Where a column's declared type has CHAR or VARCHAR in it, at any depth."""
+"""CHAR and VARCHAR are recognised in a column's declared type, at any depth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.sql.types import (
     VarcharType,
 )
 
-from pyspark_delta.char_varchar import declared, too_long
+from pyspark_delta.char_varchar import declared_type, too_long_condition
 
 
 def column(data_type, text=None, name="c"):
@@ -42,14 +42,14 @@ def column(data_type, text=None, name="c"):
         (column(ArrayType(StringType()), "array<string>(3)"), None),
         (column(ArrayType(StringType()), "map<string,varchar(3)>"), None),
     ),
-    ids=lambda each: str(each.metadata or each) if isinstance(each, StructField) else repr(each),
+    ids=lambda value: str(value.metadata or value) if isinstance(value, StructField) else repr(value),
 )
 def test_the_declared_type_is_read_beside_the_one_that_readers_see(field, expected):
-    assert declared(field) == expected
+    assert declared_type(field) == expected
 
 
 def test_a_declaration_inside_of_a_struct_counts_too():
     inside = StructType([column(StringType(), "varchar(2)", "x"), column(StringType(), None, "y")])
-    assert declared(column(inside)) == inside
-    assert too_long("`c`", inside) == "(coalesce(char_length(rtrim(`c`.`x`)) > 2, false))"
-    assert too_long("`c`", StringType()) is None
+    assert declared_type(column(inside)) == inside
+    assert too_long_condition("`c`", inside) == "(coalesce(char_length(rtrim(`c`.`x`)) > 2, false))"
+    assert too_long_condition("`c`", StringType()) is None

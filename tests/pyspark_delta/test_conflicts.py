@@ -1,4 +1,4 @@
-"""What two writers may do to the same table at once, by what the first committed and what the second depends on."""
+"""Which concurrent commits conflict, by what the first committed and what the second depends on."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def update(transaction: Transaction, tag: str) -> None:
 
 
 def update_other(transaction: Transaction, tag: str) -> None:
-    """The same partition, another file."""
+    """Replace another file of the same partition."""
     transaction.read_partitions(HERE)
     file = old(transaction, "here")[1]
     transaction.read_files([file])
@@ -130,7 +130,7 @@ def raise_protocol(transaction: Transaction, tag: str) -> None:
 
 
 def race(log: DeltaLog, winner: Writer, loser: Writer) -> type[Exception] | None:
-    """Both begin, the winner commits, then the loser tries."""
+    """Begin both, commit the winner, then let the loser try."""
     first, second = log.begin(), log.begin()
     winner(first, "W")
     before = log.update().version
@@ -243,7 +243,7 @@ def test_who_drops_a_feature_must_have_seen_all_that_may_use_it(tmp_path):
         late.commit([new_file("late")], "WRITE", blind_append=True)
 
 
-def test_of_two_who_create_a_table_one_is_told(tmp_path):
+def test_of_two_transactions_that_create_a_table_one_fails(tmp_path):
     first, second = (DeltaLog.for_path(tmp_path).begin() for _ in range(2))
     for transaction in (first, second):
         transaction.new_table(Metadata("x", schemas.to_json(SCHEMA)))

@@ -1,4 +1,4 @@
-"""Data frames in and out, with Spark: what is written is read back by us, by deltalake and by delta-spark."""
+"""`read` and `write` with Spark: this engine, deltalake and delta-spark read back what was written."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_what_is_appended_is_read_back_also_by_deltalake(spark, table):
     assert write(frame, table, "append") == 1
     assert rows(read(spark, table)) == sorted(rows(frame) * 2, key=repr)
     assert rows(read(spark, table, version=0)) == rows(frame)
-    found = Deltalake(table).to_pyarrow_table()
-    assert sorted(found.column("id").to_pylist()) == sorted([*range(5)] * 2)
+    theirs = Deltalake(table).to_pyarrow_table()
+    assert sorted(theirs.column("id").to_pylist()) == sorted([*range(5)] * 2)
 
 
 def test_modes_do_what_their_names_say(spark, table):
@@ -88,8 +88,8 @@ def test_hostile_partition_values_come_back_as_they_were(spark, table):
     write(frame, table, partition_by="p")
     wanted = sorted(((text or None, n) for n, text in enumerate(texts)), key=repr)
     assert rows(read(spark, table)) == wanted
-    found = Deltalake(table).to_pyarrow_table().to_pylist()
-    assert sorted(((row["p"], row["n"]) for row in found), key=repr) == wanted
+    theirs = Deltalake(table).to_pyarrow_table().to_pylist()
+    assert sorted(((row["p"], row["n"]) for row in theirs), key=repr) == wanted
     for n, text in enumerate(texts):
         picked = read(spark, table).where(
             F.col("p") == text if text else F.col("p").isNull() & (F.col("n") == n)
@@ -135,13 +135,13 @@ def test_partition_values_of_every_type_keep_their_extremes(spark, table):
     assert back.where(f"not ({kept})").count() == 0
     for number, (kind, texts) in enumerate(EXTREMES.items()):
         if kind in {"float", "decimal(38,18)", "date", "timestamp", "timestamp_ntz", "binary"}:
-            found = (
+            theirs = (
                 back.where(f"p{number} = cast({texts[-1]} as {kind})")
                 .select("id")
                 .toArrow()["id"]
                 .to_pylist()
             )
-            assert len(texts) - 1 in found
+            assert len(texts) - 1 in theirs
 
 
 def test_columns_go_by_name_and_values_are_assigned_as_ansi_sql_does(spark, table):
@@ -163,11 +163,11 @@ def test_columns_go_by_name_and_values_are_assigned_as_ansi_sql_does(spark, tabl
     assert not list(Path(table).glob("_temporary*"))
 
 
-def test_data_that_does_not_fit_is_told_with_all_differences(spark, table):
+def test_data_that_does_not_fit_is_refused_with_all_differences(spark, table):
     write(spark.sql("select 1 as id, date'2024-01-01' as d"), table)
-    with pytest.raises(SchemaMismatch) as told:
+    with pytest.raises(SchemaMismatch) as refused:
         write(spark.sql("select 'x' as id, 1 as d, 2 as more"), table, "append")
-    assert len(told.value.differences) == 3
+    assert len(refused.value.differences) == 3
     assert DeltaLog.for_path(table).update().version == 0
 
 
@@ -242,13 +242,13 @@ def test_checks_of_the_table_are_kept_by_the_write_itself(spark, delta_spark, ta
     good = "select 1 as id, named_struct('x', 1) as s, 5 as v"
     write(spark.sql(good), table, "append")
     write(spark.sql("select 2 as id, cast(null as struct<x: int>) as s, 6 as v"), table, "append")
-    for bad, told in (
+    for bad, message in (
         ("select cast(null as int) as id, named_struct('x', 1) as s, 5 as v", "id is NOT NULL"),
         ("select 1 as id, named_struct('x', cast(null as int)) as s, 5 as v", "s.x is NOT NULL"),
         ("select 1 as id, named_struct('x', 1) as s, 10 as v", "small"),
         ("select 1 as id, named_struct('x', 1) as s, cast(null as int) as v", "small"),
     ):
-        with pytest.raises(ConstraintViolated, match=told):
+        with pytest.raises(ConstraintViolated, match=message):
             write(spark.sql(f"{good} union all {bad}"), table, "append")
     assert DeltaLog.for_path(table).update().num_files == 2
     assert not list(Path(table).glob("_temporary*"))
@@ -267,8 +267,11 @@ def test_char_and_varchar_keep_their_lengths_at_any_depth(spark, delta_spark, ta
         "union all select 'abc  ', 'abc  ', null, null, null"
     )
     write(data, table, "append")
-    found = rows(read(spark, table))
-    assert found == [("a  ", "b", ["abc", None], {"k": "x "}, ("yz", 1)), ("abc", "abc", None, None, None)]
+    read_rows = rows(read(spark, table))
+    assert read_rows == [
+        ("a  ", "b", ["abc", None], {"k": "x "}, ("yz", 1)),
+        ("abc", "abc", None, None, None),
+    ]
     for name, value in (
         ("v", "'abcd'"),
         ("l", "array('a', 'abcd')"),
@@ -283,11 +286,11 @@ def test_a_missing_file_is_named_with_the_version_that_added_it(spark, table):
     write(numbers(spark, 1), table)
     write(numbers(spark, 2), table, "append")
     path = DeltaLog.for_path(table).update().files().paths()
-    gone = next(each for each in path if each not in DeltaLog.for_path(table).snapshot(0).files().paths())
-    Path(gone).unlink()
-    with pytest.raises(MissingDataFile, match="version 1") as told:
+    missing = next(file for file in path if file not in DeltaLog.for_path(table).snapshot(0).files().paths())
+    Path(missing).unlink()
+    with pytest.raises(MissingDataFile, match="version 1") as refused:
         read(spark, table)
-    assert gone in told.value.cause
+    assert missing in refused.value.cause
     assert rows(read(spark, table, version=0)) == [(1,)]
 
 
@@ -324,8 +327,8 @@ def test_columns_are_found_by_their_ids_where_the_table_says_so(spark, table):
     pq.write_table(pa.Table.from_pylist(data, schema), f"{table}/f.parquet")
 
     def field(name: str, number: int, kind: Any, physical: str) -> dict[str, Any]:
-        told = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical}
-        return {"name": name, "type": kind, "nullable": True, "metadata": told}
+        field_metadata = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical}
+        return {"name": name, "type": kind, "nullable": True, "metadata": field_metadata}
 
     # The names in the file are others: of the table's columns (crosswise), and of its physical names.
     nested = {"type": "struct", "fields": [field("q", 4, "string", "z"), field("p", 3, "string", "p")]}
@@ -379,15 +382,15 @@ def test_delta_spark_reads_what_we_write_and_keeps_its_statistics(spark, delta_s
         "select id, cast(id as decimal(20, 3)) d, timestamp_micros(id) t, cast(id % 2 as string) p from range(6)"
     )
     write(frame, table, partition_by="p", user_metadata="by hand")
-    told = delta_spark.run(
+    theirs = delta_spark.run(
         """
-        found = spark.read.format("delta").load(table)
+        frame = spark.read.format("delta").load(table)
         history = DeltaTable.forPath(spark, table).history().collect()[0]
-        result = [found.count(), found.where("id = 3 and p = '1'").count(), history.userMetadata, history.operation]
+        result = [frame.count(), frame.where("id = 3 and p = '1'").count(), history.userMetadata, history.operation]
         """,
         table=table,
     )
-    assert told == [6, 1, "by hand", "WRITE"]
+    assert theirs == [6, 1, "by hand", "WRITE"]
     stats = [json.loads(add.stats or "") for add in DeltaLog.for_path(table).update().files().adds()]
     assert sum(stat["numRecords"] for stat in stats) == 6
 

@@ -1,4 +1,4 @@
-"""Deletion vectors are the protocol's bytes, and any other byte is noticed."""
+"""Deletion vectors have the protocol's bytes, and any changed byte is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions become predicates that mean what Spark means by them."""
+"""Conditions become predicates with the same meaning as in Spark."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def test_columns_are_conditions_too(spark):
 
 def test_a_long_list_of_dates_arrives_with_its_null(spark):
     dates = ", ".join(f"'2020-01-{day:02d}'" for day in range(1, 15))
-    found = predicate_of(f"d in ({dates}, null)", SCHEMA, spark)
-    assert isinstance(found, In)
-    assert set(found.values) == {*range(18262, 18276), None}
+    predicate = predicate_of(f"d in ({dates}, null)", SCHEMA, spark)
+    assert isinstance(predicate, In)
+    assert set(predicate.values) == {*range(18262, 18276), None}
 
 
 @pytest.mark.parametrize("zone", ("UTC", "America/Los_Angeles", "+05:30"))
@@ -105,9 +105,9 @@ def test_times_are_those_of_the_session(spark, zone):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
     try:
-        found = predicate_of("ts = timestamp'2020-07-01 12:00:00.123456'", SCHEMA, spark)
+        predicate = predicate_of("ts = timestamp'2020-07-01 12:00:00.123456'", SCHEMA, spark)
         moment = spark.sql("select unix_micros(timestamp'2020-07-01 12:00:00.123456')").first()[0]
-        assert found == Comparison("=", ("ts",), moment)
+        assert predicate == Comparison("=", ("ts",), moment)
         wall = predicate_of("n = timestamp_ntz'2020-07-01 12:00:00'", SCHEMA, spark)
         assert wall == Comparison("=", ("n",), 1_593_604_800_000_000)
     finally:

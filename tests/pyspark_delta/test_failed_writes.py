@@ -1,4 +1,4 @@
-"""Writes that fail half way, on real storage: a named error, the table unchanged, nothing visible half done."""
+"""A write that fails half way on a real storage raises a named error and leaves the table unchanged."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from deltalake import write_deltalake
 from pyspark_delta import DeltaTable, read, write
 from pyspark_delta.exceptions import StorageFailure
 from pyspark_delta.log.delta_log import DeltaLog
-from tests.pyspark_delta import changes
+from tests.pyspark_delta import folder_watch
 
 pytestmark = pytest.mark.slow
 
 
 def files_of(table: Path) -> set[str]:
-    """Every file but those that Hadoop hides and the staging of writers that were killed."""
-    found = (path.relative_to(table) for path in table.rglob("*") if path.is_file())
+    """All files except hidden ones and the staging files of killed writers."""
+    files = (path.relative_to(table) for path in table.rglob("*") if path.is_file())
     return {
         str(path)
-        for path in found
+        for path in files
         if not path.name.startswith(".") and not str(path).startswith("_temporary")
     }
 
@@ -75,7 +75,7 @@ def test_a_disk_that_is_full_when_rows_are_left_out_leaves_the_table_as_it_was(s
     assert read(spark, str(table)).count() == 60_000
 
 
-def test_a_disk_that_is_read_only_is_told(spark, small_disk):
+def test_a_read_only_disk_is_reported(spark, small_disk):
     table = small_disk / "table"
     write(spark.range(3), str(table), properties={"delta.enableDeletionVectors": "true"})
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
@@ -92,7 +92,7 @@ def test_a_disk_that_is_read_only_is_told(spark, small_disk):
     assert read(spark, str(table)).count() == 3
 
 
-def test_a_folder_that_can_not_be_made_is_told(spark, tmp_path):
+def test_a_folder_that_can_not_be_made_is_reported(spark, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageFailure):
         write(spark.range(3), str(tmp_path / "file" / "table"))
@@ -132,9 +132,9 @@ CLUSTER = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
-from pyspark_delta import DeltaTable, read, spread, write
+from pyspark_delta import DeltaTable, parallel, read, write
 
-spread.JOB_FROM = 1  # footers, listings and deletions are the executors' work
+parallel.JOB_FROM = 1  # executors then do footers, listings and deletions
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
 spared = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # three JVMs for a few jobs each
 for who in ("driver", "executor"):
@@ -150,15 +150,15 @@ changed.update("id = 1", {"s": "'updated'"})
 source = spark.sql("select id, 5L as p, 'merged' as s from range(38, 44)").alias("s")
 changed.alias("t").merge(source, "t.id = s.id").whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
 marked = read(spark, path)
-spark.conf.set("spark.sql.codegen.wholeStage", "false")  # operators take the plan below them along to the executors
+spark.conf.set("spark.sql.codegen.wholeStage", "false")  # operators then send the plan below them to executors
 exploded = marked.selectExpr("explode_outer(array(id, id))").count()
 spark.conf.unset("spark.sql.codegen.wholeStage")
 print("marked", len(marked.collect()), exploded, marked.where("id < 20").count(), flush=True)
 changed.optimize().executeCompaction()
 spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
 changed.vacuum(0)
-found = read(spark, path)
-print("counted", found.count(), found.where("p = 5").count(), found.where("id < 3").count(), flush=True)
+rows = read(spark, path)
+print("counted", rows.count(), rows.where("p = 5").count(), rows.where("id < 3").count(), flush=True)
 
 slow = spark.range(0, 50_000_000, 1, 2).selectExpr("id", "0L as p", "sha2(sha2(cast(id as string), 512), 512) as s")
 for _ in range(2):
@@ -166,13 +166,13 @@ for _ in range(2):
     try:
         write(slow, path, "append")
     except KeyboardInterrupt:
-        told = spark.sparkContext.statusTracker()
-        print("stopped by hand, jobs at work:", list(told.getActiveJobsIds()), flush=True)
+        tracker = spark.sparkContext.statusTracker()
+        print("stopped by hand, jobs at work:", list(tracker.getActiveJobsIds()), flush=True)
 """
 
 
 class Cluster:
-    """The lines above in a Python of their own, with executors of their own."""
+    """Runs `CLUSTER` in another Python process, with executors of its own."""
 
     def __init__(self, table: str) -> None:
         self.table = table
@@ -182,20 +182,22 @@ class Cluster:
             start_new_session=True, env={**os.environ, "SPARK_HOME": str(Path(pyspark.__path__[0]))},
         )  # fmt: skip
 
-    def wait_for(self, told: str) -> str:
+    def wait_for(self, text: str) -> str:
         assert self.process.stdout
-        while told not in (line := self.process.stdout.readline()):
-            assert line, f"the writer ended before it said {told}"
+        while text not in (line := self.process.stdout.readline()):
+            assert line, f"the writer ended before it said {text}"
         return line
 
     def write_until_there_is_data(self) -> None:
         assert self.process.stdin
         self.process.stdin.write("go on\n")
         self.process.stdin.flush()
-        assert changes.waited_for(Path(self.table), self._staged, self.process.pid), "the writer ended before"
+        assert folder_watch.wait_for(Path(self.table), self._staged, self.process.pid), (
+            "the writer ended before"
+        )
 
     def _staged(self) -> bool:
-        # os.walk goes on where a folder vanishes under it; a glob of Python 3.11 raises
+        # os.walk ignores a folder that vanishes; a glob of Python 3.11 raises
         folders = (folder for folder in os.walk(self.table) if "_temporary" in folder[0])
         return any(name.endswith(".parquet") for _, _, names in folders for name in names)
 

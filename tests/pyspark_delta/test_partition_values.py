@@ -1,4 +1,4 @@
-"""Partition values and paths survive the log, whatever characters, years and zones they have."""
+"""Partition values and paths survive the log, for all characters, years and zones."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_nothing_and_the_empty_text_are_null(data_type):
     assert serialize(None, data_type) is None
 
 
-def test_the_empty_text_can_not_be_told_from_null():
+def test_the_empty_text_can_not_be_distinguished_from_null():
     assert serialize("", StringType()) is None
     assert serialize(b"", BinaryType()) is None
 

@@ -1,21 +1,21 @@
-"""Properties that have a meaning are spelled as the log spells them, and can only be what they can mean."""
+"""Known properties get the log's spelling, and bad values are refused."""
 
 from __future__ import annotations
 
 import pytest
 
 from pyspark_delta.exceptions import InvalidArgument
-from pyspark_delta.properties import checked, spelled
+from pyspark_delta.properties import checked_properties, spelled_name
 
 
 def test_names_are_known_whatever_their_case():
-    given = {"DELTA.appendonly": "TRUE", "delta.Feature.DELETIONVECTORS": "supported", "Mine.Own": "x"}
-    assert checked(given) == {
+    properties = {"DELTA.appendonly": "TRUE", "delta.Feature.DELETIONVECTORS": "supported", "Mine.Own": "x"}
+    assert checked_properties(properties) == {
         "delta.appendOnly": "TRUE",
         "delta.feature.deletionVectors": "supported",
         "Mine.Own": "x",
     }
-    assert spelled("delta.nobodyKnows") == "delta.nobodyKnows"
+    assert spelled_name("delta.nobodyKnows") == "delta.nobodyKnows"
 
 
 @pytest.mark.parametrize(
@@ -34,24 +34,24 @@ def test_names_are_known_whatever_their_case():
 )
 def test_a_value_without_a_meaning_is_refused_where_it_is_set(name, value):
     with pytest.raises(InvalidArgument, match=name) as refused:
-        checked({name.upper(): value})
+        checked_properties({name.upper(): value})
     assert repr(value) in refused.value.cause
 
 
 def test_a_name_in_two_spellings_is_refused():
     with pytest.raises(InvalidArgument, match="twice"):
-        checked({"delta.appendOnly": "true", "delta.appendonly": "false"})
+        checked_properties({"delta.appendOnly": "true", "delta.appendonly": "false"})
 
 
 @pytest.mark.parametrize(
     "name", ("delta.apendOnly", "delta.enableMaterializePartitionColumnsFeature", "DELTA.nosuch")
 )
-def test_a_name_of_the_formats_that_nobody_knows_is_refused(name):
+def test_an_unknown_reserved_name_is_refused(name):
     with pytest.raises(InvalidArgument, match=name):
-        checked({name: "true"})
+        checked_properties({name: "true"})
     known = {
         "delta.constraints.positive": "id > 0",
         "delta.autoOptimize.autoCompact": "true",
         "deltaless": "x",
     }
-    assert checked(known) == known
+    assert checked_properties(known) == known

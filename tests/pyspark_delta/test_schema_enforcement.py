@@ -1,4 +1,4 @@
-"""The schema of data against the schema of a table: what differs, all at once, and what a merge makes of it."""
+"""Comparing the schema of data with that of a table reports all differences at once; merging widens the table's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_names_match_whatever_their_case_and_order():
     assert differences(table, data) == []
 
 
-def test_every_difference_is_told_at_once():
+def test_every_difference_is_reported_at_once():
     table = struct(
         field("id", LongType(), nullable=False),
         field("day", DateType()),
@@ -56,14 +56,14 @@ def test_every_difference_is_told_at_once():
         field("l", ArrayType(struct(field("e", DateType())))),
         field("m", LongType()),
     )
-    found = "\n".join(differences(table, data))
-    assert len(differences(table, data)) == 8, found
+    text = "\n".join(differences(table, data))
+    assert len(differences(table, data)) == 8, text
     nested = ("s.x is bigint", "s.more", "s.y.z", "l.element.e")
-    for told in ("id is NOT NULL", "day is date", "extra (string)", "m is map", *nested):
-        assert told in found
+    for difference in ("id is NOT NULL", "day is date", "extra (string)", "m is map", *nested):
+        assert difference in text
 
 
-def test_a_name_that_comes_twice_but_for_its_case_is_told():
+def test_a_name_that_comes_twice_ignoring_case_is_refused():
     twice = struct(field("a", LongType()), field("A", LongType()))
     assert "twice" in differences(struct(field("a", LongType())), twice)[0]
 

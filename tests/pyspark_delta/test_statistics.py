@@ -1,4 +1,4 @@
-"""Statistics from footers: bounds by SQL's rules, exact where they can be, absent where nobody can vouch for them."""
+"""Statistics from footers are bounds by SQL's rules, exact if possible, and absent if they can't be guaranteed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pyspark_delta.exceptions import InvalidArgument
 from pyspark_delta.statistics import indexed_columns, of_file, of_files, truncated_max, truncated_min
 
 
-def told(tmp_path: Path, column: pa.Array, data_type: DataType, **options: Any) -> dict[str, Any]:
+def statistics_of(tmp_path: Path, column: pa.Array, data_type: DataType, **options: Any) -> dict[str, Any]:
     path = str(tmp_path / "file.parquet")
     pq.write_table(pa.table({"c": column}), path, **options)
     return told_of(path, StructType([StructField("c", data_type)]))
@@ -40,8 +40,8 @@ def told(tmp_path: Path, column: pa.Array, data_type: DataType, **options: Any) 
 
 def told_of(path: str, schema: StructType) -> dict[str, Any]:
     facts = of_file(path, indexed_columns(schema, (), {}))
-    found: dict[str, Any] = json.loads(facts.text, parse_float=Decimal)
-    return found
+    parsed: dict[str, Any] = json.loads(facts.text, parse_float=Decimal)
+    return parsed
 
 
 def bounds(statistics: dict[str, Any], name: str = "c") -> tuple[Any, Any]:
@@ -49,38 +49,38 @@ def bounds(statistics: dict[str, Any], name: str = "c") -> tuple[Any, Any]:
 
 
 def test_rows_and_nulls_are_counted_over_all_row_groups(tmp_path: Path):
-    statistics = told(tmp_path, pa.array([1, None, 3, None, None, 6]), LongType(), row_group_size=2)
+    statistics = statistics_of(tmp_path, pa.array([1, None, 3, None, None, 6]), LongType(), row_group_size=2)
     assert statistics["numRecords"] == 6
     assert statistics["nullCount"] == {"c": 3}
     assert bounds(statistics) == (1, 6)
 
 
 def test_a_column_of_nulls_has_no_bounds(tmp_path: Path):
-    statistics = told(tmp_path, pa.array([None, None], pa.int64()), LongType())
+    statistics = statistics_of(tmp_path, pa.array([None, None], pa.int64()), LongType())
     assert statistics["nullCount"] == {"c": 2}
     assert bounds(statistics) == (None, None)
 
 
 def test_a_file_without_rows_has_no_bounds(tmp_path: Path):
-    statistics = told(tmp_path, pa.array([], pa.int64()), LongType())
+    statistics = statistics_of(tmp_path, pa.array([], pa.int64()), LongType())
     assert statistics["numRecords"] == 0
     assert bounds(statistics) == (None, None)
 
 
 def test_a_row_group_that_keeps_its_bounds_to_itself_takes_them_from_the_file(tmp_path: Path):
-    statistics = told(tmp_path, pa.array(["a", "b" * 100_000]), StringType(), row_group_size=1)
+    statistics = statistics_of(tmp_path, pa.array(["a", "b" * 100_000]), StringType(), row_group_size=1)
     assert bounds(statistics) == (None, None)
     assert statistics["nullCount"] == {"c": 0}
 
 
 def test_nan_makes_no_bound_and_arrow_s_maximum_is_not_trusted(tmp_path: Path):
-    statistics = told(tmp_path, pa.array([1.5, math.nan, 2.5]), DoubleType())
+    statistics = statistics_of(tmp_path, pa.array([1.5, math.nan, 2.5]), DoubleType())
     assert bounds(statistics) == (Decimal("1.5"), None)
 
 
 def test_zeros_are_widened_to_both_signs_and_infinities_left_out(tmp_path: Path):
-    assert str(bounds(told(tmp_path, pa.array([0.0, 1.0]), DoubleType()))[0]) == "-0.0"
-    assert bounds(told(tmp_path, pa.array([-math.inf, 1.0]), DoubleType())) == (None, None)
+    assert str(bounds(statistics_of(tmp_path, pa.array([0.0, 1.0]), DoubleType()))[0]) == "-0.0"
+    assert bounds(statistics_of(tmp_path, pa.array([-math.inf, 1.0]), DoubleType())) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_decimals_keep_every_digit(tmp_path: Path, unscaled: int, precision: int
 
 def test_times_are_cut_to_milliseconds_outwards(tmp_path: Path):
     column = pa.array([-1, 1_000_001], pa.timestamp("us", "UTC"))
-    assert bounds(told(tmp_path, column, TimestampType())) == (
+    assert bounds(statistics_of(tmp_path, column, TimestampType())) == (
         "1969-12-31T23:59:59.999Z",
         "1970-01-01T00:00:01.001Z",
     )
@@ -112,27 +112,27 @@ def test_times_are_cut_to_milliseconds_outwards(tmp_path: Path):
 
 def test_times_without_a_zone_say_none(tmp_path: Path):
     column = pa.array([0, 1_000_000], pa.timestamp("us"))
-    assert bounds(told(tmp_path, column, TimestampNTZType())) == (
+    assert bounds(statistics_of(tmp_path, column, TimestampNTZType())) == (
         "1970-01-01T00:00:00.000",
         "1970-01-01T00:00:01.000",
     )
 
 
 def test_times_of_the_other_kind_than_the_column_say_nothing(tmp_path: Path):
-    assert bounds(told(tmp_path, pa.array([0], pa.timestamp("us")), TimestampType())) == (None, None)
+    assert bounds(statistics_of(tmp_path, pa.array([0], pa.timestamp("us")), TimestampType())) == (None, None)
 
 
 def test_dates_beyond_four_digit_years_are_left_out(tmp_path: Path):
     days = pa.array([-719_162, 3_000_000], pa.int32()).cast(pa.date32())
-    assert bounds(told(tmp_path, days, DateType())) == ("0001-01-01", None)
-    assert bounds(told(tmp_path, pa.array([dt.date(2024, 2, 29)]), DateType())) == (
+    assert bounds(statistics_of(tmp_path, days, DateType())) == ("0001-01-01", None)
+    assert bounds(statistics_of(tmp_path, pa.array([dt.date(2024, 2, 29)]), DateType())) == (
         "2024-02-29",
         "2024-02-29",
     )
 
 
 def test_texts_are_cut_to_32_characters_and_the_maximum_rounded_up(tmp_path: Path):
-    statistics = told(tmp_path, pa.array(["a" * 40, "z" * 40]), StringType())
+    statistics = statistics_of(tmp_path, pa.array(["a" * 40, "z" * 40]), StringType())
     assert bounds(statistics) == ("a" * 32, "z" * 31 + "{")
 
 
@@ -155,7 +155,7 @@ def test_the_cut_maximum_is_after_every_text_that_begins_so(text: str, cut: str 
 
 def test_binary_and_boolean_columns_have_null_counts_only(tmp_path: Path):
     for column, kind in ((pa.array([b"\xff", None]), BinaryType()), (pa.array([True, None]), BooleanType())):
-        statistics = told(tmp_path, column, kind)
+        statistics = statistics_of(tmp_path, column, kind)
         assert statistics["nullCount"] == {"c": 1}
         assert bounds(statistics) == (None, None)
 
@@ -188,9 +188,9 @@ def test_a_name_with_a_dot_that_could_be_a_nested_column_says_nothing(tmp_path: 
 def test_the_first_32_leaf_columns_have_statistics_unless_the_table_says_otherwise():
     pair = StructType([StructField("x", LongType()), StructField("y", LongType())])
     schema = StructType([StructField("p", LongType()), *(StructField(f"c{n}", pair) for n in range(20))])
-    found = indexed_columns(schema, ["p"], {})
-    assert len(found) == 32
-    assert found[-1][0] == ("c15", "y")
+    columns = indexed_columns(schema, ["p"], {})
+    assert len(columns) == 32
+    assert columns[-1][0] == ("c15", "y")
     assert len(indexed_columns(schema, ["p"], {"delta.dataSkippingNumIndexedCols": "3"})) == 3
     assert len(indexed_columns(schema, ["p"], {"delta.dataSkippingNumIndexedCols": "-1"})) == 40
     chosen = {

@@ -1,7 +1,8 @@
-"""delta-spark's own rules of conflict, between threads of one JVM: where it does promise that commits keep apart.
+"""delta-spark resolves conflicts between threads of one JVM as the model expects.
 
-The turnstile cannot race these: whoever is parked holds the lock of the table. So its own observer of transactions
-does, which lets each through its phases in an order that is data; what is left is held to the model as any other race.
+The Turnstile can't race these threads, because a paused one holds the lock of the table. Here delta-spark's own
+transaction observer takes every thread through its phases in a given order. The result is checked against the model
+like that of any other race.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ phases = getattr(getattr(delta.fuzzer, "OptimisticTransactionPhases$"), "MODULE$
 
 class Writer:
     def __init__(self, name, text):
-        self.told, self.text = None, text
+        self.outcome, self.text = None, text
         self.observer = delta.fuzzer.PhaseLockingTransactionExecutionObserver(phases.forName(name))
         of = self.observer.phases()
         self.gates = [of.initialPhase(), of.preparePhase(), of.commitPhase()]
@@ -65,17 +66,17 @@ class Writer:
         try:
             observers.setObserver(self.observer)
             spark.sql(self.text).collect()
-            self.told = "committed"
+            self.outcome = "committed"
         except Exception as error:
-            self.told = type(error).__name__
+            self.outcome = type(error).__name__
     def await_gate(self):
         until = time.monotonic() + 60
-        while self.told is None and not (self.gates and self.gates[0].hasReached()):
+        while self.outcome is None and not (self.gates and self.gates[0].hasReached()):
             if time.monotonic() > until:
                 raise TimeoutError(f"{self.text} came to no phase")
             time.sleep(0.005)
     def go_on(self):
-        if self.told is not None:
+        if self.outcome is not None:
             return
         self.gates.pop(0).entryBarrier().unblock()
         if not self.gates:
@@ -88,16 +89,16 @@ for name in order:
     writers[name].go_on()
 for each in writers.values():
     each.thread.join(60)
-result = [writers[name].told for name in "AB"]
+result = [writers[name].outcome for name in "AB"]
 """
 
 
 @pytest.fixture(scope="module")
 def model_history() -> ModelHistory:
-    at = ModelHistory()
-    for each in BEFORE:
-        at = at.after(each)
-    return at
+    history = ModelHistory()
+    for operation in BEFORE:
+        history = history.after(operation)
+    return history
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
@@ -117,22 +118,22 @@ def test_two_threads_leave_what_some_order_of_them_leaves(
             table=str(table),
         )
         texts = [IN_SQL[at][1].format(table=table) for at in pair]
-        told = delta_spark.run(RACE, texts=texts, order=order)
+        results = delta_spark.run(RACE, texts=texts, order=order)
         reader = LogReader(table)
         done = [
             CompletedOperation(candidate, at)
             for at, candidate in enumerate(operations)
-            if told[at] == "committed"
+            if results[at] == "committed"
         ]
         newest = reader.snapshot()
-        found = [reader.rows(reader.snapshot(version)) for version in range(2, newest.version + 1)]
-        assert newest.version == 2 + len(done), (order, told)
-        assert anomaly(model_history, done, found[-1]) is None, (order, told)
-        assert is_serial(model_history, done, found), (order, told)
-        if any(isinstance(each.operation, SetProperties) for each in done):
-            assert newest.metadata.configuration == dict(FORTY_DAYS), (order, told)
-        assert "committed" in told
-        refused += [(operations[at], each) for at, each in enumerate(told) if each != "committed"]
+        states = [reader.rows(reader.snapshot(version)) for version in range(2, newest.version + 1)]
+        assert newest.version == 2 + len(done), (order, results)
+        assert anomaly(model_history, done, states[-1]) is None, (order, results)
+        assert is_serial(model_history, done, states), (order, results)
+        if any(isinstance(step.operation, SetProperties) for step in done):
+            assert newest.metadata.configuration == dict(FORTY_DAYS), (order, results)
+        assert "committed" in results
+        refused += [(operations[at], outcome) for at, outcome in enumerate(results) if outcome != "committed"]
     names = {kind for _, kind in refused}
     if documented(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
         assert refused == []

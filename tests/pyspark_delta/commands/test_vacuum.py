@@ -1,4 +1,4 @@
-"""What a vacuum finds: in many folders, level by level, and of writers that were killed. Without a JVM."""
+"""Vacuum lists unneeded files in many folders, level by level, and files of killed writers. Needs no JVM."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pyspark_delta import parallel
-from pyspark_delta.commands.vacuum import DAY_MS, find_rubbish
+from pyspark_delta.commands.vacuum import DAY_MS, find_unneeded_files
 from pyspark_delta.log.delta_log import DeltaLog
 from tests.pyspark_delta import logs
 
@@ -18,23 +18,23 @@ def put(path: Path, days_old: float) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("x")
     moment = (NOW - days_old * DAY_MS) / 1000
-    for each in (path, path.parent):
-        os.utime(each, (moment, moment))
+    for place in (path, path.parent):
+        os.utime(place, (moment, moment))
     return path
 
 
-def found(table: Path, cutoff: int = WEEK) -> tuple[set[str], list[str]]:
+def unneeded_files(table: Path, cutoff: int = WEEK) -> tuple[set[str], list[str]]:
     DeltaLog.forget(table)
     log = DeltaLog.for_path(table)
-    rubbish = find_rubbish(None, log, log.update(), cutoff, NOW)
-    assert rubbish.size == len(rubbish.files)
+    unneeded = find_unneeded_files(None, log, log.update(), cutoff, NOW)
+    assert unneeded.size == len(unneeded.files)
     return (
-        {os.path.relpath(file, table) for file in rubbish.files},
-        [os.path.relpath(folder, table) for folder in rubbish.folders],
+        {os.path.relpath(file, table) for file in unneeded.files},
+        [os.path.relpath(folder, table) for folder in unneeded.folders],
     )
 
 
-def test_rubbish_is_found_in_hundreds_of_folders_and_what_is_needed_stays(tmp_path):
+def test_unneeded_files_are_listed_in_hundreds_of_folders_and_what_is_needed_stays(tmp_path):
     names = [f"p={outer}/q={inner}" for outer in range(30) for inner in range(10)]
     assert len(names) > parallel.THREADS_FROM
     live = [logs.add(f"{name}/live") for name in names[::2]]
@@ -45,7 +45,7 @@ def test_rubbish_is_found_in_hundreds_of_folders_and_what_is_needed_stays(tmp_pa
         put(tmp_path / name / "dead", 50)
         put(tmp_path / name / ".dead.crc", 50)
     put(tmp_path / names[1] / "young", 1)
-    files, folders = found(tmp_path)
+    files, folders = unneeded_files(tmp_path)
     assert files == {f"{name}/dead" for name in names}
     assert set(folders) == set(names[3::2])
 
@@ -55,7 +55,7 @@ def test_inner_folders_go_before_those_around_them(tmp_path):
     put(tmp_path / "a" / "b" / "c" / "dead", 50)
     for folder in (tmp_path / "a" / "b", tmp_path / "a"):
         os.utime(folder, (0, 0))
-    assert found(tmp_path) == ({"a/b/c/dead"}, ["a/b/c", "a/b", "a"])
+    assert unneeded_files(tmp_path) == ({"a/b/c/dead"}, ["a/b/c", "a/b", "a"])
 
 
 def test_hidden_folders_are_left_alone_but_those_of_partitions_and_change_data(tmp_path):
@@ -64,7 +64,7 @@ def test_hidden_folders_are_left_alone_but_those_of_partitions_and_change_data(t
         put(tmp_path / name, 50)
     put(tmp_path / "_p=1" / "x", 50)
     put(tmp_path / "_change_data" / "x", 50)
-    assert found(tmp_path)[0] == {"_p=1/x", "_change_data/x"}
+    assert unneeded_files(tmp_path)[0] == {"_p=1/x", "_change_data/x"}
 
 
 def test_links_stay(tmp_path):
@@ -72,7 +72,7 @@ def test_links_stay(tmp_path):
     put(tmp_path / "elsewhere" / "x", 50)
     (tmp_path / "table" / "linked").symlink_to(tmp_path / "elsewhere")
     os.utime(tmp_path / "table" / "linked", (0, 0), follow_symlinks=False)
-    assert found(tmp_path / "table") == (set(), [])
+    assert unneeded_files(tmp_path / "table") == (set(), [])
 
 
 def test_an_unfinished_write_goes_whole_when_nothing_of_it_is_young(tmp_path):
@@ -86,7 +86,7 @@ def test_an_unfinished_write_goes_whole_when_nothing_of_it_is_young(tmp_path):
     for folder, _, _ in os.walk(tmp_path / at_work):
         os.utime(folder, (0, 0))
     put(tmp_path / at_work / "_temporary" / "0" / "task" / "p=2" / "y.parquet", 0.1)
-    files, folders = found(tmp_path)
+    files, folders = unneeded_files(tmp_path)
     assert len(files) == 3
     assert all(file.startswith(killed) for file in files)
     assert folders[-1] == killed
@@ -97,7 +97,7 @@ def test_an_unfinished_write_stays_for_a_day_whatever_the_retention(tmp_path):
     logs.plain_table(tmp_path)
     young = put(tmp_path / f"_temporary_{'a' * 32}" / "x.parquet", 0.5)
     staged = put(tmp_path / "_delta_log" / f".{9:020d}.json.{'c' * 32}.tmp", 0.5)
-    assert found(tmp_path, NOW) == (set(), [])
+    assert unneeded_files(tmp_path, NOW) == (set(), [])
     put(young, 1.5)
     put(staged, 1.5)
-    assert found(tmp_path, NOW)[0] == {str(each.relative_to(tmp_path)) for each in (young, staged)}
+    assert unneeded_files(tmp_path, NOW)[0] == {str(path.relative_to(tmp_path)) for path in (young, staged)}

@@ -1,4 +1,4 @@
-"""Tables on a storage of one's own: who touches a file other than through `storage` and `log.store` finds nothing."""
+"""Tables work on a storage that code can reach through `storage` and `log.store` only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyspark_delta.exceptions import InvalidArgument, MissingDataFile, StorageFa
 from pyspark_delta.log import store
 from pyspark_delta.log.delta_log import DeltaLog
 from pyspark_delta.partition_values import absolute_path
-from tests.pyspark_delta import elsewhere, logs
+from tests.pyspark_delta import logs, other_storage
 
 HOSTILE = "a b%41/ü=#?"
 VECTORS = {"delta.enableDeletionVectors": "true", "delta.checkpointInterval": "4"}
@@ -35,10 +35,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bucket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A storage that is known under `test:`, and forgotten afterwards."""
+    """A storage that is registered under `test:` for one test."""
     for known in (storage._STORAGES, storage._REGISTERED, store._STORES):
-        monkeypatch.setitem(known, elsewhere.SCHEME, None)
-    yield elsewhere.mount(folder)
+        monkeypatch.setitem(known, other_storage.SCHEME, None)
+    yield other_storage.mount(folder)
     DeltaLog.forget()
 
 
@@ -46,7 +46,7 @@ def rows(frame):
     return sorted((tuple(row) for row in frame.collect()), key=repr)
 
 
-def test_a_storage_that_nobody_registered_is_told():
+def test_an_unregistered_storage_is_refused():
     for ask in (DeltaLog.for_path, storage.storage_of):
         with pytest.raises(InvalidArgument, match="nowhere:"):
             ask("nowhere://bucket/table")
@@ -75,31 +75,31 @@ def test_the_data_source_knows_storages_in_the_processes_that_spark_asks_it_in(b
     kept: list[type[PysparkDeltaSource]] = []
     register(
         SimpleNamespace(dataSource=SimpleNamespace(register=kept.append))
-    )  # the session's part is to pickle it
-    asked = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
-    told = subprocess.run(
-        [sys.executable, "-P", "-c", asked],
+    )  # in Spark, the session pickles it
+    script = "import pickle, sys; it = pickle.load(sys.stdin.buffer); print(len(it.reader(it.schema()).partitions()))"
+    output = subprocess.run(
+        [sys.executable, "-P", "-c", script],
         input=cloudpickle.dumps(kept[0]({"path": f"{bucket}/t"})),
         capture_output=True,
         check=True,
     )
-    assert told.stdout.split() == [b"2"]
+    assert output.stdout.split() == [b"2"]
 
 
 def test_what_the_system_says_of_a_storage_has_a_name_and_a_jvm_that_died_keeps_its_own(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with (
         pytest.raises(StorageFailure, match=r"^t can't be written: the storage refuses it .*File exists"),
-        storage.refusals_named("t can't be written"),
+        storage.storage_failures("t can't be written"),
     ):
         storage.storage_of(str(tmp_path)).create(str(tmp_path / "file" / "more"))
     with (
         pytest.raises(StorageFailure, match="the disk is full"),
-        storage.refusals_named("t can't be written"),
+        storage.storage_failures("t can't be written"),
         Path("/dev/full").open("wb", buffering=0) as full,
     ):
         full.write(b"x")
-    with pytest.raises(ConnectionRefusedError), storage.refusals_named("t can't be written"):
+    with pytest.raises(ConnectionRefusedError), storage.storage_failures("t can't be written"):
         socket.create_connection(("127.0.0.1", 1))
 
 
@@ -122,8 +122,8 @@ def test_every_operation_works_on_a_storage_of_ones_own(spark, bucket, folder, t
     assert rows(read(spark, path)) == wanted
     assert (folder / "some" / "table" / "_delta_log" / "_last_checkpoint").exists()
     theirs = QueryBuilder().register("t", Deltalake(str(folder / "some" / "table")))
-    found = pa.table(theirs.execute("select id, p from t").read_all()).to_pylist()
-    assert sorted(((row["id"], row["p"]) for row in found), key=repr) == wanted
+    their_rows = pa.table(theirs.execute("select id, p from t").read_all()).to_pylist()
+    assert sorted(((row["id"], row["p"]) for row in their_rows), key=repr) == wanted
     for copy, shallow in (
         (f"{bucket}/shallow", True),
         (f"{bucket}/deep", False),
@@ -131,7 +131,7 @@ def test_every_operation_works_on_a_storage_of_ones_own(spark, bucket, folder, t
     ):
         assert rows(table.clone(copy, isShallow=shallow).toDF()) == wanted
     with monkeypatch.context() as without_a_jvm:
-        without_a_jvm.setattr(file_index, "_made", lambda spark, name: None)
+        without_a_jvm.setattr(file_index, "_jvm_instance", lambda spark, name: None)
         assert rows(read(spark, path)) == wanted
     table.restoreToVersion(1)
     assert table.toDF().count() == table.count() == 24

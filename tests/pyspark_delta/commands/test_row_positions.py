@@ -1,4 +1,4 @@
-"""Numbers of rows, taken apart into files and bitmaps."""
+"""Row numbers are split into files and bitmaps."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pyspark_delta.commands.row_positions import ROW_BITS, bitmap, grouped
 
 def test_rows_come_back_by_file_in_ascending_order():
     numbers = [(3 << ROW_BITS) | 7, 5, (3 << ROW_BITS) | 2, 0, (1 << ROW_BITS) | (2**33)]
-    found = {
+    indexes = {
         ordinal: rows.to_pylist() for ordinal, rows in grouped(pa.chunked_array([numbers[:2], numbers[2:]]))
     }
-    assert found == {0: [0, 5], 1: [2**33], 3: [2, 7]}
+    assert indexes == {0: [0, 5], 1: [2**33], 3: [2, 7]}
 
 
 def test_no_numbers_are_no_files():

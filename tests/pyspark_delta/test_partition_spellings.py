@@ -1,4 +1,4 @@
-"""Partition values as other writers spell them: the same partition, whatever its text."""
+"""Partition values are compared by value, even if other writers spell them differently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOMENT = "2024-02-29 12:30:01"
 
 
 def respelled(table: str, **texts: str) -> None:
-    """Let the first commit say other texts: the new ones by the old ones, as `old=new`."""
+    """Replace texts in the first commit, given as `old=new`."""
     commit = Path(table, "_delta_log", f"{logs.name(0)}.json")
     body = commit.read_text()
     for old, new in texts.items():
@@ -70,7 +70,7 @@ def test_a_time_without_a_zone_is_the_sessions_as_for_delta_spark(
     assert theirs == [frame.selectExpr("unix_micros(t)").first()[0], frame.where(asked).count()]
     assert theirs[1] == 2
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr(file_index, "_made", lambda spark, name: None)
+        elsewhere.setattr(file_index, "_jvm_instance", lambda spark, name: None)
         assert read(spark, table).where(asked).count() == 2
     DeltaTable.forPath(spark, table).delete(asked)
     assert read(spark, table).count() == 0

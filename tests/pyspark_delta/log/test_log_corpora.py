@@ -1,4 +1,4 @@
-"""The logs that others made as examples are read as deltalake reads them, or refused with a reason that has a name."""
+"""Example logs of other projects are read as deltalake reads them, or refused with a named reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyspark_delta.log.delta_log import load
 from pyspark_delta.log.store import open_store
 from tests.corpora import corpus
 
-# Tables that deltalake reads and this engine must not, with the word that tells why.
+# Tables that deltalake reads and this engine must not, with a word of the reason.
 REFUSED = {
     "ct_missing_metadata": "metadata",
     "ct_missing_protocol": "protocol",
@@ -21,9 +21,9 @@ REFUSED = {
 }
 # One commit adds and removes the same file, which no log may do.
 NO_LOG = {"err_add_and_remove_same_path_dv"}
-# deltalake takes `/x` and `file:/x` for two files.
+# deltalake counts `/x` and `file:/x` as two files.
 ONE_FILE = {f"canonicalized-paths-{kind}-{number}" for kind in ("normal", "special") for number in "ab"}
-# What the corpora themselves break: vectors that are missing, or in a form of their own.
+# Defects of the corpora: deletion vectors that are missing or in an unknown form.
 BROKEN_VECTORS = {"DV-017", "dv_err_002_missing_file", "dv_err_003_malformed_path", "dv_storage_type_i"}
 
 
@@ -32,10 +32,10 @@ def name_of(table: Path) -> str:
 
 
 def theirs(table: Path) -> tuple[int, int] | None:
-    """Version and number of files by deltalake; None where it refuses."""
+    """Version and number of files by deltalake; None if it refuses."""
     try:
-        found = deltalake.DeltaTable(table)
-        return found.version(), len(found.file_uris())
+        opened = deltalake.DeltaTable(table)
+        return opened.version(), len(opened.file_uris())
     except Exception:  # noqa: BLE001 - whatever it has against the table
         return None
     except BaseException as panic:
@@ -45,7 +45,7 @@ def theirs(table: Path) -> tuple[int, int] | None:
 
 
 def ours(table: Path) -> tuple[int, int] | DeltaError:
-    """The same by this engine, or its refusal."""
+    """Version and number of files by this engine, or its error."""
     try:
         snapshot = load(open_store(table))
         return snapshot.version, len(snapshot.files().paths())
@@ -62,15 +62,17 @@ def test_example_logs_are_read_as_deltalake_reads_them(archive):
         name, expected = name_of(table), theirs(table)
         if expected is None or name in NO_LOG:
             continue
-        found = ours(table)
-        if isinstance(found, UnsupportedTableFeature):
-            assert found.features
-            assert all("typeWidening" in feature or "variant" in feature for feature in found.features), found
-        elif isinstance(found, DeltaError):
-            assert REFUSED.get(name, "nothing") in found.cause, found
+        result = ours(table)
+        if isinstance(result, UnsupportedTableFeature):
+            assert result.features
+            assert all("typeWidening" in feature or "variant" in feature for feature in result.features), (
+                result
+            )
+        elif isinstance(result, DeltaError):
+            assert REFUSED.get(name, "nothing") in result.cause, result
         else:
             compared += 1
-            assert found == ((expected[0], 0) if name in ONE_FILE else expected), table
+            assert result == ((expected[0], 0) if name in ONE_FILE else expected), table
     assert compared > 15
 
 

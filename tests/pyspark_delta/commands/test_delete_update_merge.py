@@ -1,15 +1,11 @@
-"""DELETE, UPDATE and MERGE, by new files and by deletion vectors; what they leave is read by deltalake too."""
+"""DELETE, UPDATE and MERGE, by new files and by deletion vectors; deltalake reads the same result."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from deltalake import DeltaTable as Deltalake
-from deltalake import QueryBuilder
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
@@ -23,12 +19,18 @@ from pyspark_delta.exceptions import (
     NotADeltaTable,
     SchemaMismatch,
 )
-from pyspark_delta.log.delta_log import DeltaLog
+from tests.pyspark_delta.small_tables import (
+    VECTORS,
+    commit,
+    data_files,
+    frame,
+    make_table,
+    metrics,
+    rows,
+    version,
+)
 
 pytestmark = pytest.mark.slow
-
-VECTORS = {"delta.enableDeletionVectors": "true"}
-Row = tuple[Any, ...]
 
 
 @pytest.fixture(params=({}, VECTORS), ids=("rewriting", "vectors"))
@@ -36,70 +38,21 @@ def properties(request):
     return request.param
 
 
-def frame(spark, **columns: list[Any]) -> Any:
-    types = {int: pa.int64(), str: pa.string(), float: pa.float64(), bool: pa.bool_()}
-    arrays = {}
-    for name, values in columns.items():
-        kind = next((type(value) for value in values if value is not None), int)
-        arrays[name] = pa.array(values, types[kind])
-    return spark.createDataFrame(pa.table(arrays))
-
-
-def made(
-    spark, path: str, properties: dict[str, str], partition_by: tuple[str, ...] = (), **columns: list[Any]
-):
-    write(frame(spark, **columns).coalesce(1), path, partition_by=partition_by, properties=properties)
-    return DeltaTable.forPath(spark, path)
-
-
-def rows(path: str, spark: Any) -> list[Row]:
-    """What we read, which must be what deltalake reads."""
-    ours = sorted((tuple(row) for row in DeltaTable.forPath(spark, path).toDF().collect()), key=repr)
-    theirs = pa.table(QueryBuilder().register("t", Deltalake(path)).execute("select * from t").read_all())
-    names = DeltaTable.forPath(spark, path).toDF().columns
-    columns = [theirs[name].to_pylist() for name in names]
-    assert sorted(zip(*columns, strict=True), key=repr) == ours
-    assert DeltaTable.forPath(spark, path).count() == len(ours)
-    return ours
-
-
-def commit(path: str) -> dict[str, list[dict[str, Any]]]:
-    """The newest commit, its actions by kind."""
-    newest = max(each for each in Path(path, "_delta_log").glob("*.json"))
-    found: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "commitInfo": []}
-    for line in newest.read_text().splitlines():
-        for kind, body in json.loads(line).items():
-            found.setdefault(kind, []).append(body)
-    return found
-
-
-def metrics(path: str) -> dict[str, int]:
-    return {name: int(value) for name, value in commit(path)["commitInfo"][0]["operationMetrics"].items()}
-
-
-def data_files(path: str) -> set[str]:
-    return {str(each) for each in Path(path).rglob("*.parquet") if "_delta_log" not in each.parts}
-
-
-def version(path: str) -> int:
-    return DeltaLog.for_path(path).update().version
-
-
 class TestDelete:
     def test_null_is_not_picked(self, spark, table, properties):
-        made(spark, table, properties, id=[1, 2, None, 4]).delete("id > 1")
+        make_table(spark, table, properties, id=[1, 2, None, 4]).delete("id > 1")
         assert rows(table, spark) == [(1,), (None,)]
         assert metrics(table)["numDeletedRows"] == 2
 
     def test_a_second_one_adds_to_what_the_first_deleted(self, spark, table, properties):
-        target = made(spark, table, properties, id=list(range(10)))
+        target = make_table(spark, table, properties, id=list(range(10)))
         for number in (3, 5, 7):
             target.delete(F.col("ID") == number)
         assert [row[0] for row in rows(table, spark)] == [0, 1, 2, 4, 6, 8, 9]
         assert metrics(table)["numDeletedRows"] == 1
 
     def test_only_touched_files_are_replaced(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2])
+        target = make_table(spark, table, properties, id=[1, 2])
         write(frame(spark, id=[2, 5]).coalesce(1), table, mode="append")
         write(frame(spark, id=[6, 9]).coalesce(1), table, mode="append")
         target.delete("id = 5 or id = 9")
@@ -108,13 +61,13 @@ class TestDelete:
         assert bool(commit(table)["add"][0].get("deletionVector")) is bool(properties)
 
     def test_a_file_without_rows_left_is_removed_and_not_replaced(self, spark, table, properties):
-        made(spark, table, properties, id=[1, 2]).delete("id < 9")
+        make_table(spark, table, properties, id=[1, 2]).delete("id < 9")
         assert commit(table)["add"] == []
         assert metrics(table)["numRemovedFiles"] == 1
         assert rows(table, spark) == []
 
     def test_what_picks_no_row_commits_nothing_and_leaves_no_file(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2, 5])
+        target = make_table(spark, table, properties, id=[1, 2, 5])
         before = data_files(table)
         target.delete("id = 4")
         target.delete("id = 77")
@@ -123,7 +76,7 @@ class TestDelete:
         assert (version(table), data_files(table)) == (0, before)
 
     def test_whole_partitions_go_without_a_look_at_their_files(self, spark, table, properties):
-        target = made(spark, table, properties, ("p",), id=[1, 2, 3], p=["x", "y", None])
+        target = make_table(spark, table, properties, ("p",), id=[1, 2, 3], p=["x", "y", None])
         for data_file in data_files(table):
             if "p=y" in data_file:
                 Path(data_file).unlink()
@@ -133,14 +86,14 @@ class TestDelete:
         assert rows(table, spark) == []
 
     def test_an_alias_and_a_subquery_can_be_used(self, spark, table, properties):
-        made(spark, table, properties, id=[1, 2, 3])
+        make_table(spark, table, properties, id=[1, 2, 3])
         frame(spark, other=[2, 3]).createOrReplaceTempView("others")
         DeltaTable.forPath(spark, table).alias("t").delete("t.id = 3")
         DeltaTable.forPath(spark, table).delete("id in (select other from others)")
         assert rows(table, spark) == [(1,)]
 
     def test_refusals_leave_the_table_as_it_is(self, spark, table, properties):
-        target = made(spark, table, {**properties, "delta.appendOnly": "true"}, id=[1])
+        target = make_table(spark, table, {**properties, "delta.appendOnly": "true"}, id=[1])
         with pytest.raises(AppendOnlyTable):
             target.delete("id = 1")
         with pytest.raises(AppendOnlyTable):
@@ -150,7 +103,7 @@ class TestDelete:
         assert version(table) == 0
 
     def test_a_condition_that_makes_no_sense_is_refused_as_spark_says_it(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1])
+        target = make_table(spark, table, properties, id=[1])
         with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
             target.delete("nope = 1")
         with pytest.raises(InvalidArgument, match="another answer each time"):
@@ -161,19 +114,19 @@ class TestDelete:
 
 class TestUpdate:
     def test_picked_rows_take_values_computed_from_the_old_row(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2, None], n=["a", None, "c"])
+        target = make_table(spark, table, properties, id=[1, 2, None], n=["a", None, "c"])
         target.update("id >= 2 or n = 'c'", {"id": "coalesce(id, 0) + 10", "N": F.concat("n", F.lit("!"))})
         assert rows(table, spark) == [(1, "a"), (10, "c!"), (12, None)]
         assert metrics(table)["numUpdatedRows"] == 2
         assert metrics(table)["numCopiedRows"] == (0 if properties else 1)
 
     def test_without_a_condition_all_rows_are_updated(self, spark, table, properties):
-        made(spark, table, properties, id=[1, 2]).update(set={"id": "id * 2"})
+        make_table(spark, table, properties, id=[1, 2]).update(set={"id": "id * 2"})
         assert rows(table, spark) == [(2,), (4,)]
         assert metrics(table)["numUpdatedRows"] == 2
 
     def test_a_row_can_move_to_another_partition(self, spark, table, properties):
-        target = made(spark, table, properties, ("p",), id=[1, 2, 3], p=["x", "y", "y"])
+        target = make_table(spark, table, properties, ("p",), id=[1, 2, 3], p=["x", "y", "y"])
         target.update("id = 2", {"p": "'a=b/c'"})
         target.update("p = 'x'", {"p": "null"})
         assert rows(table, spark) == [(1, None), (2, "a=b/c"), (3, "y")]
@@ -197,11 +150,11 @@ class TestUpdate:
         assert version(table) == 1
 
     def test_an_expression_is_only_evaluated_for_picked_rows(self, spark, table, properties):
-        made(spark, table, properties, id=[0, 1, 2]).update("id > 0", {"id": "cast(2 / id as bigint)"})
+        make_table(spark, table, properties, id=[0, 1, 2]).update("id > 0", {"id": "cast(2 / id as bigint)"})
         assert rows(table, spark) == [(0,), (1,), (2,)]
 
     def test_constraints_hold(self, spark, table, properties):
-        target = made(spark, table, {**properties, "delta.constraints.small": "id < 10"}, id=[1, 2])
+        target = make_table(spark, table, {**properties, "delta.constraints.small": "id < 10"}, id=[1, 2])
         before = data_files(table)
         with pytest.raises(ConstraintViolated):
             target.update("id = 2", {"id": "id + 10"})
@@ -220,9 +173,9 @@ class TestUpdate:
 
 class TestMerge:
     def test_an_upsert(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2, 3], v=["a", "b", None])
+        target = make_table(spark, table, properties, id=[1, 2, 3], v=["a", "b", None])
         source = frame(spark, V=["B", "D", None], ID=[2, 4, None]).alias("s")
-        told = (
+        result = (
             target.alias("t")
             .merge(source, "t.id = s.id")
             .whenMatchedUpdateAll()
@@ -230,17 +183,17 @@ class TestMerge:
             .execute()
         )
         assert rows(table, spark) == [(1, "a"), (2, "B"), (3, None), (4, "D"), (None, None)]
-        assert told.collect() == [(3, 1, 0, 2)]
-        found = metrics(table)
-        assert (found["numSourceRows"], found["numTargetRowsInserted"], found["numTargetRowsUpdated"]) == (
+        assert result.collect() == [(3, 1, 0, 2)]
+        counts = metrics(table)
+        assert (counts["numSourceRows"], counts["numTargetRowsInserted"], counts["numTargetRowsUpdated"]) == (
             3,
             2,
             1,
         )
-        assert found["numTargetRowsCopied"] == (0 if properties else 2)
+        assert counts["numTargetRowsCopied"] == (0 if properties else 2)
 
     def test_the_first_clause_that_applies_acts(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2, 3, 4, 5, 6], v=[1, 2, 3, 4, 5, None])
+        target = make_table(spark, table, properties, id=[1, 2, 3, 4, 5, 6], v=[1, 2, 3, 4, 5, None])
         source = frame(spark, id=[1, 2, 3, 4, 9, 10, 11], w=[10, 20, 30, None, 90, 100, 110]).alias("s")
         (
             target.alias("t")
@@ -255,16 +208,16 @@ class TestMerge:
             .execute()
         )
         assert rows(table, spark) == [(2, -1), (20, None), (3, 33), (4, -1), (5, 500), (9, 0)]
-        found = metrics(table)
-        assert found["numTargetRowsMatchedDeleted"] == found["numTargetRowsNotMatchedBySourceDeleted"] == 1
-        assert (found["numTargetRowsMatchedUpdated"], found["numTargetRowsNotMatchedBySourceUpdated"]) == (
+        counts = metrics(table)
+        assert counts["numTargetRowsMatchedDeleted"] == counts["numTargetRowsNotMatchedBySourceDeleted"] == 1
+        assert (counts["numTargetRowsMatchedUpdated"], counts["numTargetRowsNotMatchedBySourceUpdated"]) == (
             3,
             1,
         )
-        assert found["numTargetRowsInserted"] == 2
+        assert counts["numTargetRowsInserted"] == 2
 
     def test_several_matches_are_refused_where_they_would_act(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2], v=["a", "b"])
+        target = make_table(spark, table, properties, id=[1, 2], v=["a", "b"])
         twice = frame(spark, id=[1, 1, 3], v=["x", "y", "z"]).alias("s")
         merge = target.alias("t").merge(twice, "t.id = s.id")
         with pytest.raises(AmbiguousMerge):
@@ -279,7 +232,7 @@ class TestMerge:
         assert rows(table, spark) == [(2, "b")]
 
     def test_only_touched_files_are_replaced(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2])
+        target = make_table(spark, table, properties, id=[1, 2])
         write(frame(spark, id=[3, 4]).coalesce(1), table, mode="append")
         source = frame(spark, id=[4]).alias("s")
         target.alias("t").merge(source, "t.id = s.id").whenMatchedDelete().execute()
@@ -287,7 +240,7 @@ class TestMerge:
         assert rows(table, spark) == [(1,), (2,), (3,)]
 
     def test_a_merge_that_does_nothing_commits_nothing(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1])
+        target = make_table(spark, table, properties, id=[1])
         before = data_files(table)
         source = frame(spark, id=[7]).alias("s")
         target.alias("t").merge(source, "t.id = s.id").whenMatchedDelete().execute()
@@ -295,7 +248,7 @@ class TestMerge:
         assert (version(table), data_files(table)) == (0, before)
 
     def test_a_source_that_is_computed_is_computed_once(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2, 3])
+        target = make_table(spark, table, properties, id=[1, 2, 3])
         source = spark.range(1, 9).select("id", F.rand().alias("r")).repartition(3).alias("s")
         target.alias("t").merge(source, "t.id = s.id").whenMatchedUpdate(
             set={"id": "t.id * 10"}
@@ -303,7 +256,7 @@ class TestMerge:
         assert sorted(row[0] for row in rows(table, spark)) == [4, 5, 6, 7, 8, 10, 20, 30]
 
     def test_what_can_not_be_is_refused_before_anything_is_written(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1], v=["a"])
+        target = make_table(spark, table, properties, id=[1], v=["a"])
         source = frame(spark, id=[1]).alias("s")
         merge = target.alias("t").merge(source, "t.id = s.id")
         with pytest.raises(InvalidArgument, match="without clauses"):

@@ -1,4 +1,4 @@
-"""Checkpoints that are written here hold the state, are read by others, and let old commits go."""
+"""Written checkpoints hold the state, other engines read them, and they let old commits expire."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_what_is_replaced_leaves_no_checksum_of_hadoop_behind(tmp_path):
     log = create(tmp_path)
     folder = tmp_path / "_delta_log"
     stale = [folder / f".{name}.crc" for name in (f"{0:020d}.checkpoint.parquet", "_last_checkpoint")]
-    for each in stale:
-        each.write_bytes(b"crc\x00 of another writer's file")
+    for file in stale:
+        file.write_bytes(b"crc\x00 of another writer's file")
     log.checkpoint()
-    assert not any(each.exists() for each in stale)
+    assert not any(file.exists() for file in stale)
     assert deltalake.DeltaTable(tmp_path).version() == 0
 
 
@@ -148,7 +148,7 @@ def test_statistics_are_left_out_of_checkpoints_where_the_table_says_so(tmp_path
 
 
 def aged(table: Path, days: dict[int, int]) -> None:
-    """Set the time of each commit, days ago."""
+    """Set the file times of the commits, in days ago."""
     for version, ago in days.items():
         moment = time.time() - ago * DAY
         os.utime(table / "_delta_log" / f"{version:020d}.json", (moment, moment))

@@ -1,4 +1,4 @@
-"""Tables made, named and changed in their definition, and what of it is refused by name."""
+"""Create, name and alter tables; unsupported definitions are refused by name."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def test_a_builder_creates_and_replaces(spark, table):
         .partitionedBy("p")
         .property("owner", "me")
     )
-    made = builder.execute()
-    assert made.toDF().schema.simpleString() == "struct<id:bigint,p:string>"
-    detail = made.detail().collect()[0]
+    created = builder.execute()
+    assert created.toDF().schema.simpleString() == "struct<id:bigint,p:string>"
+    detail = created.detail().collect()[0]
     assert (detail["description"], detail["partitionColumns"], detail["properties"]) == (
         "numbers", ["p"], {"owner": "me"},
     )  # fmt: skip
     with pytest.raises(TableExists):
         builder.execute()
     DeltaTable.createIfNotExists(spark).location(table).addColumn("x", "int").execute()
-    assert made.toDF().columns == ["id", "p"]
+    assert created.toDF().columns == ["id", "p"]
     with pytest.raises(ConstraintViolated):
         write(spark.sql("select cast(null as bigint) id, 'x' p"), table, mode="append")
     DeltaTable.createOrReplace(spark).location(table).addColumn("x", "decimal(3,1)").execute()
-    assert made.toDF().schema.simpleString() == "struct<x:decimal(3,1)>"
+    assert created.toDF().schema.simpleString() == "struct<x:decimal(3,1)>"
     with pytest.raises(NotADeltaTable):
         DeltaTable.replace(spark).location(table + "2").addColumn("x", "int").execute()
 

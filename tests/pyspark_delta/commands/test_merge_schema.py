@@ -1,4 +1,4 @@
-"""A merge that may change the schema adds the source's columns that its clauses assign to, and no others."""
+"""A merge with schema evolution adds the source's columns that its clauses assign, and no others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from pyspark_delta import DeltaTable, write
 from pyspark_delta.commands.merge_clauses import BY_SOURCE, MATCHED, NOT_MATCHED, Clause
-from pyspark_delta.commands.merge_schema import grown
-from tests.pyspark_delta.test_changes import VECTORS, commit, frame, made, rows, version
+from pyspark_delta.commands.merge_schema import grown_schema
+from tests.pyspark_delta.small_tables import VECTORS, commit, frame, make_table, rows, version
 
 BIG, TEXT = LongType(), StringType()
 TABLE = StructType([StructField("id", BIG), StructField("s", StructType([StructField("a", BIG)]))])
@@ -35,7 +35,7 @@ SOURCE = StructType(
     ),
 )
 def test_what_is_assigned_to_is_added_as_nullable(clauses, added):
-    after = grown(TABLE, SOURCE, clauses, "t")
+    after = grown_schema(TABLE, SOURCE, clauses, "t")
     inner = after["s"].dataType
     assert isinstance(inner, StructType)
     assert [f"s.{name}" for name in inner.names[1:]] + after.names[2:] == added
@@ -53,14 +53,14 @@ class TestMerge:
         return target.alias("t").merge(source.alias("s"), "t.id = s.id").withSchemaEvolution()
 
     def test_columns_of_the_source_are_added_and_those_that_it_lacks_are_kept(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2], v=["a", "b"])
+        target = make_table(spark, table, properties, id=[1, 2], v=["a", "b"])
         source = frame(spark, id=[2, 3], n=[5, 6])
         self.merge(target, source).whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
         assert rows(table, spark) == [(1, "a", None), (2, "b", 5), (3, None, 6)]
         assert len(commit(table)["metaData"]) == 1
 
     def test_a_clause_may_name_a_column_that_only_the_source_has(self, spark, table, properties):
-        target = made(spark, table, properties, id=[1, 2], v=["a", "b"])
+        target = make_table(spark, table, properties, id=[1, 2], v=["a", "b"])
         source = frame(spark, id=[2, 3], n=[5, 6], other=["x", "y"])
         merge = self.merge(target, source).whenMatchedUpdate("n > 1", {"t.n": "s.n + t.id"})
         merge.whenNotMatchedInsert(values={"id": "s.id", "v": "s.other"}).execute()
@@ -95,7 +95,7 @@ class TestMerge:
         assert {row["st"] for row in DeltaTable.forPath(spark, table).toDF().collect()} == {None}
 
     def test_the_schema_grows_also_where_no_row_changes(self, spark, table):
-        target = made(spark, table, {}, id=[1], v=["a"])
+        target = make_table(spark, table, {}, id=[1], v=["a"])
         self.merge(target, frame(spark, id=[9], n=[5])).whenMatchedUpdateAll().execute()
         assert (version(table), rows(table, spark)) == (1, [(1, "a", None)])
         self.merge(target, frame(spark, id=[9], n=[5])).whenMatchedUpdateAll().execute()

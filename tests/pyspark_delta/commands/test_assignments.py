@@ -1,4 +1,4 @@
-"""Names of columns to assign to, read as Spark reads them."""
+"""Column names in assignments resolve as Spark resolves them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for a change of a folder: the kernel tells of it (inotify), and of the end of whoever is to make it."""
+"""Wait for a change in a folder with inotify, or for the end of the process that should make it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 _CREATED, _MOVED_HERE = 0x100, 0x80
 
 
-def waited_for(folder: Path, found: Callable[[], bool], pid: int) -> bool:
-    """Wait until it is found in the folder or below; False if the process ended before that."""
+def wait_for(folder: Path, is_done: Callable[[], bool], pid: int) -> bool:
+    """Wait until `is_done` is true, checked after every change below the folder; false if the process ends before."""
     libc = ctypes.CDLL(None, use_errno=True)
     events = libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
     assert events >= 0, os.strerror(ctypes.get_errno())
     process = os.pidfd_open(pid)
     try:
         while True:
-            # Watched first and looked at afterwards: what comes in between is told.
+            # Watch first and check afterwards, so that no change in between is lost.
             for place, _, _ in os.walk(folder):
                 libc.inotify_add_watch(events, os.fsencode(place), _CREATED | _MOVED_HERE)
-            if found():
+            if is_done():
                 return True
             if process in select.select([events, process], [], [])[0]:
                 return False

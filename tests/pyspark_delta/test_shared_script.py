@@ -1,4 +1,4 @@
-"""A script written for delta-spark runs on the engine by changing its import, and shows the same."""
+"""A script written for delta-spark runs on the engine with another import and gives the same result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pyspark_delta import DeltaTable
-from tests.pyspark_delta.story import SCRIPT
+from tests.pyspark_delta.shared_script import SCRIPT
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_each_engine_goes_on_where_the_other_stopped(spark, delta_spark, table):
         before = sorted([list(row) for row in table.toDF().collect()])
         table.delete("id % 10 = 6")
         table.optimize().executeCompaction()
-        after = DeltaTable.forPath(spark, path).toDF()  # delta-spark's handle goes on showing what it was made on
+        after = DeltaTable.forPath(spark, path).toDF()  # delta-spark's old handle still shows the old version
         result = before, sorted([list(row) for row in after.collect()])
         """,
         path=table,

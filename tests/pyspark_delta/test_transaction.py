@@ -1,4 +1,4 @@
-"""A commit happens once, whole, and is known for one's own, whatever the storage answers."""
+"""A commit happens once and completely, and the transaction recognises its own commit, whatever the storage answers."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_no_commit_of_several_processes_is_lost(tmp_path):
 
 
 class Unclear(LocalStore):
-    """A disk that does what it is asked, or not, and then reports an error."""
+    """A disk that does or does not do what it should, and then reports an error."""
 
     done = True
     readable = True
@@ -186,7 +186,7 @@ def test_a_commit_that_the_storage_refused_has_not_happened(tmp_path):
     assert names(tmp_path) == {f"{0:020d}.json"}
 
 
-def test_a_commit_that_nobody_can_tell_about_says_so(tmp_path):
+def test_a_commit_with_an_unknown_outcome_says_so(tmp_path):
     log = create(tmp_path)
     transaction = log.begin()
     log.store = unclear(log, readable=False)
@@ -195,7 +195,7 @@ def test_a_commit_that_nobody_can_tell_about_says_so(tmp_path):
 
 
 class Twice(LocalStore):
-    """A storage that repeats a request whose first answer it lost, and so finds its own file in the way."""
+    """A storage that repeats a request whose answer was lost, so that its own file is in the way."""
 
     def put_if_absent(self, name: str, data: bytes) -> None:
         super().put_if_absent(name, data)
@@ -212,7 +212,7 @@ def test_ones_own_file_in_the_way_is_ones_own_commit(tmp_path):
 
 
 class Interrupted(LocalStore):
-    """Ctrl-C right after the commit."""
+    """A storage that raises Ctrl-C right after the commit."""
 
     def put_if_absent(self, name: str, data: bytes) -> None:
         super().put_if_absent(name, data)
@@ -303,10 +303,10 @@ def test_properties_raise_the_protocol_as_far_as_needed(tmp_path):
         "readerFeatures": ["deletionVectors"],
         "writerFeatures": ["appendOnly", "deletionVectors", "invariants"],
     }
-    asked = create(tmp_path / "asked", delta__feature__domainMetadata="supported").update()
-    assert asked.protocol.writer_features == frozenset({"appendOnly", "domainMetadata", "invariants"})
-    assert asked.protocol.min_reader == 1
-    assert asked.properties == {}
+    requested = create(tmp_path / "asked", delta__feature__domainMetadata="supported").update()
+    assert requested.protocol.writer_features == frozenset({"appendOnly", "domainMetadata", "invariants"})
+    assert requested.protocol.min_reader == 1
+    assert requested.properties == {}
 
 
 @pytest.mark.parametrize(
@@ -369,13 +369,13 @@ def test_a_commit_to_a_large_table_does_not_touch_its_state(tmp_path):
     large.begin().commit([file(f"f{n}") for n in range(50_000)], "WRITE")
 
     def seconds(log: DeltaLog) -> float:
-        found = []
+        durations = []
         for number in range(7):
             transaction = log.begin()
             start = time.perf_counter()
             transaction.commit([file(f"g{number}")], "WRITE")
-            found.append(time.perf_counter() - start)
-        return sorted(found)[2]
+            durations.append(time.perf_counter() - start)
+        return sorted(durations)[2]
 
     seconds(small), seconds(large)
     # Both are a few milliseconds; writing or copying 50,000 files would be hundreds.

@@ -1,4 +1,4 @@
-"""Tables that are damaged, on real files, as a user meets them: a named error, and not a byte of the table changes."""
+"""A damaged table raises a named error, and no byte of it changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def whole(spark, tmp_path_factory):
-    """A table of three versions: files with and without deleted rows, a checkpoint, a hint."""
+    """An undamaged table of three versions: files with and without deleted rows, a checkpoint, a hint."""
     path = tmp_path_factory.mktemp("whole") / "table"
     properties = {"delta.enableDeletionVectors": "true"}
     write(spark.range(5).coalesce(1), str(path), properties=properties)
@@ -76,8 +76,8 @@ def missing_vector(table: Path) -> None:
 
 
 def missing_file(table: Path) -> None:
-    gone = next(path for path in table.glob("*.parquet") if pq.read_table(path)["id"].to_pylist()[0] == 0)
-    gone.unlink()
+    missing = next(path for path in table.glob("*.parquet") if pq.read_table(path)["id"].to_pylist()[0] == 0)
+    missing.unlink()
 
 
 def unknown_feature(table: Path) -> None:
@@ -112,9 +112,9 @@ def everything(table: Path) -> dict[str, bytes]:
     return {str(path.relative_to(table)): path.read_bytes() for path in table.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(("damage", "error", "told"), DAMAGES, ids=[each[0].__name__ for each in DAMAGES])
+@pytest.mark.parametrize(("damage", "error", "message"), DAMAGES, ids=[case[0].__name__ for case in DAMAGES])
 def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
-    spark, whole, tmp_path, damage, error, told
+    spark, whole, tmp_path, damage, error, message
 ):
     table = tmp_path / "table"
     shutil.copytree(whole, table)
@@ -125,19 +125,19 @@ def test_what_can_not_be_right_is_refused_by_name_and_stays_as_it_is(
         return DeltaTable.forPath(spark, str(table)).update("id < 100", {"id": "id + 1"})
 
     for call in (lambda: read(spark, str(table)).collect(), change):
-        with pytest.raises(error, match=told) as refused:
+        with pytest.raises(error, match=message) as refused:
             call()
         assert refused.value.cure
         assert everything(table) == before
     assert DeltaTable.isDeltaTable(spark, str(table)) == (damage is not no_log and damage is not empty_log)
 
 
-def test_a_file_that_is_gone_from_a_table_of_very_many_is_told_by_what_stumbles_over_it(
+def test_in_a_table_of_very_many_files_the_job_that_hits_a_missing_one_reports_it(
     spark, whole, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
         missing_files, "_CHECKED_FILES", 0
-    )  # as if these few were more than are asked for one by one
+    )  # pretend that the table has too many files for a check of each
     table = tmp_path / "ta ble"
     shutil.copytree(whole, table)
     missing_file(table)
@@ -172,12 +172,12 @@ def test_a_corrupt_checkpoint_is_made_good_by_the_commits_with_a_warning(spark, 
     assert checkpoint.name in caplog.text
 
 
-def test_all_that_does_not_fit_is_told_at_once_and_nothing_is_written(spark, whole, tmp_path):
+def test_all_differences_are_reported_at_once_and_nothing_is_written(spark, whole, tmp_path):
     table = tmp_path / "table"
     shutil.copytree(whole, table)
     before = everything(table)
-    with pytest.raises(errors.SchemaMismatch) as told:
+    with pytest.raises(errors.SchemaMismatch) as refused:
         write(spark.sql("select 'x' as id, 1 as one, 2 as two"), str(table), "append")
-    assert len(told.value.differences) == 3
+    assert len(refused.value.differences) == 3
     assert everything(table) == before
     assert DeltaLog.for_path(table).update().version == 2

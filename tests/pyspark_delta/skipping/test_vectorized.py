@@ -1,4 +1,4 @@
-"""What is ruled out for many files at once, no judge of single files would keep for a row that is there."""
+"""Skipping many files at once never excludes a file that has a row for the predicate."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from pyspark_delta.partition_values import internal
 from pyspark_delta.predicates import FALSE, NULL, TRUE, And, Comparison, In, Or, Predicate, columns
 from pyspark_delta.skipping import exact
 from pyspark_delta.skipping.exact import Pruner
-from pyspark_delta.skipping.vectorized import certainly_none
-from tests.pyspark_delta import test_skipping as single
+from pyspark_delta.skipping.vectorized import certainly_excluded
+from tests.pyspark_delta.skipping import test_exact as single
 
 PRUNER = single.PRUNER
 
 
 def none_of(predicate, *texts: str | None) -> list[bool]:
-    return list(certainly_none(pa.array(texts, pa.string()), predicate, PRUNER._bounds_of))
+    return list(certainly_excluded(pa.array(texts, pa.string()), predicate, PRUNER._bounds_of))
 
 
 @given(st.lists(single.rows(), min_size=1, max_size=4), single.predicates())
 def test_no_file_is_ruled_out_that_has_a_row_for_the_predicate(files, predicate):
     pruner = drawn_pruner()
-    texts = pa.array([single.written_statistics(found) for found in files], pa.string())
-    for found, none in zip(files, certainly_none(texts, predicate, pruner._bounds_of), strict=True):
-        for row in found:
+    texts = pa.array([single.written_statistics(rows) for rows in files], pa.string())
+    for rows, is_excluded in zip(files, certainly_excluded(texts, predicate, pruner._bounds_of), strict=True):
+        for row in rows:
             values = {
                 name: None if value is None else single.plain(name, value) for name, value in row.items()
             }
-            assert not none or single.evaluate(predicate, values) is not True
+            assert not is_excluded or single.evaluate(predicate, values) is not True
 
 
 def drawn_pruner() -> Pruner:
@@ -44,7 +44,7 @@ def drawn_pruner() -> Pruner:
 
 
 def is_plain(predicate: Predicate) -> bool:
-    """Whether only comparisons of columns with values decide it, so that bounds tell all that one can know."""
+    """Whether the predicate has only comparisons of columns with values, so that bounds decide it completely."""
     if isinstance(predicate, And | Or):
         return all(is_plain(part) for part in predicate.parts)
     if isinstance(predicate, In):
@@ -53,9 +53,9 @@ def is_plain(predicate: Predicate) -> bool:
 
 
 def has_bounds(stats: str, predicate: Predicate) -> bool:
-    told = json.loads(stats)
+    parsed = json.loads(stats)
     return all(
-        column[0] in told["minValues"] and column[0] in told["maxValues"] for column in columns(predicate)
+        column[0] in parsed["minValues"] and column[0] in parsed["maxValues"] for column in columns(predicate)
     )
 
 
@@ -64,7 +64,7 @@ def test_both_judges_of_files_rule_out_the_same_where_bounds_decide_and_the_fast
     texts, predicate
 ):
     pruner = drawn_pruner()
-    fast = certainly_none(pa.array(texts, pa.string()), predicate, pruner._bounds_of)
+    fast = certainly_excluded(pa.array(texts, pa.string()), predicate, pruner._bounds_of)
     for text, none in zip(texts, fast, strict=True):
         slow = not pruner.may_match(predicate, {}, text)
         assert slow or not none
@@ -136,10 +136,12 @@ def test_the_outcomes_of_many_files_are_those_of_each(monkeypatch):
     ]
     files = Files.of([*adds, Add("last", {"p": "1", "q": None}, 1, 1)], "/t")
     predicate = And((Comparison("=", ("p",), 1), Comparison(">=", ("id",), 20)))
-    each = PRUNER.classify(files, predicate)
+    one_by_one = PRUNER.classify(files, predicate)
     monkeypatch.setattr(exact, "_MANY", 1)
-    found = PRUNER.classify(files, predicate)
-    assert ((found & TRUE) == (each & TRUE)).all()
-    assert all(many & one == one or many == FALSE | NULL for many, one in zip(found, each, strict=True))
+    all_at_once = PRUNER.classify(files, predicate)
+    assert ((all_at_once & TRUE) == (one_by_one & TRUE)).all()
+    assert all(
+        many & one == one or many == FALSE | NULL for many, one in zip(all_at_once, one_by_one, strict=True)
+    )
     decimal = PRUNER.classify(files, Comparison(">", ("id",), Decimal("43.5")))
     assert (decimal & TRUE != 0).tolist() == [number + 5 > 43.5 for number in range(40)] + [True]

@@ -1,4 +1,4 @@
-"""A version of a table is read from whatever files tell it, and from nothing that can't be trusted."""
+"""A version is read from whatever log files define it, and damage is refused."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_torn_last_commit_is_named_with_its_version_and_line(tmp_path):
 
 
 def paths_of_version_two(table: Path) -> list[str]:
-    """Versions before the damage can still be had, through a copy of the log without it."""
+    """The files of version 2, which must still be readable through a copy of the log without the damage."""
     copy = table / "copy"
     shutil.copytree(table / "_delta_log", copy / "_delta_log")
     (copy / "_delta_log" / f"{name(3)}.json").unlink()
@@ -228,7 +228,7 @@ def test_a_schema_that_is_there_and_empty_is_refused_when_it_is_asked_for(tmp_pa
 
 
 @pytest.mark.parametrize("writer", (["deletionVectors"], []), ids=("in both lists", "in the readers' alone"))
-def test_a_feature_that_only_readers_are_told_of_makes_a_protocol_that_is_refused(tmp_path, writer):
+def test_a_protocol_that_lists_a_feature_for_readers_only_is_refused(tmp_path, writer):
     protocol = {
         "minReaderVersion": 3,
         "minWriterVersion": 7,
@@ -321,7 +321,7 @@ def test_times_of_commits_ascend_whatever_the_files_say(tmp_path):
     assert [entry.version for entry in DeltaLog.for_path(tmp_path).history(1)] == [2]
 
 
-def test_commits_tell_their_time_themselves_where_the_table_says_so(tmp_path):
+def test_in_commit_timestamps_are_used_if_the_table_has_them(tmp_path):
     lists = {"writerFeatures": ["inCommitTimestamp"]}
     protocol = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 7, **lists}}
     properties = {"delta__enableInCommitTimestamps": "true", "delta__inCommitTimestampEnablementVersion": "1"}

@@ -1,4 +1,4 @@
-"""Checkpoints in every form, hints and compactions: what they tell is used where it can be trusted."""
+"""Checkpoints in every form, hints and compactions are used as far as they can be trusted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A storage of one's own: `test://NAME/...` is a folder of this machine, which nobody can know but through the seam.
+"""A storage for tests: `test://NAME/...` is a local folder that code can reach through `storage` and `log.store` only.
 
-What an object store has not is not there either: no local path for anything of the log, no folders to be asked for.
+Like an object store, it has no local paths for log files and no folders to query.
 """
 
 from __future__ import annotations
@@ -22,64 +22,64 @@ BUCKET = f"{SCHEME}://bucket/"
 
 
 def mount(folder: Path) -> str:
-    """Make the folder known; the URI of it."""
-    # Workers of Spark can't import the tests: they get these classes with the work.
+    """Register the folder as a storage and return its URI."""
+    # Spark's workers can't import the tests, so the classes are pickled with the work.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    register_storage(SCHEME, Elsewhere(str(folder)), Store(str(folder)))
+    register_storage(SCHEME, OtherStorage(str(folder)), LogStoreOfFolder(str(folder)))
     return BUCKET.rstrip("/")
 
 
 @dataclass(frozen=True)
-class Elsewhere(LocalStorage):
-    """Data files."""
+class OtherStorage(LocalStorage):
+    """The storage for data files."""
 
     folder: str
     asks_cheaply = False
 
-    def _at(self, place: str) -> str:
+    def _local_path(self, place: str) -> str:
         assert place.startswith(BUCKET), place
         return f"{self.folder}/{place.removeprefix(BUCKET)}"
 
     def for_spark(self, place: str) -> str:
-        return super().for_spark(self._at(place))
+        return super().for_spark(self._local_path(place))
 
     def real(self, place: str) -> str:
         return place
 
     def entries(self, folder: str) -> list[Entry]:
-        return super().entries(self._at(folder))
+        return super().entries(self._local_path(folder))
 
     def entry(self, place: str) -> Entry:
-        return super().entry(self._at(place))
+        return super().entry(self._local_path(place))
 
     def exists(self, place: str) -> bool:
-        return super().exists(self._at(place))
+        return super().exists(self._local_path(place))
 
     def open(self, place: str) -> IO[bytes]:
-        return super().open(self._at(place))
+        return super().open(self._local_path(place))
 
     def create(self, place: str) -> IO[bytes]:
-        return super().create(self._at(place))
+        return super().create(self._local_path(place))
 
     def move(self, place: str, goal: str) -> None:
-        super().move(self._at(place), self._at(goal))
+        super().move(self._local_path(place), self._local_path(goal))
 
     def copy(self, place: str, goal: str) -> None:
-        super().copy(self._at(place), self._at(goal))
+        super().copy(self._local_path(place), self._local_path(goal))
 
     def remove(self, place: str) -> None:
-        super().remove(self._at(place))
+        super().remove(self._local_path(place))
 
     def remove_folder(self, folder: str) -> bool:
-        return super().remove_folder(self._at(folder))
+        return super().remove_folder(self._local_path(folder))
 
     def remove_tree(self, folder: str) -> None:
-        super().remove_tree(self._at(folder))
+        super().remove_tree(self._local_path(folder))
 
 
 @dataclass(frozen=True)
-class Store:
-    """What makes the store of a log."""
+class LogStoreOfFolder:
+    """Makes the store of a table's log."""
 
     folder: str
 
@@ -88,7 +88,7 @@ class Store:
 
 
 class LogFiles(LocalStore):
-    """Files of the log, whole or not at all, as an object store has them."""
+    """The files of a log; they appear whole or not at all, as in an object store."""
 
     def __init__(self, folder: str, root: str) -> None:
         super().__init__(root)

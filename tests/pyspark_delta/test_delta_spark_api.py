@@ -1,4 +1,4 @@
-"""The Python API has delta-spark's names, parameters and defaults, as its package tells them. Without a JVM."""
+"""The Python API has the names, parameters and defaults of delta-spark's package. Needs no JVM."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ ERRORS = [
 
 
 def parameters(of: Any, method: str) -> list[tuple[str, str, Any]]:
-    found = inspect.signature(getattr(of, method)).parameters.values()
-    return [(each.name, str(each.kind), each.default or None) for each in found]
+    declared = inspect.signature(getattr(of, method)).parameters.values()
+    return [(parameter.name, str(parameter.kind), parameter.default or None) for parameter in declared]
 
 
 def test_there_is_something_to_compare():
@@ -47,7 +47,7 @@ def test_there_is_something_to_compare():
     assert len(ERRORS) >= 8
 
 
-@pytest.mark.parametrize(("name", "method"), METHODS, ids=[".".join(each) for each in METHODS])
+@pytest.mark.parametrize(("name", "method"), METHODS, ids=[".".join(method) for method in METHODS])
 def test_a_method_takes_what_delta_sparks_takes(name, method):
     theirs = parameters(getattr(delta.tables, name), method)
     ours = parameters(getattr(pyspark_delta.tables, name), method)
@@ -88,14 +88,14 @@ def test_an_exception_has_the_name_of_delta_sparks(name):
 def test_an_error_is_what_scripts_for_delta_spark_catch_and_comes_back_from_a_pickle():
     assert issubclass(pyspark_delta.exceptions.DeltaError, PySparkException)
     assert issubclass(pyspark_delta.exceptions.NotADeltaTable, AnalysisException)
-    told = pickle.loads(pickle.dumps(pyspark_delta.exceptions.NotADeltaTable("nothing there")))
-    assert (told.cause, told.getCondition(), told.getMessage()) == ("nothing there", None, str(told))
-    assert told.cure in str(told)
+    error = pickle.loads(pickle.dumps(pyspark_delta.exceptions.NotADeltaTable("nothing there")))
+    assert (error.cause, error.getCondition(), error.getMessage()) == ("nothing there", None, str(error))
+    assert error.cure in str(error)
 
 
-def test_every_error_tells_cause_and_cure():
+def test_every_error_has_a_cause_and_a_cure():
     for var in vars(pyspark_delta.exceptions).values():
         if inspect.isclass(var) and issubclass(var, pyspark_delta.exceptions.DeltaError):
-            told = var("what is wrong")
-            assert told.cause.startswith("what is wrong")
-            assert var is pyspark_delta.exceptions.DeltaError or told.cure, var
+            error = var("what is wrong")
+            assert error.cause.startswith("what is wrong")
+            assert var is pyspark_delta.exceptions.DeltaError or error.cure, var

@@ -1,9 +1,9 @@
-"""A script as a user of delta-spark writes it; all that it takes to run it on either engine is its import.
+"""A script as a user of delta-spark writes it; to run it on either engine, only its import changes.
 
     DeltaTable            from delta.tables, or from pyspark_delta
     spark, path, vectors  a session, the folder of the table, and whether it has deletion vectors ("true", "false")
 
-What it gives back is what a user sees, with nothing that an engine makes up.
+The result is what a user sees, without anything that an engine makes up.
 """
 
 from __future__ import annotations
@@ -13,42 +13,42 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
-seen = []
+results = []
 
 
-def look(what):
+def record_rows(what):
     frame = DeltaTable.forPath(spark, path).toDF()
     rows = sorted((list(row) for row in frame.collect()), key=str)
-    seen.append([what, frame.schema.simpleString(), rows])
+    results.append([what, frame.schema.simpleString(), rows])
 
 
-def told(frame, *names):
+def values_of(frame, *names):
     return [[row[name] for name in names] for row in frame.collect()]
 
 
-def wrong(calls):
+def record_wrong_calls(calls):
     for what, call in calls.items():
         try:
             call()
-            seen.append([what, "done"])
+            results.append([what, "done"])
         except (TypeError, ValueError) as error:
-            seen.append([what, type(error).__name__])
+            results.append([what, type(error).__name__])
 
 
-def named(what, kind, call):
+def record_error(what, kind, call):
     try:
         call()
-        seen.append([what, "done"])
+        results.append([what, "done"])
     except kind:
-        seen.append([what, kind.__name__])
+        results.append([what, kind.__name__])
 
 
-def refused(what, call):
+def record_refusal(what, call):
     try:
         call()
-        seen.append([what, "done"])
+        results.append([what, "done"])
     except Exception as error:
-        seen.append([what, "refused"])
+        results.append([what, "refused"])
 
 
 (
@@ -63,21 +63,21 @@ def refused(what, call):
     .execute()
 )
 people = DeltaTable.forPath(spark, path)
-look("created")
+record_rows("created")
 first = spark.sql(
     "SELECT * FROM VALUES (1L, 'ann', 30, 'here'), (2L, 'bob', null, 'here'), (3L, null, 50, 'there'), "
     "(4L, 'dan', 60, null) AS t(id, name, age, `where`)"
 )
 source = first.alias("new")
 told_by_merge = people.alias("old").merge(source, "old.id = new.id").whenNotMatchedInsertAll().execute()
-look("merged into nothing")
+record_rows("merged into nothing")
 people.update("age is null or name = 'dan'", {"age": "coalesce(age, 0) + 1", "name": F.upper("name")})
-look("updated")
+record_rows("updated")
 people.update(set={"`where`": F.expr("coalesce(`where`, 'nowhere')")})
-look("moved")
+record_rows("moved")
 people.delete(F.col("NAME") == "ann")
 people.alias("p").delete("p.where = 'there'")
-look("deleted")
+record_rows("deleted")
 more = spark.sql("SELECT * FROM VALUES (2L, 'BOB II', 5), (4L, 'DAN II', 6), (9L, 'ida', 7) AS t(id, name, years)")
 (
     people.alias("old")
@@ -87,7 +87,7 @@ more = spark.sql("SELECT * FROM VALUES (2L, 'BOB II', 5), (4L, 'DAN II', 6), (9L
     .whenNotMatchedInsert("new.id > 5", {"id": "new.id", "name": "new.name", "where": "'far'"})
     .execute()
 )
-look("merged")
+record_rows("merged")
 (
     people.alias("old")
     .merge(more.alias("new"), "old.id = new.id + 100")
@@ -95,41 +95,41 @@ look("merged")
     .whenNotMatchedBySourceDelete("old.age is null")
     .execute()
 )
-look("merged by source")
-refused("ambiguous", lambda: people.alias("o").merge(more.alias("n"), "o.id > 0").whenMatchedDelete("n.id > 0")
+record_rows("merged by source")
+record_refusal("ambiguous", lambda: people.alias("o").merge(more.alias("n"), "o.id > 0").whenMatchedDelete("n.id > 0")
         .whenMatchedUpdate(set={"age": "1"}).execute())
-refused("null in a column that takes none", lambda: people.update(set={"id": "cast(null as bigint)"}))
-refused("an unknown column", lambda: people.delete("nobody = 1"))
-refused("a version that is not there", lambda: people.restoreToVersion(1000))
-look("after refusals")
+record_refusal("null in a column that takes none", lambda: people.update(set={"id": "cast(null as bigint)"}))
+record_refusal("an unknown column", lambda: people.delete("nobody = 1"))
+record_refusal("a version that is not there", lambda: people.restoreToVersion(1000))
+record_rows("after refusals")
 restored = people.restoreToVersion(1)
-look("restored")
+record_rows("restored")
 compacted = people.optimize().where("`where` = 'here'").executeCompaction()
 ordered = people.optimize().executeZOrderBy("id")
 vacuumed = people.vacuum(1000)
-look("kept up")
+record_rows("kept up")
 history = people.history()
 operations = [row["operation"] for row in history.collect()]
-seen.append(["operations", [each for each in operations if not each.startswith("VACUUM")]])
+results.append(["operations", [name for name in operations if not name.startswith("VACUUM")]])
 kept = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted", "numDeletedRows", "numUpdatedRows")
 numbers = [[[k, v] for k, v in sorted(row["operationMetrics"].items()) if k in kept] for row in history.collect()]
-seen.append(["numbers", [each for each in numbers if each]])
+results.append(["numbers", [number for number in numbers if number]])
 detail = people.detail()
 frames = (told_by_merge, restored, compacted, ordered, vacuumed, history, detail)
-seen.append(["shapes", *[frame.schema.simpleString() for frame in frames], vacuumed.count()])
+results.append(["shapes", *[frame.schema.simpleString() for frame in frames], vacuumed.count()])
 shown = ("format", "description", "partitionColumns", "minReaderVersion", "minWriterVersion")
-seen.append(["detail", told(detail, *shown)])
-seen.append(["is a table", DeltaTable.isDeltaTable(spark, path), DeltaTable.isDeltaTable(spark, path + "-none")])
+results.append(["detail", values_of(detail, *shown)])
+results.append(["is a table", DeltaTable.isDeltaTable(spark, path), DeltaTable.isDeltaTable(spark, path + "-none")])
 DeltaTable.forPath(spark, path).clone(path + "-copy", isShallow=True)
 copied = DeltaTable.forPath(spark, path + "-copy")
-seen.append(["clone", sorted((list(row) for row in copied.toDF().collect()), key=str)])
+results.append(["clone", sorted((list(row) for row in copied.toDF().collect()), key=str)])
 spark.sql("SELECT 1L AS id, 'x' AS p").write.partitionBy("p").parquet(path + "-parquet")
 converted = DeltaTable.convertToDelta(spark, "parquet.`" + path + "-parquet`", "p STRING")
 converted.generate("symlink_format_manifest")
-seen.append(["converted", [list(row) for row in converted.toDF().collect()]])
+results.append(["converted", [list(row) for row in converted.toDF().collect()]])
 DeltaTable.replace(spark).location(path).addColumn("n", "decimal(5,2)").execute()
-look("replaced")
-wrong({
+record_rows("replaced")
+record_wrong_calls({
     "no source": lambda: people.merge(None, "true"),
     "a text as source": lambda: people.merge("new", "true"),
     "no condition": lambda: people.merge(source, None),
@@ -169,25 +169,29 @@ wrong({
     "texts as columns": lambda: DeltaTable.create(spark).addColumns(["n"]),
     "a number as partition": lambda: DeltaTable.create(spark).partitionedBy(3),
 })
-seen.append(["no history", people.history(0).count(), people.history(-1).count()])
+results.append(["no history", people.history(0).count(), people.history(-1).count()])
 DeltaTable.forPath(spark, path).update("n > 0", {})
-look("nothing set")
-seen.append(["settings of a file system", DeltaTable.forPath(spark, path, {"fs.none.key": "x"}).toDF().count()])
-named("settings of something else", IllegalArgumentException, lambda: DeltaTable.forPath(spark, path, {"spark.x": "y"}))
-named("a retention too short", IllegalArgumentException, lambda: people.vacuum(0))
+record_rows("nothing set")
+results.append(["settings of a file system", DeltaTable.forPath(spark, path, {"fs.none.key": "x"}).toDF().count()])
+record_error(
+    "settings of something else",
+    IllegalArgumentException,
+    lambda: DeltaTable.forPath(spark, path, {"spark.x": "y"}),
+)
+record_error("a retention too short", IllegalArgumentException, lambda: people.vacuum(0))
 nowhere = DeltaTable.create(spark).location(path + "-none").addColumn("n", "int")
-named("a property of the format that is none", AnalysisException, nowhere.property("delta.none", "1").execute)
+record_error("a property of the format that is none", AnalysisException, nowhere.property("delta.none", "1").execute)
 spark.range(1).write.parquet(path + "-files")
-named("a folder with files", AnalysisException,
+record_error("a folder with files", AnalysisException,
       DeltaTable.create(spark).location(path + "-files").addColumn("n", "int").execute)
-named("a feature that nobody knows", Exception, lambda: people.dropFeatureSupport("nobodys"))
-named("a feature that the table has not", Exception, lambda: people.dropFeatureSupport("v2Checkpoint"))
+record_error("a feature that nobody knows", Exception, lambda: people.dropFeatureSupport("nobodys"))
+record_error("a feature that the table has not", Exception, lambda: people.dropFeatureSupport("v2Checkpoint"))
 replaced = DeltaTable.forPath(spark, path)
 
 
 def protocol(what):
     row = DeltaTable.forPath(spark, path).detail().collect()[0]
-    seen.append([what, row["minReaderVersion"], row["minWriterVersion"], sorted(row["tableFeatures"])])
+    results.append([what, row["minReaderVersion"], row["minWriterVersion"], sorted(row["tableFeatures"])])
 
 
 for versions in ((1, 1), (1, 3), (3, 7), (1, 4)):
@@ -199,5 +203,5 @@ replaced.upgradeTableProtocol(1, 2)
 protocol("never lowered")
 replaced.dropFeatureSupport("checkConstraints")
 protocol("a feature less")
-result = seen
+result = results
 """

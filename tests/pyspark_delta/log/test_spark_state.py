@@ -1,4 +1,4 @@
-"""A state that is too large for the driver is read by Spark, and is the same state."""
+"""If Spark reads a state that is too large for the driver, it is the same state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs go between this engine and delta-spark in both directions, with all forms of checkpoints."""
+"""This engine and delta-spark read the logs of one another, with all forms of checkpoints."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ for setting in settings:
 
 
 def make(delta_spark: Any, table: Path, properties: str, settings: tuple[str, ...]) -> list[int]:
-    """A table of delta-spark with partitions, removals, a checkpoint in version 2 and a commit after it."""
-    found = delta_spark.run(MAKE + COUNT, table=str(table), properties=properties, settings=list(settings))
-    assert isinstance(found, list)
-    return found
+    """Let delta-spark make a table with partitions, removals, a checkpoint in version 2 and a commit after it."""
+    rows = delta_spark.run(MAKE + COUNT, table=str(table), properties=properties, settings=list(settings))
+    assert isinstance(rows, list)
+    return rows
 
 
 VECTORS = '"delta.enableDeletionVectors" = "true"'

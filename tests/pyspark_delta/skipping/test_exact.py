@@ -1,4 +1,4 @@
-"""No file is left out that has a row for which the predicate is true."""
+"""No file is skipped that has a row for which the predicate is true."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def test_partition_values_decide_exactly(predicate, expected):
     ),
 )
 def test_statistics_leave_out_what_can_not_be_there(operator_, value, may):
-    found = outcomes(Comparison(operator_, ("id",), value), stats(10, 20))
-    assert bool(found & TRUE) is may
+    possible = outcomes(Comparison(operator_, ("id",), value), stats(10, 20))
+    assert bool(possible & TRUE) is may
 
 
 def test_a_file_all_of_whose_rows_are_picked_is_known():
@@ -221,11 +221,11 @@ def rank(value: Any) -> Any:
 
 
 def evaluate(predicate: Predicate, row: dict[str, Any]) -> bool | None:
-    """Three-valued logic, row by row."""
+    """Evaluate the predicate for a row in three-valued logic."""
     if isinstance(predicate, And | Or):
-        found = [evaluate(part, row) for part in predicate.parts]
+        results = [evaluate(part, row) for part in predicate.parts]
         decisive = isinstance(predicate, Or)
-        return decisive if decisive in found else None if None in found else not decisive
+        return decisive if decisive in results else None if None in results else not decisive
     if isinstance(predicate, Not):
         inner = evaluate(predicate.part, row)
         return None if inner is None else not inner
@@ -276,12 +276,12 @@ def rows(draw: st.DrawFn) -> list[dict[str, Any]]:
     return draw(st.lists(row, min_size=1, max_size=4))
 
 
-def written_statistics(found: list[dict[str, Any]]) -> str:
-    """As a writer makes them of Parquet footers: NaN is not counted in, texts are cut to two characters."""
-    body: dict[str, Any] = {"numRecords": len(found), "minValues": {}, "maxValues": {}, "nullCount": {}}
+def written_statistics(rows: list[dict[str, Any]]) -> str:
+    """Statistics as a writer takes them from Parquet footers: without NaN, texts truncated to two characters."""
+    body: dict[str, Any] = {"numRecords": len(rows), "minValues": {}, "maxValues": {}, "nullCount": {}}
     for name in _COLUMNS:
-        values = [row[name] for row in found if row[name] is not None]
-        body["nullCount"][name] = len(found) - len(values)
+        values = [row[name] for row in rows if row[name] is not None]
+        body["nullCount"][name] = len(rows) - len(values)
         values = [value for value in values if not (isinstance(value, float) and not math.isfinite(value))]
         if values:
             for bound, pick in (("minValues", min), ("maxValues", max)):
@@ -292,10 +292,10 @@ def written_statistics(found: list[dict[str, Any]]) -> str:
 
 
 @given(rows(), predicates())
-def test_whatever_the_rows_and_the_predicate_each_outcome_is_foreseen(found, predicate):
+def test_whatever_the_rows_and_the_predicate_each_outcome_is_foreseen(file_rows, predicate):
     pruner = Pruner(StructType([StructField(name, kind[0]) for name, kind in _COLUMNS.items()]), [])
-    foreseen = pruner.outcomes(predicate, {}, written_statistics(found))
-    for row in found:
+    foreseen = pruner.outcomes(predicate, {}, written_statistics(file_rows))
+    for row in file_rows:
         values = {name: None if value is None else plain(name, value) for name, value in row.items()}
         outcome = evaluate(predicate, values)
         assert foreseen & {True: TRUE, False: FALSE, None: NULL}[outcome]

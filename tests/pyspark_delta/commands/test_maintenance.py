@@ -1,4 +1,4 @@
-"""Optimize, vacuum, restore, clone, convert, generate, and what the table tells of itself."""
+"""Optimize, vacuum, restore, clone, convert, generate, history and detail."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def unchecked(spark):
 class TestOptimize:
     def test_small_files_become_one_and_a_second_run_finds_nothing_to_do(self, spark, table):
         target = several(spark, table, (1, 2), (3,), (4, 5, 6))
-        told = target.optimize().executeCompaction().collect()[0]
-        assert (told["metrics"]["numFilesAdded"], told["metrics"]["numFilesRemoved"]) == (1, 3)
+        result = target.optimize().executeCompaction().collect()[0]
+        assert (result["metrics"]["numFilesAdded"], result["metrics"]["numFilesRemoved"]) == (1, 3)
         assert (live(table), ids(spark, table)) == (1, [1, 2, 3, 4, 5, 6])
         assert not any(action["dataChange"] for action in actions(table, "add") + actions(table, "remove"))
         target.optimize().executeCompaction()
@@ -79,7 +79,7 @@ class TestOptimize:
 
     def test_z_order_brings_near_rows_together(self, spark, table, monkeypatch):
         monkeypatch.setattr(zorder, "SAMPLED_ROWS", 1024)
-        # In order by one of them: a sample of the first rows would say nothing of the others.
+        # The rows are ordered by one column, so a sample of the first rows would say nothing about the others.
         frame = (
             spark.range(4096)
             .selectExpr("id", "id % 64 x", "id div 64 y", "concat('n', id % 64) n")
@@ -94,10 +94,12 @@ class TestOptimize:
             target.optimize().executeZOrderBy("x", "y")
         finally:
             spark.conf.unset("spark.databricks.delta.optimize.maxFileSize")
-        found = [json.loads(add["stats"]) for add in actions(table, "add")]
-        assert len(found) > 3
-        assert sum(each["numRecords"] for each in found) == 4096
-        spans = [each["maxValues"][name] - each["minValues"][name] for each in found for name in ("x", "y")]
+        statistics = [json.loads(add["stats"]) for add in actions(table, "add")]
+        assert len(statistics) > 3
+        assert sum(file["numRecords"] for file in statistics) == 4096
+        spans = [
+            file["maxValues"][name] - file["minValues"][name] for file in statistics for name in ("x", "y")
+        ]
         assert sum(spans) / len(spans) < 48
         with pytest.raises(DeltaAnalysisError, match="no column nope"):
             target.optimize().executeZOrderBy("nope")
@@ -182,8 +184,8 @@ class TestRestore:
         target = several(spark, table, (1,), (2, 3), properties=VECTORS)
         target.delete("id = 2")
         target.delete("id = 1")
-        told = target.restoreToVersion(1).collect()[0].asDict()
-        assert (told["num_restored_files"], told["num_removed_files"]) == (2, 1)
+        result = target.restoreToVersion(1).collect()[0].asDict()
+        assert (result["num_restored_files"], result["num_removed_files"]) == (2, 1)
         assert ids(spark, table) == [1, 2, 3]
         with pytest.raises(VersionNotFound):
             target.restoreToVersion(99)
@@ -239,11 +241,11 @@ class TestConvert:
         folder = str(tmp_path / "data")
         spark.sql("select 1 id, 'a=b' p union all select 2, null").write.partitionBy("p").parquet(folder)
         before = files(folder)
-        made = DeltaTable.convertToDelta(spark, f"parquet.`{folder}`", "p string")
+        converted = DeltaTable.convertToDelta(spark, f"parquet.`{folder}`", "p string")
         assert files(folder) == before
-        assert sorted(map(tuple, made.toDF().collect()), key=repr) == [(1, "a=b"), (2, None)]
-        assert made.count() == 2
-        made.delete("p is null")
+        assert sorted(map(tuple, converted.toDF().collect()), key=repr) == [(1, "a=b"), (2, None)]
+        assert converted.count() == 2
+        converted.delete("p is null")
         assert ids(spark, folder) == [1]
         assert DeltaTable.isDeltaTable(spark, folder)
 
@@ -275,13 +277,13 @@ class TestGenerate:
 
 
 class TestDescription:
-    def test_history_and_detail_tell_what_was_done(self, spark, table):
+    def test_history_and_detail_show_what_was_done(self, spark, table):
         target = several(spark, table, (1, 2), (3,))
         target.delete("id = 3")
-        told = target.history().collect()
-        assert [row["version"] for row in told] == [2, 1, 0]
-        assert told[0]["operation"] == "DELETE"
-        assert told[0]["operationMetrics"]["numDeletedRows"] == "1"
+        entries = target.history().collect()
+        assert [row["version"] for row in entries] == [2, 1, 0]
+        assert entries[0]["operation"] == "DELETE"
+        assert entries[0]["operationMetrics"]["numDeletedRows"] == "1"
         assert [row["version"] for row in target.history(1).collect()] == [2]
         detail = target.detail().collect()[0]
         assert (detail["format"], detail["numFiles"], detail["location"]) == (
@@ -291,7 +293,7 @@ class TestDescription:
         )
         assert target.count() == 2
 
-    def test_a_table_of_deltalake_can_be_told_of_too(self, spark, table):
+    def test_a_table_of_deltalake_has_a_detail_too(self, spark, table):
         write_deltalake(table, pa.table({"id": pa.array([1, 2], pa.int64())}))
         Deltalake(table).delete("id = 1")
         assert len(DeltaTable.forPath(spark, table).history().collect()) == 2
