@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
-from delta_adapters.dialects import Inexpressible, render_sql
+from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
+from delta_adapters.merge_clauses import builder_method
 from delta_models.expressions import Expression
 from delta_models.operations import MergeClause
 
@@ -35,21 +37,8 @@ def moment(micros: int) -> str:
 
 
 def with_clause(builder: Any, clause: MergeClause) -> Any:
-    """A builder of a merge with one clause more."""
-    condition, values = maybe_sql(clause.condition), assignments(clause.assignments)
-    match clause.when, clause.action, clause.everything:
-        case "matched", "update", True:
-            return builder.whenMatchedUpdateAll(condition)
-        case "matched", "update", False:
-            return builder.whenMatchedUpdate(condition, values)
-        case "matched", "delete", _:
-            return builder.whenMatchedDelete(condition)
-        case "not-matched", "insert", True:
-            return builder.whenNotMatchedInsertAll(condition)
-        case "not-matched", "insert", False:
-            return builder.whenNotMatchedInsert(condition, values)
-        case "not-matched-by-source", "update", False:
-            return builder.whenNotMatchedBySourceUpdate(condition, values)
-        case "not-matched-by-source", "delete", _:
-            return builder.whenNotMatchedBySourceDelete(condition)
-    raise Inexpressible(f"a merge clause {clause.when}, {clause.action}{' *' if clause.everything else ''}")
+    """Return a builder of a merge with one more clause."""
+    method, takes_assignments = builder_method(clause)
+    add = getattr(builder, re.sub(r"_(\w)", lambda letter: letter[1].upper(), method))
+    values = (assignments(clause.assignments),) if takes_assignments else ()
+    return add(maybe_sql(clause.condition), *values)
