@@ -7,7 +7,7 @@ possible everywhere, and so that liars have somebody honest to differ from.
 from __future__ import annotations
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.engine import Reference
 
 __all__ = ["CommitBuilder", "Reference", "actions"]

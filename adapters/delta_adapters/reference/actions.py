@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from delta_adapters.reference.value_serialization import Number
@@ -14,6 +15,24 @@ from delta_models.schema import Struct, schema_string
 
 Form = dict[str, Any]
 ENGINE = "delta-conformance reference"
+
+
+@dataclass(slots=True)
+class CommitBuilder:
+    """The actions of a commit in the making; nothing of it is in the table yet."""
+
+    adds: list[Form] = field(default_factory=list)
+    removes: list[Form] = field(default_factory=list)
+    others: list[Form] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.adds or self.removes or self.others)
+
+    @property
+    def forms(self) -> list[Form]:
+        """All actions in the order in which they are written."""
+        return [*self.others, *self.removes, *self.adds]
 
 
 def now() -> int:

@@ -6,14 +6,14 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from delta_adapters.reference.reading import Queries
+from delta_adapters.reference.table_reader import TableReader
 from delta_models import operations as ops
 from delta_models.log import Snapshot
 from delta_models.outcomes import Committed, Outcome, Rejected
 from delta_models.table import Table
 
 
-class CatalogedTable(Queries):
+class TableCatalog(TableReader):
     """A table that may have a name, and be dropped by it."""
 
     def __init__(self) -> None:

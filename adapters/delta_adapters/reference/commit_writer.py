@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.checksums import publish_checksum
-from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.definition import WRITABLE
 from delta_adapters.reference.files import Layout, write_rows
-from delta_adapters.reference.log_writer import checkpoint_actions, publish_checkpoint, publish_commit
+from delta_adapters.reference.log_writer import (
+    checkpoint_actions,
+    publish_checkpoint,
+    publish_checksum,
+    publish_commit,
+)
 from delta_adapters.reference.row_tracking import PRESERVED, TRACKING, numbered, row_columns
-from delta_adapters.reference.sidecars import POLICY, SECOND, publish_v2
-from delta_adapters.reference.stream_reads import StreamReads
+from delta_adapters.reference.stream_reader import StreamReader
+from delta_adapters.reference.v2_checkpoints import POLICY, SECOND, publish_v2
 from delta_models.log import Snapshot, commit_timestamps
 from delta_models.outcomes import Committed, Outcome
 from delta_models.values import Row
@@ -24,7 +28,7 @@ FEATURE_WRITER = 7
 HOUR_MS = 3_600_000
 
 
-class CommitWriter(StreamReads):
+class CommitWriter(StreamReader):
     """A table that is written to."""
 
     began = 0  # when the operation did that is being done

@@ -11,8 +11,8 @@ from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
 from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, named, row_columns
-from delta_adapters.reference.sidecars import FEATURE as SECOND_CHECKPOINTS
-from delta_adapters.reference.sidecars import POLICY, SECOND
+from delta_adapters.reference.v2_checkpoints import FEATURE as SECOND_CHECKPOINTS
+from delta_adapters.reference.v2_checkpoints import POLICY, SECOND
 from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
 from delta_models.log.parquet.data_files import physical_name

@@ -10,18 +10,18 @@ from typing import Any
 
 from delta_adapters.contract import Identity
 from delta_adapters.reference import actions
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.capabilities import CAPABILITIES
-from delta_adapters.reference.catalog import CatalogedTable
-from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.catalog import TableCatalog
 from delta_adapters.reference.definition import defined
 from delta_adapters.reference.files import Layout
 from delta_adapters.reference.identity_columns import Exhausted, numbered
 from delta_adapters.reference.log_writer import VersionTaken
 from delta_adapters.reference.operation_metrics import metrics
-from delta_adapters.reference.reading import rejection
 from delta_adapters.reference.row_deletes import change_data, with_vectors
 from delta_adapters.reference.row_tracking import TRACKING, carried, unnumbered
-from delta_adapters.reference.stream_writes import StreamWrites
+from delta_adapters.reference.stream_writer import StreamWriter
+from delta_adapters.reference.table_reader import rejection
 from delta_models import operations as ops
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.log.commit_timestamps import version_at
@@ -42,7 +42,7 @@ ALTERATIONS = (
 )  # fmt: skip
 
 
-class Reference(StreamWrites, CatalogedTable):
+class Reference(StreamWriter, TableCatalog):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
     tries = 100  # for one operation: each that fails is a commit of somebody else

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
-from delta_models.log import Snapshot
-from delta_models.log.file_names import LAST_CHECKPOINT, checkpoint_name, commit_name
+from delta_models.log import Snapshot, commit_timestamps
+from delta_models.log.file_names import LAST_CHECKPOINT, checkpoint_name, checksum_name, commit_name
 from delta_models.log.reader import live_adds
 
 _TEXTS = pa.map_(pa.string(), pa.string())
@@ -151,6 +151,41 @@ def checkpoint_actions(snapshot: Snapshot, retention_ms: int) -> list[actions.Fo
         for domain in snapshot.domains.values()
     ]
     return forms
+
+
+def checksum_of(snapshot: Snapshot) -> actions.Form:
+    """The object that stands for a state: its definition, and how much there is."""
+    kinds: dict[str, list[actions.Form]] = {}
+    for checkpoint_action in checkpoint_actions(snapshot, retention_ms=0):
+        for kind, fields in checkpoint_action.items():
+            kinds.setdefault(kind, []).append(fields)
+    vectors = [each.deletion_vector for each in snapshot.live.values() if each.deletion_vector is not None]
+    form: actions.Form = {
+        "tableSizeBytes": sum(each.size for each in snapshot.live.values()),
+        "numFiles": len(snapshot.live),
+        "numMetadata": 1,
+        "numProtocol": 1,
+        "metadata": kinds["metaData"][0],
+        "protocol": kinds["protocol"][0],
+        "setTransactions": kinds.get("txn", []),
+        "domainMetadata": kinds.get("domainMetadata", []),
+        "numDeletionVectorsOpt": len(vectors),
+        "numDeletedRecordsOpt": sum(vector.cardinality for vector in vectors),
+    }
+    if snapshot.properties.get(commit_timestamps.ENABLED, "").lower() == "true":
+        form["inCommitTimestampOpt"] = snapshot.in_commit_timestamp
+    return form
+
+
+def publish_checksum(log: Path, snapshot: Snapshot) -> None:
+    """Put the checksum of a version beside its commit; one that is there stays."""
+    made = staged(log, json.dumps(checksum_of(snapshot), separators=(",", ":")).encode())
+    try:
+        os.link(made, log / checksum_name(snapshot.version))
+    except FileExistsError:
+        return
+    finally:
+        made.unlink()
 
 
 def rows_of_forms(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.reference import actions
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.clones import clone_forms, found_files
-from delta_adapters.reference.commit_builder import CommitBuilder
 from delta_adapters.reference.commit_writer import DEFAULT_RETENTION_HOURS, HOUR_MS, CommitWriter
 from delta_adapters.reference.definition import CLUSTERING, HIGHEST, defined
 from delta_adapters.reference.files import Layout
@@ -23,7 +23,7 @@ from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
 from delta_models.table import Table
 
 
-class Maintenance(CommitWriter):
+class TableMaintainer(CommitWriter):
     """A table whose files are looked after."""
 
     def compact(self, snapshot: Snapshot, where: Any) -> CommitBuilder:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Query
-from delta_adapters.reference.reading import Queries
+from delta_adapters.reference.table_reader import TableReader
 from delta_adapters.streams import StreamBatch, progress_of
 from delta_models import operations as ops
 from delta_models.log import Commit, Snapshot
@@ -23,7 +23,7 @@ class TookRows(Exception):
     """A commit took rows away that a reader of new rows alone can't take back."""
 
 
-class StreamReads(Queries):
+class StreamReader(TableReader):
     """A table that is followed. Its small methods are what liars override."""
 
     def told(self, look: Query) -> Answer | Outcome:

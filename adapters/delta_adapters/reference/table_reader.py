@@ -37,7 +37,7 @@ from delta_models.values import Row, Rows
 from delta_models.wire_names import name_of
 
 
-class Queries:
+class TableReader:
     """A table that is read. Its small methods are what liars override."""
 
     def __init__(self) -> None:

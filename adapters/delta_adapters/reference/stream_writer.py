@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from delta_adapters.reference.maintenance import Maintenance
+from delta_adapters.reference.maintenance import TableMaintainer
 from delta_adapters.streams import arrivals_of, progress_of
 from delta_models import operations as ops
 from delta_models.log import Snapshot
@@ -21,7 +21,7 @@ from delta_models.values import Row, Rows
 PLANNED, DONE = "offsets", "commits"
 
 
-class StreamWrites(Maintenance):
+class StreamWriter(TableMaintainer):
     """A table that a stream writes into. Its small methods are what liars override."""
 
     @abstractmethod
