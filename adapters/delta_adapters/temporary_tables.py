@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @contextmanager
-def source_beside(location: str) -> Iterator[Path]:
+def temporary_source(location: str) -> Iterator[Path]:
     """A folder beside a table, for the one that it is created from; gone at the end, with whatever became of both."""
     table = Path(location).resolve()
     folder = table.parent / f"{table.name}-source-{uuid.uuid4()}"

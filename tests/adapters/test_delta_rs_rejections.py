@@ -3,7 +3,7 @@
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
-from delta_adapters.delta_rs.rejections import classify, of_the_engine
+from delta_adapters.delta_rs.rejections import classify, comes_from_engine
 from delta_models.outcomes import REJECTIONS, Rejected, Unknown
 
 COMMIT = "Failed to commit transaction: "
@@ -104,6 +104,6 @@ def test_what_leaves_it_open_whether_the_table_changed_is_unknown_for_a_change(m
 
 
 def test_a_slip_of_the_adapter_is_no_word_of_the_engine():
-    assert of_the_engine(DeltaError("no"))
-    assert not of_the_engine(KeyError("mine"))
-    assert not of_the_engine(KeyboardInterrupt())
+    assert comes_from_engine(DeltaError("no"))
+    assert not comes_from_engine(KeyError("mine"))
+    assert not comes_from_engine(KeyboardInterrupt())

@@ -23,13 +23,13 @@ from deltalake import (
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Identity, Query, detail_table, history_table
-from delta_adapters.delta_rs.alter import Act, alter
-from delta_adapters.delta_rs.change_feed_reader import follow
+from delta_adapters.delta_rs.alter import EngineCall, alter
+from delta_adapters.delta_rs.change_feed_reader import read_stream
 from delta_adapters.delta_rs.merge import merge
-from delta_adapters.delta_rs.rejections import classify, of_the_engine
+from delta_adapters.delta_rs.rejections import classify, comes_from_engine
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
-from delta_adapters.temporary_tables import source_beside
+from delta_adapters.temporary_tables import temporary_source
 from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.operations import Operation, Read
@@ -132,7 +132,7 @@ class DeltaRs:
                 table = self._at(at)
                 return Answer(detail_table(_details(table)), table.version())
             case ops.ReadStream():
-                return follow(
+                return read_stream(
                     look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
                 )
         return Unsupported(f"deltalake has no {name_of(look)}")
@@ -188,7 +188,7 @@ class DeltaRs:
         rows = to_arrow(operation.rows)
         if not operation.source_dropped:
             return self._created(operation, rows, properties)
-        with source_beside(self._location) as source:
+        with temporary_source(self._location) as source:
             write_deltalake(str(source), rows)
             found = DeltaTable(str(source)).to_pyarrow_dataset()
             return self._created(operation, found.scanner().to_reader(), properties)
@@ -220,7 +220,7 @@ class DeltaRs:
     def _version(self) -> int:
         return DeltaTable(self._location).version() if DeltaTable.is_deltatable(self._location) else -1
 
-    def _act(self, operation: Operation, table: DeltaTable) -> Act:
+    def _act(self, operation: Operation, table: DeltaTable) -> EngineCall:
         """The call of deltalake that performs the operation."""
         match operation:
             case ops.Append() | ops.Overwrite():
@@ -254,7 +254,7 @@ class DeltaRs:
             return altered
         return self._upkeep(operation, table)
 
-    def _upkeep(self, operation: Operation, table: DeltaTable) -> Act:
+    def _upkeep(self, operation: Operation, table: DeltaTable) -> EngineCall:
         match operation:
             case ops.Checkpoint():
                 return lambda _: table.create_checkpoint()
@@ -274,7 +274,7 @@ class DeltaRs:
                 )
         raise NotOffered(f"deltalake has no call for {operation!r:.200}")
 
-    def _write(self, operation: ops.Append | ops.Overwrite, table: DeltaTable) -> Act:
+    def _write(self, operation: ops.Append | ops.Overwrite, table: DeltaTable) -> EngineCall:
         if not operation.by_name:
             raise NotOffered("deltalake writes by name only")
         arguments: dict[str, Any] = {"mode": "append"}
@@ -296,7 +296,7 @@ class DeltaRs:
 def _outcome(error: BaseException, *, acting: bool) -> Outcome:
     if isinstance(error, NotOffered | Inexpressible):
         return Unsupported(str(error))
-    if of_the_engine(error):
+    if comes_from_engine(error):
         return classify(error, acting=acting)
     raise error
 

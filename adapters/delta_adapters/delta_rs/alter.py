@@ -10,7 +10,7 @@ from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.schema import Struct, schema_string
 
-Act = Callable[[CommitProperties], object]
+EngineCall = Callable[[CommitProperties], object]
 FEATURES = {
     "appendOnly": TableFeatures.AppendOnly,
     "changeDataFeed": TableFeatures.ChangeDataFeed,
@@ -22,7 +22,7 @@ FEATURES = {
 }
 
 
-def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> Act | None:
+def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> EngineCall | None:
     """The call that performs the operation; None if deltalake has none."""
     match operation:
         case ops.SetProperties(properties=pairs):

@@ -17,7 +17,7 @@ CHANGE = pa.field("_change_type", pa.string())
 RECORDED = "delta.enableChangeDataFeed"
 
 
-def follow(
+def read_stream(
     tail: ReadStream, location: str, table: DeltaTable, rows: Callable[[DeltaTable], pa.Table]
 ) -> Answer | Outcome:
     """All that the reader has been told: the `rows` of its first look as inserted, then what the feed told."""

@@ -141,7 +141,7 @@ def kind_of(message: str) -> str | None:
     return next((kind for pattern, kind in _COMPILED if pattern.search(message)), None)
 
 
-def of_the_engine(error: BaseException) -> bool:
+def comes_from_engine(error: BaseException) -> bool:
     """Whether an exception comes out of deltalake or the Arrow libraries under it, and is no slip of this adapter.
 
     Their native code raises plain ValueErrors too, so the place counts as well as the class.

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from delta_adapters.contract import Answer, Identity
-from delta_adapters.delta_spark.rejections import reject
+from delta_adapters.delta_spark.rejections import rejection_of
 from delta_adapters.delta_spark.session import start_session
 from delta_adapters.delta_spark.statements import statement
-from delta_adapters.delta_spark.streaming import follow, pour
+from delta_adapters.delta_spark.streaming import read_stream, write_stream
 from delta_adapters.spark.adapter import Perform, SparkAdapter
 from delta_adapters.spark.sql_rendering import SQL, moment, sql
-from delta_adapters.temporary_tables import source_beside
+from delta_adapters.temporary_tables import temporary_source
 from delta_models.operations import (
     AddColumn,
     AddConstraint,
@@ -91,7 +91,7 @@ class DeltaSpark(SparkAdapter):
         return DeltaTable
 
     def _refusal(self, error: Exception) -> Outcome:
-        return reject(error)
+        return rejection_of(error)
 
     # Look
 
@@ -130,7 +130,7 @@ class DeltaSpark(SparkAdapter):
         return {**versions, "tableFeatures": features, "properties": properties}
 
     def _follow(self, tail: ReadStream) -> Answer | Outcome:
-        return follow(self._spark, tail, self._location)
+        return read_stream(self._spark, tail, self._location)
 
     # Table
 
@@ -174,7 +174,7 @@ class DeltaSpark(SparkAdapter):
         rows = self._rows(create.rows).coalesce(1)
         if not create.source_dropped:
             return self._created(create, rows)
-        with source_beside(self._location) as source:
+        with temporary_source(self._location) as source:
             rows.write.format("delta").save(str(source))
             return self._created(create, self._spark.read.format("delta").load(str(source)))
 
@@ -235,7 +235,7 @@ class DeltaSpark(SparkAdapter):
         return None
 
     def _pour(self, operation: WriteStream) -> Outcome | None:
-        pour(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
+        write_stream(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
         return None
 
     # Rules and upkeep

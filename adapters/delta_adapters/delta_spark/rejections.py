@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from delta_adapters.spark.jvm_errors import Cause, chain, words
+from delta_adapters.spark.jvm_errors import Cause, causes_of, describe
 from delta_models.outcomes import Rejected
 
 UNCLASSIFIED = "unclassified"
@@ -170,10 +170,10 @@ MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
 )
 
 
-def reject(error: Exception) -> Rejected:
+def rejection_of(error: Exception) -> Rejected:
     """The rejection that an exception means; raises EngineGone if the JVM behind it is no more."""
-    causes = tuple(chain(error))
-    return Rejected(classify(causes), words(causes))
+    causes = tuple(causes_of(error))
+    return Rejected(classify(causes), describe(causes))
 
 
 def classify(causes: tuple[Cause, ...]) -> str:

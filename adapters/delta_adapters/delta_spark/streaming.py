@@ -20,7 +20,7 @@ FOLLOWS = {
 }
 
 
-def follow(spark: Any, tail: ReadStream, location: str) -> Answer:
+def read_stream(spark: Any, tail: ReadStream, location: str) -> Answer:
     """All batches that the reader has got: each is kept under its number, and takes its place should it come again."""
     progress = progress_of(location, f"delta-spark-{tail.reader}")
     received = StreamBatch(progress)
@@ -33,7 +33,7 @@ def follow(spark: Any, tail: ReadStream, location: str) -> Answer:
     return Answer(received.all())
 
 
-def pour(spark: Any, operation: WriteStream, schema: Any, location: str) -> None:
+def write_stream(spark: Any, operation: WriteStream, schema: Any, location: str) -> None:
     """Write what has arrived."""
     arrivals = arrivals_of(location, operation.stream)
     frame = spark.readStream.schema(schema).parquet(str(arrivals))

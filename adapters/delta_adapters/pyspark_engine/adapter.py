@@ -65,9 +65,9 @@ class PysparkEngine(SparkAdapter):
         return DeltaTable
 
     def _refusal(self, error: Exception) -> Outcome:
-        from delta_adapters.pyspark_engine.rejections import refusal  # noqa: PLC0415 - imports the engine
+        from delta_adapters.pyspark_engine.rejections import outcome_of  # noqa: PLC0415 - imports the engine
 
-        return refusal(error)
+        return outcome_of(error)
 
     # Look
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delta_adapters.delta_spark.rejections import UNCLASSIFIED, reject
+from delta_adapters.delta_spark.rejections import UNCLASSIFIED, rejection_of
 from delta_models.outcomes import Outcome, Rejected, Unknown
 from pyspark_delta import exceptions as engine
 
@@ -35,7 +35,7 @@ KINDS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def refusal(error: Exception) -> Outcome:
+def outcome_of(error: Exception) -> Outcome:
     """What an exception of the engine means; raises EngineGone if the JVM is no more."""
     if isinstance(error, engine.CommitOutcomeUnknown):
         return Unknown(str(error))
@@ -45,7 +45,7 @@ def refusal(error: Exception) -> Outcome:
             if isinstance(found, kind):
                 return Rejected(name, str(error))
         found = found.__cause__
-    told = reject(error)
+    told = rejection_of(error)
     if told.kind == UNCLASSIFIED and isinstance(error, OSError):
         return Rejected("io", told.message)
     if told.kind == UNCLASSIFIED and isinstance(error, TypeError | ValueError):

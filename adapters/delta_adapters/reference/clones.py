@@ -36,7 +36,7 @@ def clone_forms(source: Path, target: Path, snapshot: Snapshot, *, shallow: bool
     return forms
 
 
-def found_files(folder: Path) -> list[actions.Form]:
+def adds_of_folder(folder: Path) -> list[actions.Form]:
     """The Parquet files under a folder, with the partition values that their folders spell."""
     return [
         _found(folder, path) for path in sorted(folder.rglob("*.parquet")) if "_delta_log" not in path.parts

@@ -14,7 +14,7 @@ from delta_adapters.reference.log_writer import (
     publish_checksum,
     publish_commit,
 )
-from delta_adapters.reference.row_tracking import PRESERVED, TRACKING, numbered, row_columns
+from delta_adapters.reference.row_tracking import PRESERVED, TRACKING, assign_row_ids, row_columns
 from delta_adapters.reference.stream_reader import StreamReader
 from delta_adapters.reference.v2_checkpoints import POLICY, SECOND, publish_v2
 from delta_models.log import Snapshot, commit_timestamps
@@ -62,7 +62,7 @@ class CommitWriter(StreamReader):
         protocols = [other["protocol"] for other in draft.others if "protocol" in other]
         known = snapshot.protocol.writer_features if snapshot else None
         features = protocols[-1].get("writerFeatures") if protocols else known
-        return list(numbered(draft.adds, snapshot, version)) if TRACKING in (features or ()) else []
+        return list(assign_row_ids(draft.adds, snapshot, version)) if TRACKING in (features or ()) else []
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
         """Put a commit into the log."""

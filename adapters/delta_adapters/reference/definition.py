@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
-from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, named, row_columns
+from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, row_columns, with_row_id_columns
 from delta_adapters.reference.v2_checkpoints import FEATURE as SECOND_CHECKPOINTS
 from delta_adapters.reference.v2_checkpoints import POLICY, SECOND
 from delta_models.expressions import Call, Expression, type_of
@@ -93,12 +93,12 @@ class Definition:
     row_columns: tuple[str, ...] = ()
 
 
-def defined(
+def redefine(
     snapshot: Snapshot | None, before: Table, after: Table, *, keep_features: bool = True
 ) -> Definition:
     """The actions that turn one definition into another, and the schema with all that files depend on."""
     properties = {key: value for key, value in after.properties if not key.startswith(FEATURE)}
-    properties = named(_known_names(snapshot) | properties)
+    properties = with_row_id_columns(_known_names(snapshot) | properties)
     schema = after.schema
     if properties.get(MODE, "none") != "none":
         known = int(snapshot.properties.get(HIGHEST, "0")) if snapshot else 0

@@ -13,13 +13,13 @@ from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.capabilities import CAPABILITIES
 from delta_adapters.reference.catalog import TableCatalog
-from delta_adapters.reference.definition import defined
+from delta_adapters.reference.definition import redefine
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.identity_columns import Exhausted, numbered
+from delta_adapters.reference.identity_columns import Exhausted, with_identity_values
 from delta_adapters.reference.log_writer import VersionTaken
-from delta_adapters.reference.operation_metrics import metrics
-from delta_adapters.reference.row_deletes import change_data, with_vectors
-from delta_adapters.reference.row_tracking import TRACKING, carried, unnumbered
+from delta_adapters.reference.operation_metrics import operation_metrics
+from delta_adapters.reference.row_deletes import mark_deleted_rows, write_change_data
+from delta_adapters.reference.row_tracking import TRACKING, adds_without_row_ids, with_known_ids
 from delta_adapters.reference.stream_writer import StreamWriter
 from delta_adapters.reference.table_reader import rejection
 from delta_models import operations as ops
@@ -158,20 +158,20 @@ class Reference(StreamWriter, TableCatalog):
 
     def numbered(self, table: Table) -> Table:
         """The table with values for its identity columns where it has to make them up."""
-        return numbered(table)
+        return with_identity_values(table)
 
     def counted(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
         """What a commit counts of itself."""
-        return metrics(operation, before, after, draft.adds, draft.removes)
+        return operation_metrics(operation, before, after, draft.adds, draft.removes)
 
     def draft(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
     ) -> CommitBuilder:
         """The actions that turn one state of the table into another."""
         keep = not isinstance(operation, ops.DropFeature)
-        definition = defined(snapshot, before, after, keep_features=keep)
+        definition = redefine(snapshot, before, after, keep_features=keep)
         draft = CommitBuilder(others=list(definition.forms))
         if snapshot is not None and definition.row_columns and not is_tracked(snapshot):
             draft.adds = self.files_to_number(snapshot)  # row tracking is switched on
@@ -190,7 +190,7 @@ class Reference(StreamWriter, TableCatalog):
 
     def files_to_number(self, snapshot: Snapshot) -> list[actions.Form]:
         """The files that row ids are missing for."""
-        return list(unnumbered(self.reader, snapshot))
+        return list(adds_without_row_ids(self.reader, snapshot))
 
     def moved(
         self,
@@ -210,15 +210,15 @@ class Reference(StreamWriter, TableCatalog):
         if snapshot is None or replaced or whole:
             return after.rows, list(live_adds(snapshot)) if snapshot else []
         if after.property("delta.enableDeletionVectors").lower() == "true":
-            new, gone, draft.adds, lost = with_vectors(self.reader, snapshot, after)
+            new, gone, draft.adds, lost = mark_deleted_rows(self.reader, snapshot, after)
         else:
             new, gone = self.rewritten(snapshot, after)
             lost = [row for each in gone for row in self.file_rows(snapshot, each)]
-        return carried(operation, before, after, lost, new), gone
+        return with_known_ids(operation, before, after, lost, new), gone
 
     def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
         """Write the files that tell of a change."""
-        return change_data(self.folder, layout, before, after)
+        return write_change_data(self.folder, layout, before, after)
 
     def rewritten(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
         """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""

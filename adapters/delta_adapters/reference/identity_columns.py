@@ -25,7 +25,7 @@ def next_value(column: Identity) -> int:
     return column.start if column.mark is None else column.mark + column.step
 
 
-def numbered(table: Table, first: Marks = next_value) -> Table:
+def with_identity_values(table: Table, first: Marks = next_value) -> Table:
     """The table with values where it has to make them up, and the marks as far as these reach."""
     for column in identities(table.schema):
         values = count(first(column), column.step)
@@ -46,7 +46,7 @@ def numbered(table: Table, first: Marks = next_value) -> Table:
     return table
 
 
-def with_marks(schema: Struct, newer: Struct) -> Struct:
+def with_newer_marks(schema: Struct, newer: Struct) -> Struct:
     """An earlier schema with the marks of a newer one, for a mark never moves back."""
     marks = {identity.name: identity.mark for identity in identities(newer) if identity.mark is not None}
     return Struct(

@@ -60,7 +60,7 @@ def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> No
     """
     log.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(form, ensure_ascii=True, separators=(",", ":")) + "\n" for form in forms)
-    made = staged(log, text.encode())
+    made = stage_file(log, text.encode())
     try:
         os.link(made, log / commit_name(version))
     except FileExistsError as error:
@@ -73,8 +73,8 @@ def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> No
 def publish_checkpoint(log: Path, forms: Iterable[actions.Form], version: int) -> None:
     """Write a classic checkpoint and then the hint that leads to it."""
     listed = list(forms)
-    table = pa.Table.from_pylist(rows_of_forms(listed), schema=CHECKPOINT_SCHEMA)
-    made = staged(log, b"")
+    table = pa.Table.from_pylist(to_arrow_rows(listed), schema=CHECKPOINT_SCHEMA)
+    made = stage_file(log, b"")
     pq.write_table(table, made)
     size = made.stat().st_size
     made.rename(log / checkpoint_name(version))
@@ -84,7 +84,7 @@ def publish_checkpoint(log: Path, forms: Iterable[actions.Form], version: int) -
 def publish_hint(log: Path, version: int, count: int, size: int, adds: int) -> None:
     """Say which checkpoint is the newest."""
     hint = {"version": version, "size": count, "sizeInBytes": size, "numOfAddFiles": adds}
-    staged(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
+    stage_file(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
 
 
 def publish_compaction(log: Path, first: int, last: int) -> None:
@@ -100,7 +100,7 @@ def publish_compaction(log: Path, first: int, last: int) -> None:
     text = "".join(
         json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in kept.values()
     )
-    staged(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
+    stage_file(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
 
 
 def _reconciled_by(form: actions.Form) -> object:
@@ -179,7 +179,7 @@ def checksum_of(snapshot: Snapshot) -> actions.Form:
 
 def publish_checksum(log: Path, snapshot: Snapshot) -> None:
     """Put the checksum of a version beside its commit; one that is there stays."""
-    made = staged(log, json.dumps(checksum_of(snapshot), separators=(",", ":")).encode())
+    made = stage_file(log, json.dumps(checksum_of(snapshot), separators=(",", ":")).encode())
     try:
         os.link(made, log / checksum_name(snapshot.version))
     except FileExistsError:
@@ -188,7 +188,7 @@ def publish_checksum(log: Path, snapshot: Snapshot) -> None:
         made.unlink()
 
 
-def rows_of_forms(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:
+def to_arrow_rows(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:
     """Forms with their maps as pairs, as Arrow takes them."""
     return [{kind: _pairs(fields) for kind, fields in form.items()} for form in forms]
 
@@ -205,7 +205,7 @@ def _pairs(fields: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def staged(log: Path, data: bytes) -> Path:
+def stage_file(log: Path, data: bytes) -> Path:
     """A file that nobody takes for one of the log yet."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=log)
     with os.fdopen(handle, "wb") as file:

@@ -8,11 +8,11 @@ from typing import Any
 
 from delta_adapters.reference import actions
 from delta_adapters.reference.actions import CommitBuilder
-from delta_adapters.reference.clones import clone_forms, found_files
+from delta_adapters.reference.clones import adds_of_folder, clone_forms
 from delta_adapters.reference.commit_writer import DEFAULT_RETENTION_HOURS, HOUR_MS, CommitWriter
-from delta_adapters.reference.definition import CLUSTERING, HIGHEST, defined
+from delta_adapters.reference.definition import CLUSTERING, HIGHEST, redefine
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.identity_columns import with_marks
+from delta_adapters.reference.identity_columns import with_newer_marks
 from delta_adapters.reference.log_writer import publish_commit, publish_compaction
 from delta_adapters.reference.row_tracking import row_columns
 from delta_models import operations as ops
@@ -74,8 +74,8 @@ class TableMaintainer(CommitWriter):
         """A table of the Parquet files that are there."""
         schema = operation.rows.schema
         after = Table(exists=True, schema=schema, partition_by=operation.partition_by)
-        draft = CommitBuilder(others=list(defined(None, Table(), after).forms))
-        draft.adds = found_files(self.folder)
+        draft = CommitBuilder(others=list(redefine(None, Table(), after).forms))
+        draft.adds = adds_of_folder(self.folder)
         return self.commit(draft, None, "Convert", tag)
 
     def restore(self, snapshot: Snapshot, version: int, tag: str) -> Outcome:
@@ -97,7 +97,7 @@ class TableMaintainer(CommitWriter):
             properties = dict(goal.properties)
             if HIGHEST in snapshot.properties:
                 properties[HIGHEST] = snapshot.properties[HIGHEST]
-            schema = with_marks(goal.schema, snapshot.schema)
+            schema = with_newer_marks(goal.schema, snapshot.schema)
             draft.others.append(actions.metadata(schema, goal.partition_by, properties, snapshot))
         columns = [each.domains.get(CLUSTERING) for each in (goal, snapshot)]
         if columns[0] != columns[1]:

@@ -12,7 +12,7 @@ from delta_models.table import Table
 from delta_models.table.merge import counts
 
 
-def metrics(
+def operation_metrics(
     operation: ops.Operation, before: Table, after: Table, adds: Sequence[Form], removes: Sequence[Form]
 ) -> dict[str, int]:
     """The counts of an operation that turned one state of the table into another by these actions."""

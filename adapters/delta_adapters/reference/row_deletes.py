@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
 from delta_adapters.reference.files import Layout, to_parquet
-from delta_adapters.reference.row_tracking import rows_of
+from delta_adapters.reference.row_tracking import file_rows
 from delta_adapters.reference.value_serialization import partition_folder, path_in_log
 from delta_models.log import Add, LogReader, Snapshot, deletion_vectors
 from delta_models.log.reader import live_adds
@@ -23,7 +23,7 @@ from delta_models.table.row_conversion import converter
 from delta_models.values import Key, Row, bag, row_keyer, same_key
 
 
-def with_vectors(
+def mark_deleted_rows(
     reader: LogReader, snapshot: Snapshot, after: Table
 ) -> tuple[list[Row], list[Add], list[actions.Form], list[Row]]:
     """Rows to be written, files to be removed, files that come back with a deletion vector, and the rows that their
@@ -36,7 +36,7 @@ def with_vectors(
     away: list[Row] = []
     for add in live_adds(snapshot):
         deleted = reader.deleted(add)
-        held = rows_of(reader, snapshot, add)
+        held = file_rows(reader, snapshot, add)
         rows = [convert(row) for row in held]
         places = [at for at in range(len(rows) + len(deleted)) if at not in deleted]
         lost = []
@@ -72,7 +72,7 @@ def _loose(text: str, stats: dict[str, object]) -> str:
     return text[:-1] + ',"tightBounds":false}'
 
 
-def change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+def write_change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
     """Change data files with the difference of two states."""
     convert = converter(before.schema, after.schema)
     old_rows = [convert(row) for row in before.rows]

@@ -42,7 +42,7 @@ class PreservedRows(tuple[Value, ...]):  # noqa: SLOT001 - a tuple with values h
         return made
 
 
-def rows_of(reader: LogReader, state: Snapshot, add: Add) -> tuple[Row, ...]:
+def file_rows(reader: LogReader, state: Snapshot, add: Add) -> tuple[Row, ...]:
     """The rows of a live file, with their ids where they have such."""
     if not is_tracked(state):
         return reader.file_rows(state, add)
@@ -59,14 +59,14 @@ def row_columns(properties: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(properties[key] for key in COLUMNS if key in properties)
 
 
-def named(properties: Mapping[str, str]) -> dict[str, str]:
+def with_row_id_columns(properties: Mapping[str, str]) -> dict[str, str]:
     """The properties, with names for the columns that a tracked table needs."""
     if properties.get(ENABLED, "").lower() != "true":
         return dict(properties)
     return {key: f"{prefix}{uuid.uuid4()}" for key, prefix in COLUMNS.items()} | dict(properties)
 
 
-def numbered(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iterator[Form]:
+def assign_row_ids(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iterator[Form]:
     """Give each file that has none its first row id and its version; yields how far ids are taken by then."""
     known = state.domains.get(DOMAIN) if state else None
     mark = json.loads(known.configuration)["rowIdHighWaterMark"] if known and not known.removed else -1
@@ -80,7 +80,7 @@ def numbered(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iter
         yield domain(DOMAIN, json.dumps({"rowIdHighWaterMark": mark}))
 
 
-def unnumbered(reader: LogReader, state: Snapshot) -> Iterator[Form]:
+def adds_without_row_ids(reader: LogReader, state: Snapshot) -> Iterator[Form]:
     """The live files that have no row ids, once more as they are, for such to be added; their rows counted."""
     for add in live_adds(state):
         if add.base_row_id is None:
@@ -91,7 +91,7 @@ def unnumbered(reader: LogReader, state: Snapshot) -> Iterator[Form]:
             yield form
 
 
-def carried(
+def with_known_ids(
     operation: ops.Operation, before: Table, after: Table, lost: Sequence[Row], new: Sequence[Row]
 ) -> list[Row]:
     """The rows to be written, each with its id if it is one of those that their files lose, or comes of one of them."""

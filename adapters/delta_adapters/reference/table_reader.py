@@ -10,7 +10,7 @@ from pathlib import Path
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Query, detail_table, history_table
 from delta_adapters.reference.definition import table_of
-from delta_adapters.reference.row_tracking import rows_of
+from delta_adapters.reference.row_tracking import file_rows
 from delta_adapters.reference.skipping import may_match
 from delta_models import operations as ops
 from delta_models.expressions import compiled
@@ -64,7 +64,7 @@ class TableReader:
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
         """The rows of one live file, with their ids where they have such."""
-        return rows_of(self.reader, snapshot, add)
+        return file_rows(self.reader, snapshot, add)
 
     def read(self, read: Query) -> Answer | Outcome:
         """The rows of a read, or what else is asked of the table."""

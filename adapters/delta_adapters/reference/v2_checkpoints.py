@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.log_writer import CHECKPOINT_SCHEMA, publish_hint, rows_of_forms, staged
+from delta_adapters.reference.log_writer import CHECKPOINT_SCHEMA, publish_hint, stage_file, to_arrow_rows
 
 POLICY, SECOND = "delta.checkpointPolicy", "v2"
 FEATURE = "v2Checkpoint"
@@ -33,16 +33,16 @@ def publish_v2(log: Path, forms: Sequence[actions.Form], version: int) -> None:
         rest = [form for form in forms if not set(form) & set(FILES)]
         beside = [_sidecar(log, files)] if files else []
         text = "".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in (marker, *beside, *rest))
-        made = staged(log, text.encode())
+        made = stage_file(log, text.encode())
         size = made.stat().st_size
         made.rename(log / f"{version:020}.checkpoint.{uuid.uuid4()}.json")
     publish_hint(log, version, len(forms) + 1, size, sum("add" in form for form in forms))
 
 
 def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:
-    made = staged(log, b"")
+    made = stage_file(log, b"")
     schema = CHECKPOINT_SCHEMA.append(METADATA)
-    pq.write_table(pa.Table.from_pylist(rows_of_forms(forms), schema=schema), made)
+    pq.write_table(pa.Table.from_pylist(to_arrow_rows(forms), schema=schema), made)
     size = made.stat().st_size
     made.rename(log / name)
     return size
@@ -51,9 +51,9 @@ def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:
 def _sidecar(log: Path, files: Sequence[actions.Form]) -> actions.Form:
     (log / FOLDER).mkdir(exist_ok=True)
     name = f"{uuid.uuid4()}.parquet"
-    made = staged(log / FOLDER, b"")
+    made = stage_file(log / FOLDER, b"")
     schema = pa.schema([each for each in CHECKPOINT_SCHEMA if each.name in FILES])
-    pq.write_table(pa.Table.from_pylist(rows_of_forms(files), schema=schema), made)
+    pq.write_table(pa.Table.from_pylist(to_arrow_rows(files), schema=schema), made)
     size = made.stat().st_size
     made.rename(log / FOLDER / name)
     return {"sidecar": {"path": name, "sizeInBytes": size, "modificationTime": actions.now()}}

@@ -84,7 +84,7 @@ def _bounds(field: Field, values: list[Value]) -> tuple[Any, Any] | None:
         return None
 
 
-def raised(text: str) -> str:
+def text_above(text: str) -> str:
     """The shortest text above all that begin like this one: its last character, or the one before, is the next one."""
     for at in range(len(text) - 1, -1, -1):
         after = ord(text[at]) + 1
@@ -109,7 +109,7 @@ def _cut(data_type: DataType, value: Value, *, up: bool) -> Any:
                 raise NotSerializable
             if len(value) <= LONGEST_TEXT:
                 return value
-            return raised(value[:LONGEST_TEXT]) if up else value[:LONGEST_TEXT]
+            return text_above(value[:LONGEST_TEXT]) if up else value[:LONGEST_TEXT]
         case Primitive(name="date"):
             return date_text(value)
         case Primitive(name="timestamp"):

@@ -26,7 +26,7 @@ class EngineGone(RuntimeError):
     """The JVM does not answer any more."""
 
 
-def chain(error: Exception) -> Iterator[Cause]:
+def causes_of(error: Exception) -> Iterator[Cause]:
     """The links from the exception that Python caught down to the first cause."""
     from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415 - comes with pyspark
     from pyspark.errors import PySparkException  # noqa: PLC0415
@@ -53,7 +53,7 @@ def chain(error: Exception) -> Iterator[Cause]:
         raise
 
 
-def words(causes: tuple[Cause, ...]) -> str:
+def describe(causes: tuple[Cause, ...]) -> str:
     """The engine's own words: the first line of each link that adds something."""
     lines: list[str] = []
     for cause in causes:

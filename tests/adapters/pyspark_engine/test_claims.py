@@ -7,7 +7,7 @@ import pytest
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.deviations import all_deviations
 from delta_adapters.pyspark_engine import PysparkEngine
-from delta_adapters.pyspark_engine.rejections import KINDS, refusal
+from delta_adapters.pyspark_engine.rejections import KINDS, outcome_of
 from delta_adapters.registry import availability, parse_engine
 from delta_models.outcomes import REJECTIONS, Rejected, Unknown
 from delta_models.wire_names import ALPHABET
@@ -61,10 +61,10 @@ def test_every_exception_of_the_engine_has_a_kind():
     ),
 )
 def test_a_refusal_is_told_by_its_class(error, kind):
-    found = refusal(error)
+    found = outcome_of(error)
     assert isinstance(found, Rejected)
     assert found.kind == kind
 
 
 def test_a_commit_of_which_nobody_knows_is_unknown():
-    assert isinstance(refusal(exceptions.CommitOutcomeUnknown("x")), Unknown)
+    assert isinstance(outcome_of(exceptions.CommitOutcomeUnknown("x")), Unknown)
