@@ -32,7 +32,7 @@ GO_BACK = (*COUNT, ops.Restore(ops.AtState(1)), stories.FILL_MORE)
 class CountsFromTheStart(Reference):
     """The values of an identity column begin anew in each write."""
 
-    def numbered(self, table):
+    def fill_identity_columns(self, table):
         return with_identity_values(table, lambda column: column.start)
 
 
@@ -40,7 +40,7 @@ class CountsFromTheStart(Reference):
 class CountsInFront(Reference):
     """The values of an identity column lie in front of the high-water mark."""
 
-    def numbered(self, table):
+    def fill_identity_columns(self, table):
         return with_identity_values(table, lambda column: next_value(column) - 20 * column.step)
 
 
@@ -48,7 +48,7 @@ class CountsInFront(Reference):
 class CountsByOne(Reference):
     """The values of an identity column are one more than they should be."""
 
-    def numbered(self, table):
+    def fill_identity_columns(self, table):
         return with_identity_values(table, lambda column: next_value(column) + 1)
 
 
@@ -56,7 +56,7 @@ class CountsByOne(Reference):
 class ForgetsTheMark(Reference):
     """The high-water mark stays where it was."""
 
-    def numbered(self, table):
+    def fill_identity_columns(self, table):
         return replace(table, rows=with_identity_values(table).rows)
 
 

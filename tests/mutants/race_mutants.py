@@ -21,7 +21,7 @@ from delta_models.outcomes import Committed, Outcome, Rejected
 class Honest(Reference):
     """Does an operation whose version was taken again, on the table as it is then."""
 
-    tries = 5
+    attempts = 5
 
 
 class ChecksThenRenames(Honest):
@@ -42,7 +42,7 @@ class ChecksNoConflict(Honest):
     """Commits what it has prepared as the next version, whatever came between."""
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        for at in range(version, version + self.tries):
+        for at in range(version, version + self.attempts):
             try:
                 return super().publish(at, forms)
             except VersionTaken:
@@ -53,7 +53,7 @@ class ChecksNoConflict(Honest):
 class ConflictsOnEverything(Honest):
     """Refuses whatever meets another commit."""
 
-    tries = 1
+    attempts = 1
 
 
 class OverwritesWhatCameBetween(Honest):
@@ -83,10 +83,10 @@ class RefusesAndCommits(Honest):
     """Commits after a conflict, and reports the conflict."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        self.tries = 1
+        self.attempts = 1
         first = super().execute(operation, tag)
         if isinstance(first, Rejected) and first.kind == "conflict.other":
-            self.tries = Honest.tries
+            self.attempts = Honest.attempts
             super().execute(operation, tag)
         return first
 

@@ -85,7 +85,7 @@ class CommitWriter(StreamReader):
         return write_rows(self.folder, layout, rows, files, data_change=data_change)
 
     @staticmethod
-    def not_writable(snapshot: Snapshot) -> str | None:
+    def why_not_writable(snapshot: Snapshot) -> str | None:
         """Why this engine must not write a table."""
         protocol = snapshot.protocol
         if protocol.min_writer <= LEGACY_WRITER:

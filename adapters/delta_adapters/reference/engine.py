@@ -45,7 +45,7 @@ ALTERATIONS = (
 class Reference(StreamWriter, TableCatalog):
     """An adapter that is its own engine. Its small methods are what liars override."""
 
-    tries = 100  # for one operation: each that fails is a commit of somebody else
+    attempts = 100  # for one operation: each that fails is a commit of somebody else
 
     @property
     def identity(self) -> Identity:
@@ -74,12 +74,12 @@ class Reference(StreamWriter, TableCatalog):
         """Perform one operation. Where another writer was faster it is done anew on the table that this one left, as if
         it had been asked for only then: that is one of the orders that both may have, so nothing conflicts."""
         try:
-            for _ in range(self.tries):
+            for _ in range(self.attempts):
                 try:
                     return self.attempt(operation, tag)
                 except VersionTaken:
                     self.reader.forget()
-            return Rejected("conflict.other", f"others were faster, {self.tries} times")
+            return Rejected("conflict.other", f"others were faster, {self.attempts} times")
         except Exhausted as error:
             return Rejected("overflow", f"{error} has no values left")
         except NotModelled as error:
@@ -93,21 +93,23 @@ class Reference(StreamWriter, TableCatalog):
         """Perform an operation, or raise Taken: there is a commit of its version already."""
         self.began = actions.now()
         snapshot = self.current()
-        if snapshot is not None and (missing := self.not_writable(snapshot)):
+        if snapshot is not None and (missing := self.why_not_writable(snapshot)):
             return Rejected("unsupported-feature", missing)
         return self.perform(operation, snapshot, tag)
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on a table as it is now."""
-        done = self.arranged(operation, snapshot, tag)
+        done = self.perform_on_files(operation, snapshot, tag)
         if done is not None:
             return done
-        outcome = self.changed(operation, snapshot, tag)
+        outcome = self.apply_model(operation, snapshot, tag)
         if isinstance(operation, ops.Create) and outcome == Committed():
             self.register(operation)
         return outcome
 
-    def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
+    def perform_on_files(
+        self, operation: ops.Operation, snapshot: Snapshot | None, tag: str
+    ) -> Outcome | None:
         """What concerns files and versions only; None if the operation is of another kind."""
         match operation:
             case ops.SetZone() | ops.Reopen():
@@ -128,14 +130,14 @@ class Reference(StreamWriter, TableCatalog):
             case ops.ConvertFromParquet() if snapshot is None:
                 return self.convert(operation, tag)
             case ops.WriteStream() if snapshot is not None:
-                return self.pour(operation, tag)
+                return self.write_stream(operation, tag)
             case ops.DropFeature(feature=feature) if feature == TRACKING:
                 return Rejected("unsupported-feature", f"{feature} is not dropped")
             case ops.CompactLog(commits=commits) if snapshot is not None:
                 return self.compact_log(snapshot, commits)
         return None
 
-    def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+    def apply_model(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """What the model says of the table, as actions."""
         table = self.table(snapshot)
         expected = ModelHistory((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
@@ -143,7 +145,7 @@ class Reference(StreamWriter, TableCatalog):
             return Rejected(expected.outcome.kind, f"{name_of(operation)}: {expected.requirement}")
         if isinstance(operation, ops.Vacuum) and snapshot is not None:
             return self.vacuum(snapshot, operation)
-        after = self.numbered(expected.table)
+        after = self.fill_identity_columns(expected.table)
         match operation:
             case ops.Optimize(where=where) | ops.ZOrder(where=where) if snapshot is not None:
                 draft = self.compact(snapshot, where)
@@ -153,14 +155,14 @@ class Reference(StreamWriter, TableCatalog):
                 draft = self.draft(operation, snapshot, table, after)
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
-        draft.counts = self.counted(operation, table, after, draft)
+        draft.counts = self.count_operation(operation, table, after, draft)
         return self.commit(draft, snapshot, name_of(operation), tag)
 
-    def numbered(self, table: Table) -> Table:
+    def fill_identity_columns(self, table: Table) -> Table:
         """The table with values for its identity columns where it has to make them up."""
         return with_identity_values(table)
 
-    def counted(
+    def count_operation(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
         """What a commit counts of itself."""
@@ -174,25 +176,25 @@ class Reference(StreamWriter, TableCatalog):
         definition = redefine(snapshot, before, after, keep_features=keep)
         draft = CommitBuilder(others=list(definition.forms))
         if snapshot is not None and definition.row_columns and not is_tracked(snapshot):
-            draft.adds = self.files_to_number(snapshot)  # row tracking is switched on
+            draft.adds = self.files_without_row_ids(snapshot)  # row tracking is switched on
         transaction = getattr(operation, "transaction", None)
         if transaction is not None:
             if before.transactions == after.transactions:
                 return CommitBuilder()  # it was written before
             draft.others.append(actions.transaction(*transaction))
         layout = Layout(definition.schema, after.partition_by, definition.row_columns)
-        new, gone = self.moved(operation, snapshot, before, after, draft)
+        new, gone = self.rows_and_removals(operation, snapshot, before, after, draft)
         draft.removes = [actions.remove(each, data_change=True) for each in gone]
         draft.adds += self.write(layout, new, getattr(operation, "files", 1), data_change=True)
         if is_recorded(before) and is_recorded(after) and draft.removes and draft.adds:
-            draft.others += self.change_data(layout, before, after)
+            draft.others += self.write_change_data(layout, before, after)
         return draft
 
-    def files_to_number(self, snapshot: Snapshot) -> list[actions.Form]:
+    def files_without_row_ids(self, snapshot: Snapshot) -> list[actions.Form]:
         """The files that row ids are missing for."""
         return list(adds_without_row_ids(self.reader, snapshot))
 
-    def moved(
+    def rows_and_removals(
         self,
         operation: ops.Operation,
         snapshot: Snapshot | None,
@@ -212,15 +214,15 @@ class Reference(StreamWriter, TableCatalog):
         if after.property("delta.enableDeletionVectors").lower() == "true":
             new, gone, draft.adds, lost = mark_deleted_rows(self.reader, snapshot, after)
         else:
-            new, gone = self.rewritten(snapshot, after)
+            new, gone = self.copy_on_write(snapshot, after)
             lost = [row for each in gone for row in self.file_rows(snapshot, each)]
         return with_known_ids(operation, before, after, lost, new), gone
 
-    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+    def write_change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
         """Write the files that tell of a change."""
         return write_change_data(self.folder, layout, before, after)
 
-    def rewritten(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
+    def copy_on_write(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
         """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""
         missing = Counter(after.bag)
         gone: list[Add] = []

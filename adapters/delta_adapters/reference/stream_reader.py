@@ -31,13 +31,13 @@ class StreamReader(TableReader):
         if not isinstance(look, ops.ReadStream):
             return super().told(look)
         try:
-            return self.followed(look, self.reader.snapshot())
+            return self.follow(look, self.reader.snapshot())
         except TookRows as error:
             return Rejected("rows-changed", str(error))
         except NoChangeData as error:
             return Rejected("bad-argument", str(error))
 
-    def followed(self, tail: ops.ReadStream, snapshot: Snapshot) -> Answer:
+    def follow(self, tail: ops.ReadStream, snapshot: Snapshot) -> Answer:
         """Take what has come since the last look, and keep it with the version that it reaches to."""
         received = StreamBatch(progress_of(self.folder, f"reference-{tail.reader}"))
         position = self.position(received)
@@ -48,7 +48,7 @@ class StreamReader(TableReader):
                 for row in self.scan(snapshot, ops.Read()).rows
             ]
         else:
-            rows = list(self.since(tail, snapshot, position))
+            rows = list(self.rows_since(tail, snapshot, position))
         if position is None or position < snapshot.version:
             told = (CHANGE_TYPE,) if tail.follows == CHANGES else ()
             batch = Rows(Struct((*snapshot.schema.fields, *told)), tuple(rows))
@@ -59,7 +59,7 @@ class StreamReader(TableReader):
         """The version up to which all is seen; None before the first look."""
         return received.newest
 
-    def since(self, tail: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
+    def rows_since(self, tail: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
         """The rows of the commits after a version."""
         if position >= snapshot.version:
             return
@@ -68,9 +68,9 @@ class StreamReader(TableReader):
             yield from (row[:-2] for row in told.rows)
             return
         for commit in self.reader.commits(position + 1, snapshot.version):
-            yield from self.came(tail, snapshot, commit)
+            yield from self.rows_of_commit(tail, snapshot, commit)
 
-    def came(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
+    def rows_of_commit(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
         """The rows that a commit brings a reader of new rows."""
         if any(remove.data_change for remove in commit.removes):
             if tail.follows == INSERTS:

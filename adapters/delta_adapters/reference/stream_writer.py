@@ -28,19 +28,19 @@ class StreamWriter(TableMaintainer):
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         """Perform an operation on the table as it is now."""
 
-    def pour(self, operation: ops.WriteStream, tag: str) -> Outcome:
+    def write_stream(self, operation: ops.WriteStream, tag: str) -> Outcome:
         """Write all that has arrived, the batch first of which it is not known whether it was written."""
         progress = progress_of(self.folder, operation.stream)
         before = self.reader.latest_version()
-        while (number := self.planned(progress, arrivals_of(self.folder, operation.stream))) is not None:
+        while (number := self.plan_batch(progress, arrivals_of(self.folder, operation.stream))) is not None:
             rows = self.batch(progress, operation, number)
             outcome = self.write_batch(operation.stream, number, rows, tag)
             if isinstance(outcome, Rejected):
                 return outcome
-            self.note(progress / DONE, number, ())
+            self.write_note(progress / DONE, number, ())
         return NoChange() if self.reader.latest_version() == before else Committed()
 
-    def planned(self, progress: Path, arrivals: Path) -> int | None:
+    def plan_batch(self, progress: Path, arrivals: Path) -> int | None:
         """The next batch: one that was planned and not noted as done, or a new one of what has arrived since."""
         plans = _numbered(progress / PLANNED)
         open_ones = sorted(set(plans) - set(_numbered(progress / DONE)))
@@ -51,7 +51,7 @@ class StreamWriter(TableMaintainer):
         if not new:
             return None
         number = max(plans, default=-1) + 1
-        self.note(progress / PLANNED, number, new)
+        self.write_note(progress / PLANNED, number, new)
         return number
 
     @staticmethod
@@ -69,7 +69,7 @@ class StreamWriter(TableMaintainer):
         return self.perform(ops.Append(rows, transaction=(stream, number)), self.current(), tag)
 
     @staticmethod
-    def note(folder: Path, number: int, names: Sequence[str]) -> None:
+    def write_note(folder: Path, number: int, names: Sequence[str]) -> None:
         """Note of a batch, whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{number}.tmp"
