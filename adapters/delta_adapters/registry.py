@@ -186,7 +186,7 @@ def java_availability() -> Availability:
     return AVAILABLE
 
 
-def relocated(spec: EngineSpec, adapter: str) -> EngineSpec:
+def with_adapter(spec: EngineSpec, adapter: str) -> EngineSpec:
     """The same engine behind another adapter: how a wrapper (a liar, for one) keeps the engine's name."""
     return replace(spec, adapter=adapter)
 

@@ -26,7 +26,7 @@ def arrivals_of(table: str | Path, stream: str) -> Path:
     return Path(table).resolve().parent / f"{stream}-arrivals"
 
 
-class StreamBatch:
+class ReceivedBatches:
     """The batches that a reader has got, a file each. One that comes again takes its own place."""
 
     def __init__(self, progress: Path) -> None:

@@ -19,8 +19,8 @@ from delta_adapters.deviations import (
     BadDeviation,
     Deviation,
     all_deviations,
+    covering_deviation,
     entries,
-    known,
     load_deviations,
 )
 from delta_adapters.reference import Reference
@@ -219,25 +219,25 @@ class TestKnowing:
 
     def test_a_fingerprint_is_known_for_its_engine_and_versions_only(self):
         day = date(2026, 12, 1)
-        assert known("9f3c21aa", "delta-rs", "1.6.6", day)
-        assert known("9f3c21aa", "delta-rs", None, day)
-        assert known("9f3c21aa", "delta-rs", "1.7.0", day) is None
-        assert known("9f3c21aa", "delta-rs", "1.5.9", day) is None
-        assert known("9f3c21aa", "delta-spark", "1.6.6", day) is None
-        assert known("00000000", "delta-rs", "1.6.6", day) is None
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day)
+        assert covering_deviation("9f3c21aa", "delta-rs", None, day)
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.7.0", day) is None
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.5.9", day) is None
+        assert covering_deviation("9f3c21aa", "delta-spark", "1.6.6", day) is None
+        assert covering_deviation("00000000", "delta-rs", "1.6.6", day) is None
 
     def test_an_expired_entry_knows_nothing(self):
-        assert known("9f3c21aa", "delta-rs", "1.6.6", date(2027, 6, 30)) is None
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", date(2027, 6, 30)) is None
 
     def test_an_entry_with_a_trigger_covers_only_histories_in_which_it_occurred(self, tmp_path, monkeypatch):
         found = load_deviations(write(tmp_path, ENTRY + 'trigger = "nan"' + FORM))
         monkeypatch.setattr(entries, "all_deviations", lambda: found)
         day = date(2026, 12, 1)
-        assert known("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"nan", "long-decimal"})
-        assert known("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"long-decimal"}) is None
-        assert known("00000000", "delta-rs", "1.6.6", day, KEY, {"nan"})
-        assert known("00000000", "delta-rs", "1.6.6", day, KEY, ()) is None
-        assert known("9f3c21aa", "delta-rs", "1.6.6", day), "where the history is not at hand"
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"nan", "long-decimal"})
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"long-decimal"}) is None
+        assert covering_deviation("00000000", "delta-rs", "1.6.6", day, KEY, {"nan"})
+        assert covering_deviation("00000000", "delta-rs", "1.6.6", day, KEY, ()) is None
+        assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day), "where the history is not at hand"
 
     @pytest.mark.parametrize(
         ("part", "other"),
@@ -248,5 +248,5 @@ class TestKnowing:
     )  # fmt: skip
     def test_a_form_is_a_finite_set_of_keys(self, part: str, other: object):
         day = date(2026, 12, 1)
-        assert known("00000000", "delta-rs", "1.6.6", day, KEY)
-        assert known("00000000", "delta-rs", "1.6.6", day, {**KEY, part: other}) is None
+        assert covering_deviation("00000000", "delta-rs", "1.6.6", day, KEY)
+        assert covering_deviation("00000000", "delta-rs", "1.6.6", day, {**KEY, part: other}) is None

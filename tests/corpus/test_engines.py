@@ -14,7 +14,7 @@ import pytest
 from conformance.corpus import expected_states
 from conformance.corpus.cases import find
 from conformance.corpus.engine_reader import HostReader
-from delta_adapters.registry import parse_engine, relocated
+from delta_adapters.registry import parse_engine, with_adapter
 from tests.corpus.conftest import METADATA, PROTOCOL, SCHEMA, write_rows
 
 FEED = "delta.enableChangeDataFeed"
@@ -27,7 +27,7 @@ STATE = {"protocol": LISTED, "metadata": {**METADATA, "configuration": {FEED: "t
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
     """deltalake, which lies only where a test leaves a note beside the table."""
-    spec = relocated(parse_engine("delta-rs"), f"{Path(__file__).with_name('lying.py')}:Liar")
+    spec = with_adapter(parse_engine("delta-rs"), f"{Path(__file__).with_name('lying.py')}:Liar")
     reader = HostReader(spec, tmp_path_factory.mktemp("host"))
     yield reader
     reader.close()

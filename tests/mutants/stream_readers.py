@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.reference import Reference
-from delta_adapters.streams import StreamBatch
+from delta_adapters.streams import ReceivedBatches
 from delta_models import operations as ops
 from delta_models.log import Commit, Snapshot
 from delta_models.outcomes import Outcome, Rejected
@@ -38,7 +38,7 @@ class BeginsACommitEarlier(Reference):
         super().open(location)
         self.opened += 1
 
-    def position(self, received: StreamBatch) -> int | None:
+    def position(self, received: ReceivedBatches) -> int | None:
         newest = super().position(received)
         return newest if newest is None or self.opened < 2 else newest - 1
 

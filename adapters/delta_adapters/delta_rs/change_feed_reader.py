@@ -9,7 +9,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from delta_adapters.contract import Answer
-from delta_adapters.streams import StreamBatch, progress_of
+from delta_adapters.streams import ReceivedBatches, progress_of
 from delta_models.operations import ReadStream
 from delta_models.outcomes import Outcome, Rejected, Unsupported
 
@@ -25,7 +25,7 @@ def read_stream(
         return Unsupported(f"deltalake has no reader that follows {tail.follows}")
     if table.metadata().configuration.get(RECORDED) != "true":
         return Rejected("bad-argument", f"{RECORDED} is not set")
-    received = StreamBatch(progress_of(location, f"delta-rs-{tail.reader}"))
+    received = ReceivedBatches(progress_of(location, f"delta-rs-{tail.reader}"))
     seen, newest = received.newest, table.version()
     if seen is None:
         found = rows(table)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.contract import Answer
-from delta_adapters.streams import StreamBatch, arrivals_of, progress_of
+from delta_adapters.streams import ReceivedBatches, arrivals_of, progress_of
 from delta_models.operations import ReadStream, WriteStream
 
 FOLLOWS = {
@@ -23,7 +23,7 @@ FOLLOWS = {
 def read_stream(spark: Any, tail: ReadStream, location: str) -> Answer:
     """All batches that the reader has got: each is kept under its number, and takes its place should it come again."""
     progress = progress_of(location, f"delta-spark-{tail.reader}")
-    received = StreamBatch(progress)
+    received = ReceivedBatches(progress)
     frame = spark.readStream.format("delta").options(**FOLLOWS[tail.follows]).load(location)
     _run(
         frame.writeStream.foreachBatch(lambda batch, number: received.keep(number, batch.toArrow())), progress

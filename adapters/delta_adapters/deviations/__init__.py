@@ -10,20 +10,20 @@ from delta_adapters.deviations.entries import (
     BadDeviation,
     Deviation,
     all_deviations,
-    known,
+    covering_deviation,
+    deviation_named,
     load_deviations,
-    named,
 )
-from delta_adapters.deviations.triggers import TRIGGERS, guarded, set_off
+from delta_adapters.deviations.triggers import TRIGGERS, operation_trigger, operation_triggers
 
 __all__ = [
     "TRIGGERS",
     "BadDeviation",
     "Deviation",
     "all_deviations",
-    "guarded",
-    "known",
+    "covering_deviation",
+    "deviation_named",
     "load_deviations",
-    "named",
-    "set_off",
+    "operation_trigger",
+    "operation_triggers",
 ]

@@ -109,12 +109,12 @@ def all_deviations() -> tuple[Deviation, ...]:
     return load_deviations()
 
 
-def named(name: str) -> Deviation | None:
+def deviation_named(name: str) -> Deviation | None:
     """The entry of a name, whether or not it has expired."""
     return next((deviation for deviation in all_deviations() if deviation.name == name), None)
 
 
-def known(  # noqa: PLR0917 - what is known of a finding
+def covering_deviation(  # noqa: PLR0917 - what is known of a finding
     fingerprint: str,
     engine: str,
     version: str | None = None,

@@ -1,8 +1,8 @@
 """What sets off known deviations: a kind of value in a column, of expression, or of operation.
 
-A trigger does two things. Half of the drawn histories stay clear of all of them (`touched`, `guarded`), so that none
-hides what is behind it; and an entry with a trigger covers a finding only in a history in which the trigger occurred,
-so that another bug with the same fingerprint is news. It may be wider than its deviation, never narrower.
+A trigger does two things. Half of the drawn histories avoid all triggers, so that no known deviation hides what lies
+behind it. And an entry with a trigger covers a finding only if the trigger occurred in the finding's history, so that
+another bug with the same fingerprint is news. A trigger may be wider than its deviation, never narrower.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ TRIGGERS: Mapping[str, Trigger] = {
 }
 
 
-def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None:
+def value_trigger(data_type: DataType, value: Value, *, partition: bool) -> str | None:
     """The name of the first trigger that a value sets off, None if it is free of all."""
     if value is None:
         return None
@@ -209,19 +209,19 @@ def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None
     return next((name for name, test in values if test and test(data_type, value, partition)), None)
 
 
-def touched_by_name(name: str) -> str | None:
+def partition_name_trigger(name: str) -> str | None:
     """The name of the first trigger that the name of a partition column sets off, None if it is free of all."""
     tests = ((key, trigger.name) for key, trigger in TRIGGERS.items() if trigger.name is not None)
     return next((key for key, test in tests if test(name)), None)
 
 
-def guarded(table: predicates.TableLike, operation: Operation) -> str | None:
+def operation_trigger(table: predicates.TableLike, operation: Operation) -> str | None:
     """The first trigger that an operation, its values apart, sets off on a table, None if it is free of all."""
     tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None and not each.everywhere)
     return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
 
 
-def set_off(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
+def operation_triggers(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
     """The names of all triggers that an operation sets off, by its values or its expressions."""
     return frozenset(name for name, trigger in TRIGGERS.items() if trigger.set_off(table, operation))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Query
 from delta_adapters.reference.table_reader import TableReader
-from delta_adapters.streams import StreamBatch, progress_of
+from delta_adapters.streams import ReceivedBatches, progress_of
 from delta_models import operations as ops
 from delta_models.log import Commit, Snapshot
 from delta_models.log.changes import CHANGE_TYPE, NoChangeData, changes
@@ -39,7 +39,7 @@ class StreamReader(TableReader):
 
     def follow(self, tail: ops.ReadStream, snapshot: Snapshot) -> Answer:
         """Take what has come since the last look, and keep it with the version that it reaches to."""
-        received = StreamBatch(progress_of(self.folder, f"reference-{tail.reader}"))
+        received = ReceivedBatches(progress_of(self.folder, f"reference-{tail.reader}"))
         position = self.position(received)
         if position is None:
             self.require_changes(tail, snapshot)
@@ -55,7 +55,7 @@ class StreamReader(TableReader):
             received.keep(snapshot.version, to_arrow(batch))
         return Answer(received.all(), snapshot.version)
 
-    def position(self, received: StreamBatch) -> int | None:
+    def position(self, received: ReceivedBatches) -> int | None:
         """The version up to which all is seen; None before the first look."""
         return received.newest
 
