@@ -234,8 +234,8 @@ def test_a_host_goes_with_its_supervisor(start):
 
 def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere.py"
-    elsewhere.write_text(warden_source().replace('sys.platform.startswith("linux")', "False"))
-    monkeypatch.setattr("delta_adapters.host_client.host_supervisor.__file__", str(elsewhere))
+    elsewhere.write_text(supervisor_source().replace('sys.platform.startswith("linux")', "False"))
+    monkeypatch.setattr("delta_adapters.host_process.host_supervisor.__file__", str(elsewhere))
     hanging, honest = start("Hangs"), start("Honest")
     with pytest.raises(HostHung):
         hanging.execute(APPEND, timeout=1)
@@ -247,12 +247,12 @@ def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start,
 def test_a_supervisor_that_can_not_work_is_told_with_its_own_last_words(start, tmp_path, monkeypatch):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('this supervisor has no wish to work')")
-    monkeypatch.setattr("delta_adapters.host_client.host_supervisor.__file__", str(broken))
+    monkeypatch.setattr("delta_adapters.host_process.host_supervisor.__file__", str(broken))
     with pytest.raises(HostDied, match="this supervisor has no wish to work"):
         start("Honest").ready()
 
 
-def warden_source() -> str:
+def supervisor_source() -> str:
     source = Path(host_supervisor.__file__).read_text()
     assert 'sys.platform.startswith("linux")' in source
     return source
