@@ -1,7 +1,7 @@
-"""What released engines are known to do wrong: fingerprints, cause, versions, expiry, and the smallest history of each.
+"""Known deviations of released engines: fingerprints, cause, versions, expiry and the smallest history of each.
 
-A known deviation does not fail a run, and is shown as what it is. What triggers one is kept out of half of the drawn
-histories, so that it hides nothing behind it.
+A known deviation does not fail a run; reports show it as known. Half of the drawn histories avoid whatever triggers a
+deviation, so that it hides no other bug.
 """
 
 from __future__ import annotations
