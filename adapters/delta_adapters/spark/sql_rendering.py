@@ -1,4 +1,4 @@
-"""The vocabulary in Spark's words: expressions as SQL, moments as text, merge clauses as calls of a builder."""
+"""Render the vocabulary for Spark: expressions as SQL, moments as text, merge clauses as calls of a builder."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from delta_adapters.merge_clauses import builder_method
 from delta_models.expressions import Expression
 from delta_models.operations import MergeClause
 
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - said as UTC, whatever the session's zone is
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the text states UTC, whatever the session's zone is
 SQL = SparkSqlDialect()
 
 
 def sql(expression: Expression) -> str:
-    """An expression as Spark's SQL."""
+    """Return an expression as Spark's SQL."""
     return render_sql(expression, None, SQL)
 
 
 def maybe_sql(expression: Expression | None) -> str | None:
-    """An expression as Spark's SQL, if there is one."""
+    """Return an expression as Spark's SQL; None without an expression."""
     return None if expression is None else sql(expression)
 
 
 def assignments(pairs: tuple[tuple[str, Expression], ...]) -> dict[str, str]:
-    """Columns and their new values, as the API takes them."""
+    """Return columns and their new values, as the API takes them."""
     return {SQL.quote(name): sql(value) for name, value in pairs}
 
 
 def moment(micros: int) -> str:
-    """A moment as the API takes it: to the millisecond, which is what a commit's time has."""
+    """Return a moment as the API takes it: to the millisecond, as exact as the time of a commit."""
     return (EPOCH + timedelta(microseconds=micros)).isoformat(sep=" ", timespec="milliseconds") + "Z"
 
 
