@@ -1,4 +1,4 @@
-"""How the honest engine puts a commit, and a checkpoint where one is due, into the log."""
+"""The layer that writes: data files, commits, and a checkpoint if one is due."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ HOUR_MS = 3_600_000
 
 
 class CommitWriter(StreamReader):
-    """A table that is written to."""
+    """The layer of the reference engine that writes data files, commits and checkpoints."""
 
-    began = 0  # when the operation did that is being done
+    began = 0  # when the current operation began, in milliseconds
 
     def commit(self, draft: CommitBuilder, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
-        """Publish a commit, and a checkpoint where one is due."""
+        """Publish a commit, its checksum, and a checkpoint if one is due."""
         version = 0 if snapshot is None else snapshot.version + 1
         info = actions.commit_info(operation, tag, version, draft.counts)
         info["commitInfo"]["timestamp"] = self.began or actions.now()
@@ -44,8 +44,8 @@ class CommitWriter(StreamReader):
         if settings is None:
             settings = snapshot.properties if snapshot else {}
         if settings.get(commit_timestamps.ENABLED, "").lower() == "true":
-            said = snapshot.info.in_commit_timestamp if snapshot and snapshot.info else None
-            info["commitInfo"]["inCommitTimestamp"] = max(actions.now(), (said or 0) + 1)
+            last = snapshot.info.in_commit_timestamp if snapshot and snapshot.info else None
+            info["commitInfo"]["inCommitTimestamp"] = max(actions.now(), (last or 0) + 1)
         draft.others += self.row_ids(draft, snapshot, version)
         if row_columns(settings):
             info["commitInfo"]["tags"] = {PRESERVED: "true"}
@@ -58,22 +58,22 @@ class CommitWriter(StreamReader):
         return Committed()
 
     def row_ids(self, draft: CommitBuilder, snapshot: Snapshot | None, version: int) -> list[actions.Form]:
-        """Give files their row ids where the protocol asks for it; the action that says how far these reach."""
+        """Give files their row ids if the protocol requires it. Return the new high-water mark, if any."""
         protocols = [other["protocol"] for other in draft.others if "protocol" in other]
         known = snapshot.protocol.writer_features if snapshot else None
         features = protocols[-1].get("writerFeatures") if protocols else known
         return list(assign_row_ids(draft.adds, snapshot, version)) if TRACKING in (features or ()) else []
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        """Put a commit into the log."""
+        """Write a commit into the log."""
         publish_commit(self.folder / "_delta_log", version, forms)
 
     def checksum(self, snapshot: Snapshot) -> None:
-        """Put what a version comes to beside its commit."""
+        """Write the checksum of a version beside its commit."""
         publish_checksum(self.folder / "_delta_log", snapshot)
 
     def checkpoint(self, snapshot: Snapshot) -> None:
-        """Put a checkpoint of a state into the log."""
+        """Write a checkpoint of a state into the log."""
         retention = round(DEFAULT_RETENTION_HOURS * HOUR_MS)
         publish = publish_v2 if snapshot.properties.get(POLICY) == SECOND else publish_checkpoint
         publish(self.folder / "_delta_log", checkpoint_actions(snapshot, retention), snapshot.version)
@@ -81,12 +81,12 @@ class CommitWriter(StreamReader):
     def write(
         self, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool
     ) -> list[actions.Form]:
-        """Write data files."""
+        """Write data files, and return the adds that name them."""
         return write_rows(self.folder, layout, rows, files, data_change=data_change)
 
     @staticmethod
     def why_not_writable(snapshot: Snapshot) -> str | None:
-        """Why this engine must not write a table."""
+        """Return why this engine must not write a table, None if it may."""
         protocol = snapshot.protocol
         if protocol.min_writer <= LEGACY_WRITER:
             return None

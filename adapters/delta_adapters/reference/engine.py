@@ -1,4 +1,4 @@
-"""The honest engine: does what the model says, on real files, small data only. Several of it may write at once."""
+"""The reference engine: it does on real files what the model computes. Several of them may write at the same time."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ ALTERATIONS = (
 
 
 class Reference(StreamWriter, TableCatalog):
-    """An adapter that is its own engine. Its small methods are what liars override."""
+    """An adapter that is its own engine. Mutants override its small methods."""
 
-    attempts = 100  # for one operation: each that fails is a commit of somebody else
+    attempts = 100  # for one operation: an attempt fails if another writer committed first
 
     @property
     def identity(self) -> Identity:
-        """Who this is."""
+        """The engine's name and version."""
         try:
             version = importlib.metadata.version("delta-conformance")
         except importlib.metadata.PackageNotFoundError:
@@ -59,20 +59,23 @@ class Reference(StreamWriter, TableCatalog):
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
-        """What it claims."""
+        """The capability document."""
         return CAPABILITIES
 
     def start(self, work: Path) -> None:
-        """There is nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def stop(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
     # Operations
 
     def execute(self, operation: ops.Operation, tag: str) -> Outcome:
-        """Perform one operation. Where another writer was faster it is done anew on the table that this one left, as if
-        it had been asked for only then: that is one of the orders that both may have, so nothing conflicts."""
+        """Perform one operation.
+
+        If another writer committed first, perform it again on the table that this writer left. That is one of the two
+        orders that both operations may have, so nothing conflicts.
+        """
         try:
             for _ in range(self.attempts):
                 try:
@@ -86,11 +89,11 @@ class Reference(StreamWriter, TableCatalog):
             return Unsupported(str(error))
         except LogError as error:
             return rejection(error)
-        except OSError as error:  # the commit may be there: whoever can't tell, says so
+        except OSError as error:  # the commit may exist
             return Unknown(str(error))
 
     def attempt(self, operation: ops.Operation, tag: str) -> Outcome:
-        """Perform an operation, or raise Taken: there is a commit of its version already."""
+        """Perform an operation. Raises VersionTaken if another writer has committed its version."""
         self.began = actions.now()
         snapshot = self.current()
         if snapshot is not None and (missing := self.why_not_writable(snapshot)):
@@ -98,10 +101,10 @@ class Reference(StreamWriter, TableCatalog):
         return self.perform(operation, snapshot, tag)
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
-        """Perform an operation on a table as it is now."""
-        done = self.perform_on_files(operation, snapshot, tag)
-        if done is not None:
-            return done
+        """Perform an operation on the table in its current state."""
+        outcome_on_files = self.perform_on_files(operation, snapshot, tag)
+        if outcome_on_files is not None:
+            return outcome_on_files
         outcome = self.apply_model(operation, snapshot, tag)
         if isinstance(operation, ops.Create) and outcome == Committed():
             self.register(operation)
@@ -110,7 +113,7 @@ class Reference(StreamWriter, TableCatalog):
     def perform_on_files(
         self, operation: ops.Operation, snapshot: Snapshot | None, tag: str
     ) -> Outcome | None:
-        """What concerns files and versions only; None if the operation is of another kind."""
+        """Perform an operation that concerns only files and versions. Return None for other operations."""
         match operation:
             case ops.SetZone() | ops.Reopen():
                 return NoChange()
@@ -138,7 +141,7 @@ class Reference(StreamWriter, TableCatalog):
         return None
 
     def apply_model(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
-        """What the model says of the table, as actions."""
+        """Let the model compute the new table, and commit the actions that lead to it."""
         table = self.table(snapshot)
         expected = ModelHistory((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
@@ -159,19 +162,19 @@ class Reference(StreamWriter, TableCatalog):
         return self.commit(draft, snapshot, name_of(operation), tag)
 
     def fill_identity_columns(self, table: Table) -> Table:
-        """The table with values for its identity columns where it has to make them up."""
+        """Return the table with values for the identity columns that the engine has to generate."""
         return with_identity_values(table)
 
     def count_operation(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        """What a commit counts of itself."""
+        """Return the operation metrics of a commit."""
         return operation_metrics(operation, before, after, draft.adds, draft.removes)
 
     def draft(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
     ) -> CommitBuilder:
-        """The actions that turn one state of the table into another."""
+        """Return the actions that turn one state of the table into another. Writes the data files."""
         keep = not isinstance(operation, ops.DropFeature)
         definition = redefine(snapshot, before, after, keep_features=keep)
         draft = CommitBuilder(others=list(definition.forms))
@@ -180,18 +183,18 @@ class Reference(StreamWriter, TableCatalog):
         transaction = getattr(operation, "transaction", None)
         if transaction is not None:
             if before.transactions == after.transactions:
-                return CommitBuilder()  # it was written before
+                return CommitBuilder()  # the table has this transaction already
             draft.others.append(actions.transaction(*transaction))
         layout = Layout(definition.schema, after.partition_by, definition.row_columns)
-        new, gone = self.rows_and_removals(operation, snapshot, before, after, draft)
-        draft.removes = [actions.remove(each, data_change=True) for each in gone]
+        new, removed = self.rows_and_removals(operation, snapshot, before, after, draft)
+        draft.removes = [actions.remove(file, data_change=True) for file in removed]
         draft.adds += self.write(layout, new, getattr(operation, "files", 1), data_change=True)
         if is_recorded(before) and is_recorded(after) and draft.removes and draft.adds:
             draft.others += self.write_change_data(layout, before, after)
         return draft
 
     def files_without_row_ids(self, snapshot: Snapshot) -> list[actions.Form]:
-        """The files that row ids are missing for."""
+        """Return adds for the files without row ids."""
         return list(adds_without_row_ids(self.reader, snapshot))
 
     def rows_and_removals(
@@ -202,7 +205,7 @@ class Reference(StreamWriter, TableCatalog):
         after: Table,
         draft: CommitBuilder,
     ) -> tuple[Sequence[Row], list[Add]]:
-        """The rows to be written, and the files that go; files that stay with a deletion vector go into the draft."""
+        """Return the rows to write and the files to remove. Files that get a deletion vector go into the draft."""
         if isinstance(operation, ops.Append):
             return after.rows[len(before.rows) :], []
         if isinstance(operation, ALTERATIONS):
@@ -212,20 +215,20 @@ class Reference(StreamWriter, TableCatalog):
         if snapshot is None or replaced or whole:
             return after.rows, list(live_adds(snapshot)) if snapshot else []
         if after.property("delta.enableDeletionVectors").lower() == "true":
-            new, gone, draft.adds, lost = mark_deleted_rows(self.reader, snapshot, after)
+            new, removed, draft.adds, lost = mark_deleted_rows(self.reader, snapshot, after)
         else:
-            new, gone = self.copy_on_write(snapshot, after)
-            lost = [row for each in gone for row in self.file_rows(snapshot, each)]
-        return with_known_ids(operation, before, after, lost, new), gone
+            new, removed = self.copy_on_write(snapshot, after)
+            lost = [row for file in removed for row in self.file_rows(snapshot, file)]
+        return with_known_ids(operation, before, after, lost, new), removed
 
     def write_change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
-        """Write the files that tell of a change."""
+        """Write the files of change data, and return their actions."""
         return write_change_data(self.folder, layout, before, after)
 
     def copy_on_write(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
-        """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""
+        """Return the rows to write and the files to remove: a file that loses a row goes, its other rows are copied."""
         missing = Counter(after.bag)
-        gone: list[Add] = []
+        removed: list[Add] = []
         convert = converter(snapshot.schema, after.schema) if snapshot else None
         for add in live_adds(snapshot) if snapshot else ():
             held = (
@@ -236,6 +239,6 @@ class Reference(StreamWriter, TableCatalog):
             if held <= missing:
                 missing -= held
             else:
-                gone.append(add)
+                removed.append(add)
         by_key = {same_key(after.schema, row): row for row in after.rows}
-        return [by_key[key] for key in missing.elements()], gone
+        return [by_key[key] for key in missing.elements()], removed

@@ -1,4 +1,4 @@
-"""How the honest engine follows a table: by its log, commit after commit, from where it was at its last look."""
+"""The layer that follows a table: it reads the log commit by commit, from the version of its last read."""
 
 from __future__ import annotations
 
@@ -20,60 +20,60 @@ CHANGES, INSERTS = "changes", "inserts"
 
 
 class TookRows(Exception):
-    """A commit took rows away that a reader of new rows alone can't take back."""
+    """A commit removed rows, which a reader of new rows can't follow."""
 
 
 class StreamReader(TableReader):
-    """A table that is followed. Its small methods are what liars override."""
+    """The layer of the reference engine that answers `ReadStream`."""
 
-    def told(self, look: Query) -> Answer | Outcome:
-        """What a follower has got, and what else is told."""
-        if not isinstance(look, ops.ReadStream):
-            return super().told(look)
+    def answer(self, query: Query) -> Answer | Outcome:
+        """Answer `ReadStream`, and any other query as the layer below does."""
+        if not isinstance(query, ops.ReadStream):
+            return super().answer(query)
         try:
-            return self.follow(look, self.reader.snapshot())
+            return self.follow(query, self.reader.snapshot())
         except TookRows as error:
             return Rejected("rows-changed", str(error))
         except NoChangeData as error:
             return Rejected("bad-argument", str(error))
 
-    def follow(self, tail: ops.ReadStream, snapshot: Snapshot) -> Answer:
-        """Take what has come since the last look, and keep it with the version that it reaches to."""
-        received = ReceivedBatches(progress_of(self.folder, f"reference-{tail.reader}"))
+    def follow(self, stream: ops.ReadStream, snapshot: Snapshot) -> Answer:
+        """Keep the rows of the commits since the last read as one batch, and return all batches."""
+        received = ReceivedBatches(progress_of(self.folder, f"reference-{stream.reader}"))
         position = self.position(received)
         if position is None:
-            self.require_changes(tail, snapshot)
+            self.require_changes(stream, snapshot)
             rows: Sequence[Row] = [
-                (*row, "insert") if tail.follows == CHANGES else row
+                (*row, "insert") if stream.follows == CHANGES else row
                 for row in self.scan(snapshot, ops.Read()).rows
             ]
         else:
-            rows = list(self.rows_since(tail, snapshot, position))
+            rows = list(self.rows_since(stream, snapshot, position))
         if position is None or position < snapshot.version:
-            told = (CHANGE_TYPE,) if tail.follows == CHANGES else ()
-            batch = Rows(Struct((*snapshot.schema.fields, *told)), tuple(rows))
+            change_columns = (CHANGE_TYPE,) if stream.follows == CHANGES else ()
+            batch = Rows(Struct((*snapshot.schema.fields, *change_columns)), tuple(rows))
             received.keep(snapshot.version, to_arrow(batch))
         return Answer(received.all(), snapshot.version)
 
     def position(self, received: ReceivedBatches) -> int | None:
-        """The version up to which all is seen; None before the first look."""
+        """Return the version of the last read; None before the first one."""
         return received.newest
 
-    def rows_since(self, tail: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
-        """The rows of the commits after a version."""
+    def rows_since(self, stream: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
+        """Yield the rows of the commits after a version. Raises TookRows if the stream can't follow one of them."""
         if position >= snapshot.version:
             return
-        if tail.follows == CHANGES:
-            told = changes(self.reader, position + 1, snapshot.version)
-            yield from (row[:-2] for row in told.rows)
+        if stream.follows == CHANGES:
+            feed = changes(self.reader, position + 1, snapshot.version)
+            yield from (row[:-2] for row in feed.rows)
             return
         for commit in self.reader.commits(position + 1, snapshot.version):
-            yield from self.rows_of_commit(tail, snapshot, commit)
+            yield from self.rows_of_commit(stream, snapshot, commit)
 
-    def rows_of_commit(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
-        """The rows that a commit brings a reader of new rows."""
+    def rows_of_commit(self, stream: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
+        """Yield the rows that a commit brings a reader of new rows. Raises TookRows if it removes rows."""
         if any(remove.data_change for remove in commit.removes):
-            if tail.follows == INSERTS:
+            if stream.follows == INSERTS:
                 return
             raise TookRows(f"version {commit.version} takes rows away")
         for add in commit.adds:
@@ -81,7 +81,7 @@ class StreamReader(TableReader):
                 yield from self.file_rows(snapshot, add)
 
     @staticmethod
-    def require_changes(tail: ops.ReadStream, snapshot: Snapshot) -> None:
-        """Raise NoChangeData where changes are asked for and not recorded."""
-        if tail.follows == CHANGES and snapshot.properties.get(ENABLED, "false").lower() != "true":
+    def require_changes(stream: ops.ReadStream, snapshot: Snapshot) -> None:
+        """Raise NoChangeData if the stream follows changes and the table does not record them."""
+        if stream.follows == CHANGES and snapshot.properties.get(ENABLED, "false").lower() != "true":
             raise NoChangeData(f"the change feed is off in version {snapshot.version}")
