@@ -72,11 +72,11 @@ class HostSupervisor:
         poll.register(self._wake, select.POLLIN)
         for log in self._logs:
             poll.register(log, select.POLLIN)
-        asked = False
-        while not asked and self._exit is None:
+        stop_requested = False
+        while not stop_requested and self._exit is None:
             for fd, _ in poll.poll():
                 if fd == self._control:
-                    asked = True
+                    stop_requested = True
                 elif fd == self._wake:
                     with contextlib.suppress(BlockingIOError):
                         os.read(self._wake, 512)
@@ -89,7 +89,7 @@ class HostSupervisor:
                 pass
         report = {
             "exit": self._exit,
-            "asked": asked,
+            "asked": stop_requested,
             "killed": self._killed,
             "containment": "descendants" if self._contained else "process group",
         }

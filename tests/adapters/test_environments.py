@@ -97,22 +97,6 @@ def test_why_an_environment_could_not_be_made_is_told_in_plain_words(said, told)
     assert told in _reason(said, OLD)
 
 
-def test_the_smoke_test_passes_delta_rs(capsys):
-    assert main(["delta-rs"]) == 0
-    assert capsys.readouterr().out == f"delta-rs@{installed_version('delta-rs')}: works\n"
-
-
-def test_the_smoke_test_tells_a_wrong_adapter(capsys):
-    bad = Path(__file__).parent / "hosts" / "bad.py"
-    assert main([f"{bad}:Honest"]) == 1
-    assert "tiny@1.0 fails its smoke test at: read back. Read(" in capsys.readouterr().err
-
-
-def test_the_smoke_test_tells_what_can_not_be_run(capsys):
-    assert main(["delta-rust"]) == 3
-    assert "no engine is called 'delta-rust'" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_two_versions_of_an_engine_stand_side_by_side(tmp_path):
     specs = (OLD, parse_engine("delta-rs"))

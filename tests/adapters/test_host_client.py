@@ -18,7 +18,7 @@ from delta_models.outcomes import Committed
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
 
-BAD = Path(__file__).parent / "hosts" / "bad.py"
+BAD_ADAPTERS = Path(__file__).with_name("bad_adapters.py")
 APPEND = Append(Rows(struct(("id", LONG)), ((1,), (None,))))
 LINUX = sys.platform.startswith("linux")
 
@@ -28,7 +28,9 @@ def start(tmp_path):
     started: list[HostClient] = []
 
     def begin(name, **options):
-        host = HostClient.start(parse_engine(f"{BAD}:{name}"), tmp_path / f"{name}{len(started)}", **options)
+        host = HostClient.start(
+            parse_engine(f"{BAD_ADAPTERS}:{name}"), tmp_path / f"{name}{len(started)}", **options
+        )
         started.append(host)
         return host
 
@@ -195,7 +197,7 @@ from delta_models.codec import decode
 from delta_models.operations import Append
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
-host = HostClient.start(parse_engine("{BAD}:Daemonises"), Path("{tmp_path}"))
+host = HostClient.start(parse_engine("{BAD_ADAPTERS}:Daemonises"), Path("{tmp_path}"))
 host.execute(Append(Rows(struct(("id", LONG)), ())))
 print(host.supervisor_pid, flush=True)
 sys.stdin.read()

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from delta_adapters import registry
@@ -11,7 +13,8 @@ from delta_adapters.registry import (
     java_availability,
     parse_engine,
 )
-from tests.adapters.test_host_client import BAD
+
+BAD_ADAPTERS = Path(__file__).with_name("bad_adapters.py")
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +27,7 @@ def _forget_java():
 @pytest.fixture
 def third_party(tmp_path, monkeypatch):
     """Another project's adapter, as pip would have installed it."""
-    (tmp_path / "their_adapter.py").write_text(BAD.read_text())
+    (tmp_path / "their_adapter.py").write_text(BAD_ADAPTERS.read_text())
     info = tmp_path / "their_adapter-2.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-adapter\nVersion: 2.0\n")

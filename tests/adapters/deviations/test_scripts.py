@@ -11,7 +11,7 @@ import pytest
 from delta_adapters.deviations import all_deviations
 from tools.confirm_deviations import run_in_turn
 
-SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
+SCRIPTS = sorted((Path(__file__).parents[3] / "tools" / "deviations").glob("*.py"))
 ON_SPARK = [each for each in SCRIPTS if each.stem.startswith("delta_spark")]
 # A JVM takes long. Here are those that show more than their history does, played in `delta_spark/test_deviations.py`;
 # `python tools/confirm_deviations.py delta-spark` runs all.
