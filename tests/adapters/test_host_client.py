@@ -35,8 +35,8 @@ def start(tmp_path):
         return host
 
     yield begin
-    for each in started:
-        each.kill()
+    for host in started:
+        host.kill()
 
 
 def test_an_honest_host_says_who_it_is_answers_and_stops_by_itself(start):
@@ -69,7 +69,7 @@ def test_a_host_takes_one_request_at_a_time(start):
     assert pending.result().outcome == Committed()
 
 
-def test_a_segfault_is_told_with_the_last_operation_and_the_last_words(start):
+def test_a_segfault_is_reported_with_the_last_operation_and_the_last_words(start):
     host = start("Segfaults")
     with pytest.raises(HostDied) as caught:
         host.execute(APPEND, "h3s4")
@@ -80,7 +80,7 @@ def test_a_segfault_is_told_with_the_last_operation_and_the_last_words(start):
     assert host.restart().read(Read()).version == 7
 
 
-def test_a_hang_is_told_in_time_and_ended(start):
+def test_a_hang_is_reported_in_time_and_ended(start):
     host = start("Hangs").ready()
     before = time.monotonic()
     with pytest.raises(HostHung, match=r"did not answer within 0.2 s while it was asked to execute Append"):
@@ -89,12 +89,12 @@ def test_a_hang_is_told_in_time_and_ended(start):
     assert not host.alive
 
 
-def test_a_hang_at_the_start_is_told_too(start):
+def test_a_hang_at_the_start_is_reported_too(start):
     with pytest.raises(HostHung, match="while it was asked to start"):
         start("HangsAtStart").ready(timeout=2)
 
 
-def test_a_host_that_dies_before_it_says_hello_is_told_with_its_exit_code(start):
+def test_a_host_that_dies_before_it_says_hello_is_reported_with_its_exit_code(start):
     with pytest.raises(HostDied, match=r"exit code 3(.|\n)*no licence found") as caught:
         start("DiesAtStart").open("/nowhere")
     assert caught.value.exit == 3
@@ -153,12 +153,12 @@ def test_an_invalid_capability_document_is_the_adapters_bug(start):
         start("ClaimsNonsense").ready()
 
 
-def test_an_adapter_that_is_not_there_is_told(start):
+def test_an_adapter_that_is_not_there_is_reported(start):
     with pytest.raises(AdapterBug, match="no attribute 'NotThere'"):
         start("NotThere").ready()
 
 
-def test_a_host_that_died_between_two_requests_is_told_at_the_next(start):
+def test_a_host_that_died_between_two_requests_is_reported_at_the_next(start):
     host = start("DiesLater")
     host.execute(APPEND)
     _wait_for_end(host)
@@ -212,11 +212,11 @@ sys.stdin.read()
     assert len(watched) >= 4
     try:
         deadline = time.monotonic() + 20
-        for each in watched:
-            assert select.select([each], [], [], max(0, deadline - time.monotonic()))[0], "a process is left"
+        for pidfd in watched:
+            assert select.select([pidfd], [], [], max(0, deadline - time.monotonic()))[0], "a process is left"
     finally:
-        for each in watched:
-            os.close(each)
+        for pidfd in watched:
+            os.close(pidfd)
 
 
 @pytest.mark.skipif(not LINUX, reason="only Linux kills with the parent")
@@ -246,7 +246,7 @@ def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start,
     assert (honest.ended.containment, honest.ended.exit) == ("process group", 0)
 
 
-def test_a_supervisor_that_can_not_work_is_told_with_its_own_last_words(start, tmp_path, monkeypatch):
+def test_a_supervisor_that_can_not_work_is_reported_with_its_own_last_words(start, tmp_path, monkeypatch):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('this supervisor has no wish to work')")
     monkeypatch.setattr("delta_adapters.host_process.host_supervisor.__file__", str(broken))

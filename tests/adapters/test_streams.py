@@ -1,4 +1,4 @@
-"""What a follower has got is kept a batch a file; a stream's progress lies below the table, and is no checkpoint."""
+"""A stream reader keeps each batch in a file. A stream's progress lies below the table and is no checkpoint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_half_a_batch_is_none(tmp_path: Path):
         received.all()
 
 
-def test_what_arrives_stays_where_it_is_when_the_table_is_moved(tmp_path: Path):
+def test_arrivals_stay_where_they_are_when_the_table_is_moved(tmp_path: Path):
     table, link = tmp_path / "table", tmp_path / "link"
     table.mkdir()
     link.symlink_to("table")

@@ -102,8 +102,8 @@ class TestLoading:
 class TestCovering:
     @pytest.fixture(autouse=True)
     def only_these(self, tmp_path, monkeypatch):
-        found = load_deviations(write(tmp_path, ENTRY + FORM))
-        monkeypatch.setattr(entries, "all_deviations", lambda: found)
+        loaded = load_deviations(write(tmp_path, ENTRY + FORM))
+        monkeypatch.setattr(entries, "all_deviations", lambda: loaded)
 
     def test_a_fingerprint_is_known_for_its_engine_and_versions_only(self):
         day = date(2026, 12, 1)
@@ -118,8 +118,8 @@ class TestCovering:
         assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", date(2027, 6, 30)) is None
 
     def test_an_entry_with_a_trigger_covers_only_histories_in_which_it_occurred(self, tmp_path, monkeypatch):
-        found = load_deviations(write(tmp_path, ENTRY + 'trigger = "nan"' + FORM))
-        monkeypatch.setattr(entries, "all_deviations", lambda: found)
+        loaded = load_deviations(write(tmp_path, ENTRY + 'trigger = "nan"' + FORM))
+        monkeypatch.setattr(entries, "all_deviations", lambda: loaded)
         day = date(2026, 12, 1)
         assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"nan", "long-decimal"})
         assert covering_deviation("9f3c21aa", "delta-rs", "1.6.6", day, triggers={"long-decimal"}) is None

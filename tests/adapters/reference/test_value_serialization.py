@@ -1,4 +1,4 @@
-"""The bounds that the honest engine writes for texts that are too long for statistics."""
+"""The bounds that the reference engine writes for texts that are too long for statistics."""
 
 from __future__ import annotations
 
