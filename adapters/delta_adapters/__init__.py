@@ -1,1 +1,4 @@
-"""How engines are driven: the contract, the processes, a module an engine; what they did is judged elsewhere."""
+"""Drive engines: the contract of an adapter, the host processes, and one package for each engine.
+
+Whether an engine did the right thing is for `conformance` to judge.
+"""

@@ -1,4 +1,4 @@
-"""Rows to Arrow, exactly: what adapters hand to their engines. The way back is the oracle's alone."""
+"""Convert rows to Arrow exactly, for adapters to hand to their engines. Only the oracle converts back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WIDE = decimal.Context(prec=60)
 
 
 def to_arrow(rows: Rows) -> pa.Table:
-    """The rows as a table whose schema says the nullability as well."""
+    """Return the rows as a table. Its schema also states the nullability."""
     columns: list[Sequence[Value]] = (
         list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(rows.schema)
     )
@@ -43,12 +43,12 @@ def to_arrow(rows: Rows) -> pa.Table:
 
 
 def arrow_schema(schema: Struct) -> pa.Schema:
-    """The Arrow schema of a table's schema."""
+    """Return the Arrow schema of a table's schema."""
     return pa.schema([pa.field(field.name, arrow_type(field.type), field.nullable) for field in schema])
 
 
 def arrow_type(data_type: DataType) -> pa.DataType:
-    """The Arrow type of a Delta type."""
+    """Return the Arrow type of a Delta type. Raises TypeError if there is none."""
     match data_type:
         case Primitive(name=name) if name in ARROW_TYPES:
             return ARROW_TYPES[name]
@@ -74,17 +74,18 @@ def _array(data_type: DataType, column: Sequence[Value]) -> pa.Array:
             return pa.array(column, pa.int64()).cast(target)
         case Primitive(name="string"):
             encoded = pa.array(
-                [None if each is None else each.encode("utf-8", "surrogateescape") for each in column],
+                [None if text is None else text.encode("utf-8", "surrogateescape") for text in column],
                 pa.binary(),
             )
             return encoded.cast(options=pc.CastOptions(target, allow_invalid_utf8=True))
         case Primitive(name="variant"):
             parts = [
-                pa.array([b"" if each is None else each[at] for each in column], pa.binary()) for at in (0, 1)
+                pa.array([b"" if value is None else value[part] for value in column], pa.binary())
+                for part in (0, 1)
             ]
             return pa.StructArray.from_arrays(parts, fields=list(target), mask=_mask(column))
         case DecimalType():
-            return pa.array([None if each is None else _decimal(each) for each in column], target)
+            return pa.array([None if value is None else _decimal(value) for value in column], target)
         case Struct(fields=fields):
             parts = [
                 _array(field.type, [None if row is None else row[index] for row in column])
@@ -92,10 +93,10 @@ def _array(data_type: DataType, column: Sequence[Value]) -> pa.Array:
             ]
             return pa.StructArray.from_arrays(parts, fields=list(target), mask=_mask(column))
         case Array(element=element):
-            values = _array(element, [part for each in column if each is not None for part in each])
+            values = _array(element, [part for items in column if items is not None for part in items])
             return pa.ListArray.from_arrays(_offsets(column), values, type=target, mask=_mask(column))
         case Map(key=key, value=value):
-            pairs = [pair for each in column if each is not None for pair in each]
+            pairs = [pair for entries in column if entries is not None for pair in entries]
             keys, items = _array(key, [pair[0] for pair in pairs]), _array(value, [pair[1] for pair in pairs])
             return pa.MapArray.from_arrays(_offsets(column), keys, items, type=target, mask=_mask(column))
     return pa.array(column, target)
@@ -106,9 +107,9 @@ def _decimal(value: Decimal) -> decimal.Decimal:
 
 
 def _offsets(column: Sequence[Value]) -> pa.Array:
-    lengths = (0 if each is None else len(each) for each in column)
+    lengths = (0 if value is None else len(value) for value in column)
     return pa.array(list(itertools.accumulate(lengths, initial=0)), pa.int32())
 
 
 def _mask(column: Sequence[Value]) -> pa.Array:
-    return pa.array([each is None for each in column], pa.bool_())
+    return pa.array([value is None for value in column], pa.bool_())

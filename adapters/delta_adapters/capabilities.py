@@ -1,7 +1,7 @@
 """The capability document: what an engine claims, validated against its published JSON Schema.
 
-Capabilities only filter who executes, never what is drawn. An engine that claims a capability and answers `Unsupported`
-is a finding.
+Capabilities decide which engines execute an operation, never which operations are drawn. If an engine claims a
+capability and answers `Unsupported`, that is a finding.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, St
 from delta_models.wire_names import name_of
 
 ANY = "*"
-REFUSED_BY_ALL = frozenset({"delta.columnMapping.maxColumnId"})  # so that nobody has to claim it
+REFUSED_BY_ALL = frozenset({"delta.columnMapping.maxColumnId"})  # so no engine has to claim it
 IDENTITY, IDENTITIES = "delta.identity.", "identityColumns"
 
 
@@ -60,7 +60,7 @@ class BadCapabilities(ValueError):
 
 @functools.cache
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the document, as published with this package."""
+    """Return the JSON Schema of the document, as published with this package."""
     text = importlib.resources.files("delta_adapters").joinpath("capabilities.schema.json").read_text("utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
@@ -68,7 +68,7 @@ def schema() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What one engine claims. `document` is the whole of it, as given."""
+    """What one engine claims. `document` is the whole document, as given."""
 
     document: Mapping[str, Any]
     operations: Mapping[str, frozenset[str]]
@@ -84,7 +84,7 @@ class Capabilities:
 
     @classmethod
     def validated(cls, document: Mapping[str, Any], engine: str = "the engine") -> Self:
-        """The typed view of a document; raises BadCapabilities with the place and the reason."""
+        """Return the typed view of a document. Raises BadCapabilities with the place and the reason."""
         errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(dict(document)), key=str)
         if errors:
             where = "/".join(map(str, errors[0].absolute_path)) or "the document"
@@ -94,7 +94,7 @@ class Capabilities:
         types, features = document["types"], document["features"]
         return cls(
             document,
-            {name: frozenset(each.get("options", ())) for name, each in document["operations"].items()},
+            {name: frozenset(claim.get("options", ())) for name, claim in document["operations"].items()},
             frozenset(types["data"]),
             frozenset(types["partition"]),
             bool(types.get("nested", False)),
@@ -107,7 +107,7 @@ class Capabilities:
         )
 
     def covers(self, operation: Operation) -> str | None:
-        """None if the engine claims to perform the operation, options and all; otherwise the reason why not."""
+        """Return the reason why the engine does not claim the operation with its options; None if it claims it."""
         name = name_of(operation)
         if name not in self.operations:
             return f"does not claim {name}"
@@ -132,14 +132,14 @@ class Capabilities:
             case AddColumn(field=field):
                 return self.covers_types(Struct((field,)))
             case SetProperties(properties=properties):
-                asked = {key: value for key, value in properties if key not in REFUSED_BY_ALL}
-                return self.covers_table(Struct(), properties=asked)
+                claimable = {key: value for key, value in properties if key not in REFUSED_BY_ALL}
+                return self.covers_table(Struct(), properties=claimable)
             case EnableFeature(feature=feature):
                 return self.covers_features({feature}, writing=True)
         return None
 
     def covers_types(self, schema: Struct, partition_by: tuple[str, ...] = ()) -> str | None:
-        """None if columns of these types, partitioned so, are claimed; otherwise the reason why not."""
+        """Return the reason why the engine does not claim columns of these types; None if it claims them."""
         for field in schema:
             partition = field.name in partition_by
             claimed = self.partition_types if partition else self.data_types
@@ -156,7 +156,7 @@ class Capabilities:
     def covers_table(
         self, schema: Struct, partition_by: tuple[str, ...] = (), properties: Mapping[str, str] | None = None
     ) -> str | None:
-        """None if a table of this shape is claimed; otherwise the reason why not."""
+        """Return the reason why the engine does not claim a table of this shape; None if it claims it."""
         for key in sorted(properties or {}):
             if key.startswith("delta.") and key not in self.properties and ANY not in self.properties:
                 return f"does not claim the table property {key}"
@@ -165,19 +165,19 @@ class Capabilities:
         return self.covers_types(schema, partition_by)
 
     def covers_features(self, features: frozenset[str] | set[str], *, writing: bool) -> str | None:
-        """None if a table that uses these features may be read, or written; otherwise the reason why not."""
+        """Return the reason why the engine does not claim to read, or write, these features; None if it does."""
         claimed = self.write_features if writing else self.read_features
         missing = sorted(features - claimed)
         return f"does not claim to {'write' if writing else 'read'} {', '.join(missing)}" if missing else None
 
 
 def options_of(operation: Operation) -> frozenset[str]:
-    """What an operation asks for beyond its plain form, by name, as capability documents list it."""
+    """Return what an operation needs beyond its plain form, by the names that capability documents use."""
     return frozenset(_options(operation))
 
 
 def functions_of(operation: Operation) -> frozenset[str]:
-    """The functions in an operation's expressions."""
+    """Return the functions in an operation's expressions."""
     return frozenset(name for expression in _expressions(operation) for name in _calls(expression))
 
 
@@ -253,18 +253,18 @@ def _flags(operation: Operation, *names: str) -> Iterator[str]:
 def _expressions(operation: Operation) -> Iterator[Expression]:
     match operation:
         case Delete(where=where) | Overwrite(where=where) | Read(where=where) | Optimize(where=where):
-            found: tuple[Expression | None, ...] = (where,)
+            expressions: tuple[Expression | None, ...] = (where,)
         case Update(assignments=assignments, where=where):
-            found = (where, *(value for _, value in assignments))
+            expressions = (where, *(value for _, value in assignments))
         case Merge(on=on, clauses=clauses):
-            found = (
+            expressions = (
                 on,
                 *(clause.condition for clause in clauses),
-                *(v for clause in clauses for _, v in clause.assignments),
+                *(value for clause in clauses for _, value in clause.assignments),
             )
         case _:
-            found = ()
-    return (each for each in found if each is not None)
+            expressions = ()
+    return (expression for expression in expressions if expression is not None)
 
 
 def _calls(expression: Expression) -> Iterator[str]:

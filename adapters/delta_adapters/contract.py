@@ -1,8 +1,7 @@
-"""What an adapter is: the little that the harness needs of an implementation of Delta Lake to hold it to the
-protocol.
+"""The interface between the harness and an adapter: what an implementation of Delta Lake must offer to be tested.
 
-An adapter lives in a host process (see `host`), one instance a process, and addresses one table at a time. It
-maps the alphabet onto its engine's own public API. It never emulates: what the engine lacks is answered
+An adapter lives in a host process (see `host_server`), one instance in each process, and addresses one table at a
+time. It maps operations to its engine's own public API. It never emulates: for what the engine lacks, it answers
 `Unsupported(reason)`.
 """
 
@@ -25,8 +24,10 @@ Query = Read | ReadChanges | History | Detail | ReadStream
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who is being tested. `compatible_with` names engines whose behaviour it promises to share where the
-    protocol is silent (rules of class *reference*).
+    """The engine under test.
+
+    `compatible_with` names engines whose behaviour this one promises to share where the protocol is silent (rules of
+    class *reference*).
     """
 
     name: str
@@ -41,18 +42,20 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows that a read returned, and the version that they belong to if the engine says so."""
+    """The rows that a read returned and, if the engine reports it, the version that they belong to."""
 
     table: pa.Table
     version: int | None = None
 
 
-def history_table(told: Iterable[Sequence[Any]]) -> pa.Table:
-    """What an engine tells of a table's past, in its own order: version, operation and time of each, and as a fourth,
-    if the engine tells them, the metrics by name."""
+def history_table(entries: Iterable[Sequence[Any]]) -> pa.Table:
+    """Return the answer to `History`, made of the entries of an engine's history in the engine's order.
+
+    An entry is version, operation and time of a commit and, if the engine reports them, its metrics by name.
+    """
     import pyarrow as pa  # noqa: PLC0415 - an adapter that answers has imported it
 
-    listed = [(*each, None)[:4] for each in told]
+    listed = [(*entry, None)[:4] for entry in entries]
     texts = pa.map_(pa.string(), pa.string())
     return pa.table(
         {
@@ -72,13 +75,14 @@ def history_table(told: Iterable[Sequence[Any]]) -> pa.Table:
     )
 
 
-def detail_table(told: Mapping[str, object]) -> pa.Table:
-    """What an engine says of a table, in one row; what it does not say is left out, or None.
+def detail_table(details: Mapping[str, object]) -> pa.Table:
+    """Return the answer to `Detail`, one row. Leave out what the engine does not report, or give None.
 
-    Of its files `numFiles` and `sizeInBytes`; of its protocol `minReaderVersion`, `minWriterVersion`, `readerFeatures`
-    and `writerFeatures`, or `tableFeatures`, both in one; of its metadata `id`, `name`, `description`, `createdTime`
-    (in milliseconds), `partitionColumns`, `properties` and `schemaString`, the whole schema as the log has it, or
-    `columns`, the schema that one who reads the table sees.
+    - Files: `numFiles`, `sizeInBytes`.
+    - Protocol: `minReaderVersion`, `minWriterVersion`, and `readerFeatures` and `writerFeatures`, or both as
+      `tableFeatures`.
+    - Metadata: `id`, `name`, `description`, `createdTime` (in milliseconds), `partitionColumns`, `properties`.
+    - Schema: `schemaString`, the whole schema as the log has it, or `columns`, the schema that a reader sees.
     """
     import pyarrow as pa  # noqa: PLC0415 - as above
 
@@ -90,10 +94,10 @@ def detail_table(told: Mapping[str, object]) -> pa.Table:
         "id": texts, "name": texts, "description": texts, "createdTime": number, "partitionColumns": names,
         "properties": pa.map_(texts, texts), "schemaString": texts, "columns": texts,
     }  # fmt: skip
-    unknown = sorted(told.keys() - types.keys())
+    unknown = sorted(details.keys() - types.keys())
     if unknown:
         raise KeyError(f"no details of a table: {', '.join(unknown)}")
-    return pa.table({name: pa.array([told.get(name)], of) for name, of in types.items()})
+    return pa.table({name: pa.array([details.get(name)], kind) for name, kind in types.items()})
 
 
 class Adapter(Protocol):
@@ -101,38 +105,37 @@ class Adapter(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """Name, version, where it lives."""
+        """The engine's name, version and home."""
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
         """The capability document, valid by `capabilities.schema.json`."""
 
     def start(self, work: Path) -> None:
-        """Start what is dear and kept (a session); `work` is a private folder that goes with the host."""
+        """Start what is expensive and kept, for instance a session. `work` is a private folder of this host."""
 
     def open(self, location: str) -> None:
-        """Address the table at this path from now on, cold: nothing remembered of it under another path. The
-        table need not exist yet.
+        """Address the table at this path from now on, cold: without anything remembered under another path.
+
+        The table need not exist yet.
         """
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        """Perform one operation that changes the table; `tag` goes into the commit's user metadata where
-        there is such a thing.
+        """Perform one operation that changes the table. If the engine has user metadata, `tag` goes into the commit.
 
-        Errors of the engine become `Rejected(kind, message)`, or `Unknown` where it can't be told whether the
-        table changed. An exception that leaves this method is a bug of the adapter.
+        Errors of the engine become `Rejected(kind, message)`, or `Unknown` if the table may have changed. An
+        exception that leaves this method is a bug of the adapter.
         """
 
     def read(self, read: Query) -> Answer | Outcome:
-        """The rows of a read, or why there are none (`Rejected`, `Unsupported`).
+        """Return the rows of a read, or the outcome that says why there are none (`Rejected`, `Unsupported`).
 
-        Looks of other kinds come only to an adapter that claims them. The answer to `ReadChanges` has the table's
-        columns, `_change_type`, `_commit_version` and, if the engine says so, `_commit_timestamp`; that to `History`
-        is made by `history_table`, that to `Detail` by `detail_table`. The answer to `ReadStream`
-        is all that the reader of
-        this name has got, in the table's columns and, where it follows changes, `_change_type`; how far it has come it
-        keeps in the table's folder (see `streams`), so that it goes on after a restart.
+        Other queries come only to an adapter that claims them. The answer to `ReadChanges` has the table's columns,
+        `_change_type`, `_commit_version` and, if the engine reports it, `_commit_timestamp`. `history_table` makes the
+        answer to `History`, `detail_table` the answer to `Detail`. The answer to `ReadStream` is everything that the
+        stream reader of this name has received so far: the table's columns and, if it follows changes, `_change_type`.
+        The stream reader keeps its progress in the table's folder (see `streams`), to continue after a restart.
         """
 
     def stop(self) -> None:
-        """End what `start` began."""
+        """End what `start` started."""

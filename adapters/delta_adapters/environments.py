@@ -1,8 +1,8 @@
-"""Interpreters for hosts: this one for what is installed, a cached environment of its own for any other version.
+"""Choose the interpreter of a host: this one for an installed engine, a cached environment for any other version.
 
-An environment is made once under a file lock in the user's cache folder, and counts only when its marker file stands; a
-half-made one is made again. A foreign interpreter gets the host, the adapter and the vocabulary as one zip file on its
-path, never the checkout.
+An environment is made once, under a file lock, in the user's cache folder. Its marker file is written last: an
+environment without one is made again. Another interpreter gets the host's program, the adapter and the vocabulary as
+one zip file on its path, never the checkout.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from delta_adapters.registry import KNOWN, EngineSpec
 
 INSTALL_TIMEOUT = 900
 READY = "READY.json"
-_ROOTS = {each.__name__: Path(str(each.__file__)).parent for each in (delta_adapters, delta_models)}
+_ROOTS = {package.__name__: Path(str(package.__file__)).parent for package in (delta_adapters, delta_models)}
 
 
 class EnvironmentProblem(RuntimeError):
-    """The environment for an engine's version could not be made; the message says why and what to do."""
+    """The environment for an engine's version can't be made. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ class Launch:
 
 
 def launch_of(spec: EngineSpec) -> Launch:
-    """How to start this engine's host; makes the environment of a foreign version if it is not there yet."""
+    """Return how to start this engine's host. Makes the environment of another version if it does not exist yet.
+
+    Raises EnvironmentProblem if it can't be made.
+    """
     common = {**os.environ, "TZ": "UTC", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": "1"}
     if spec.version is None:
         path = _own_path(spec)
@@ -59,13 +62,13 @@ def launch_of(spec: EngineSpec) -> Launch:
 
 
 def cache_folder() -> Path:
-    """Where environments and archives are kept: `$XDG_CACHE_HOME/delta-conformance`."""
+    """Return the folder of environments and archives: `$XDG_CACHE_HOME/delta-conformance`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "delta-conformance"
 
 
 def ensure_environment(spec: EngineSpec) -> Path:
-    """The interpreter of the environment for this engine's version, made now if need be."""
-    requirements = [each.format(version=spec.version) for each in KNOWN[spec.name].elsewhere]
+    """Return the interpreter of the environment for this engine's version. Makes the environment if need be."""
+    requirements = [requirement.format(version=spec.version) for requirement in KNOWN[spec.name].elsewhere]
     interpreter = f"{sys.implementation.cache_tag}-{sys.platform}"
     folder = cache_folder() / "environments" / f"{spec.name}-{spec.version}-{interpreter}"
     python = folder / "bin" / "python"
@@ -85,7 +88,7 @@ def ensure_environment(spec: EngineSpec) -> Path:
 
 
 def host_archive(spec: EngineSpec) -> Path:
-    """A zip of host, adapter and vocabulary, named after its contents."""
+    """Return a zip of the host's program, the adapter and the vocabulary, named after its contents."""
     contents = {name: path.read_bytes() for name, path in _needed(spec.adapter.partition(":")[0]).items()}
     digest = hashlib.sha256(repr(sorted(contents.items())).encode()).hexdigest()[:16]
     archive = cache_folder() / "hosts" / f"{spec.name}-{digest}.zip"
@@ -100,7 +103,7 @@ def host_archive(spec: EngineSpec) -> Path:
 
 
 def _needed(adapter: str) -> dict[str, Path]:
-    """Every file of ours that the host and this adapter import, directly or not, and the data beside them."""
+    """Return every project file that the host and this adapter import, directly or not, and the data beside them."""
     files: dict[str, Path] = {}
     waiting = ["delta_adapters.host_server", adapter]
     while waiting:
@@ -115,13 +118,13 @@ def _needed(adapter: str) -> dict[str, Path]:
         waiting += _imports(path)
         if path.name == "__init__.py" and "." in module:
             files |= {
-                f"{name.removesuffix('__init__.py')}{each.name}": each for each in path.parent.glob("*.json")
+                f"{name.removesuffix('__init__.py')}{data.name}": data for data in path.parent.glob("*.json")
             }
     return dict(sorted(files.items()))
 
 
 def _imports(path: Path) -> Iterator[str]:
-    """The modules of ours that a file imports; names that turn out to be no modules do no harm."""
+    """Yield the project's modules that a file imports. Some names are no modules; that does no harm."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             names = [name.name for name in node.names]
@@ -133,12 +136,15 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _own_path(spec: EngineSpec) -> str:
-    """What a host of this interpreter needs on its path beyond what is installed: this package where it only stands on
-    `sys.path`, and for an adapter that is not ours whatever the harness itself can import."""
+    """Return what a host of this interpreter needs on its path beyond what is installed.
+
+    That is this package, which may only be on `sys.path`. For another project's adapter it is also everything that
+    the harness itself can import.
+    """
     roots = [str(root.parent) for root in _ROOTS.values()]
     paths = [os.environ.get("PYTHONPATH", ""), *roots]
     if spec.name not in KNOWN or spec.adapter != KNOWN[spec.name].adapter:
-        paths += [each for each in sys.path if each and not each.endswith((".zip", "lib-dynload"))]
+        paths += [path for path in sys.path if path and not path.endswith((".zip", "lib-dynload"))]
         paths.append(str(Path.cwd()))
     return os.pathsep.join(dict.fromkeys(path for path in paths if path))
 
@@ -176,11 +182,11 @@ def _run(command: list[str], spec: EngineSpec) -> None:
             f"can't make the environment of {spec}: {' '.join(command[:4])} took more than {INSTALL_TIMEOUT} s"
         ) from error
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()
-        raise EnvironmentProblem(f"can't make the environment of {spec}: {_reason(said, spec)}")
+        output = (done.stderr or done.stdout).strip()
+        raise EnvironmentProblem(f"can't make the environment of {spec}: {_reason(output, spec)}")
 
 
-def _reason(said: str, spec: EngineSpec) -> str:
+def _reason(output: str, spec: EngineSpec) -> str:
     package = KNOWN[spec.name].package
     offline = (
         "Temporary failure in name resolution",
@@ -188,14 +194,14 @@ def _reason(said: str, spec: EngineSpec) -> str:
         "Network is unreachable",
         "dns error",
     )
-    if any(each in said for each in offline):
+    if any(message in output for message in offline):
         return "the package index can't be reached. It is needed once for each version; check the network or the proxy"
-    if "No matching distribution" in said or "no version of" in said:
+    if "No matching distribution" in output or "no version of" in output:
         return (
             f"there is no {package} {spec.version} for this Python and machine. `pip index versions {package}` lists"
             " the versions that exist"
         )
-    return said[-1500:]
+    return output[-1500:]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""How a host can fail the harness: each an exception that says what happened, what it was asked, and what to do."""
+"""The ways in which a host fails. Each exception says what happened, at which operation, and what to do."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Mapping
 
 
 class HostError(Exception):
-    """A host did not do what it was asked. Carries what it was last asked and the last words of its stderr."""
+    """A host failed. Carries its last operation and the end of its stderr."""
 
     def __init__(self, engine: str, what: str, cure: str, last_operation: str, stderr_tail: str) -> None:
         self.engine = engine
         self.what = what
         self.last_operation = last_operation
         self.stderr_tail = stderr_tail
-        asked = f" while it was asked to {last_operation}" if last_operation else ""
+        during = f" while it was asked to {last_operation}" if last_operation else ""
         tail = (
             f"\nThe end of its stderr:\n{stderr_tail.rstrip()}"
             if stderr_tail.strip()
             else "\nIts stderr is empty."
         )
-        super().__init__(f"The host of {engine} {what}{asked}. {cure}{tail}")
+        super().__init__(f"The host of {engine} {what}{during}. {cure}{tail}")
 
 
 class HostDied(HostError):
-    """The host ended unasked. `exit` is its exit code, negative for a signal, None if unknown."""
+    """The host ended by itself. `exit` is its exit code, negative for a signal, None if unknown."""
 
     def __init__(self, engine: str, exit_code: int | None, last_operation: str, stderr_tail: str) -> None:
         self.exit = exit_code
@@ -33,7 +33,7 @@ class HostDied(HostError):
 
 
 class HostHung(HostError):
-    """The host did not answer in time, and has been killed."""
+    """The host did not answer in time. It has been killed."""
 
     def __init__(self, engine: str, timeout: float, last_operation: str, stderr_tail: str) -> None:
         self.timeout = timeout
@@ -42,7 +42,7 @@ class HostHung(HostError):
 
 
 class HostGarbage(HostError):
-    """What the host sent is no answer, and it has been killed."""
+    """The host sent something that is no answer. It has been killed."""
 
     def __init__(self, engine: str, detail: str, last_operation: str, stderr_tail: str) -> None:
         cure = "It has been killed. Adapters and engines must leave the inherited descriptors alone."
@@ -50,7 +50,7 @@ class HostGarbage(HostError):
 
 
 class AdapterBug(HostError):
-    """The adapter raised, or answered something that the contract does not allow. The host lives on."""
+    """The adapter raised, or answered something that the contract does not allow. The host stays alive."""
 
     def __init__(self, engine: str, bug: Mapping[str, str], last_operation: str, stderr_tail: str) -> None:
         self.type = str(bug.get("type"))

@@ -1,8 +1,8 @@
-"""The host: a process of its own that carries one adapter and answers the harness' requests, one at a time.
+"""The program of a host: load one adapter and answer the requests of the host client, one at a time.
 
-`python -P -m delta_adapters.host_server --read FD --write FD --work FOLDER SPEC`, started by the supervisor. SPEC is
-`module:Class` or `file.py:Class`. What the adapter or its engine prints goes to the log files; answers go through the
-inherited descriptors only. An exception that leaves the adapter is answered as an adapter's bug and the host lives on.
+The host supervisor starts it as `python -P -m delta_adapters.host_server --read FD --write FD --work FOLDER SPEC`.
+SPEC is `module:Class` or `file.py:Class`. What the adapter or its engine prints goes to the log files. Answers go only
+through the inherited descriptors. If an exception leaves the adapter, the host reports it as a bug and stays alive.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ Reply = tuple[dict[str, Any], Parts]
 
 
 class AdapterMisbehaved(TypeError):
-    """The adapter's answer is not of the kind that the contract asks for."""
+    """The adapter's answer is not of a kind that the contract allows."""
 
 
 def load(spec: str) -> type[Adapter]:
-    """The class that a spec names."""
+    """Return the adapter class that a spec names."""
     module_name, colon, class_name = spec.rpartition(":")
     if not colon:
         raise AdapterMisbehaved(f"{spec!r} is no adapter: module:Class or file.py:Class was expected")
     if module_name.endswith(".py"):
         name = Path(module_name).stem
-        found = importlib.util.spec_from_file_location(name, module_name)
-        if found is None or found.loader is None:
+        module_spec = importlib.util.spec_from_file_location(name, module_name)
+        if module_spec is None or module_spec.loader is None:
             raise AdapterMisbehaved(f"{module_name} can't be loaded as a module")
-        module = importlib.util.module_from_spec(found)
+        module = importlib.util.module_from_spec(module_spec)
         sys.modules[name] = module
-        found.loader.exec_module(module)
+        module_spec.loader.exec_module(module)
     else:
         module = importlib.import_module(module_name)
     adapter: type[Adapter] = getattr(module, class_name)
@@ -56,7 +56,7 @@ def load(spec: str) -> type[Adapter]:
 
 
 class HostServer:
-    """Answers requests until it is told to stop or the harness is gone."""
+    """Answers requests until one of them is `stop` or the harness is gone."""
 
     def __init__(self, channel: Channel, spec: str, work: Path) -> None:
         self._channel = channel
@@ -65,7 +65,7 @@ class HostServer:
         self._adapter: Adapter | None = None
 
     def run(self) -> None:
-        """The loop."""
+        """Answer requests, then end the process."""
         stopping = False
         while not stopping:
             try:
@@ -75,7 +75,7 @@ class HostServer:
             call = header.get("call")
             try:
                 reply, parts = self._answer(str(call), header)
-            except Exception as error:  # noqa: BLE001 - whatever leaves the adapter is its bug, and is told as such
+            except Exception as error:  # noqa: BLE001 - any exception that leaves the adapter is its bug
                 reply, parts = {"bug": _describe(error)}, ()
             try:
                 self._channel.send({"id": header.get("id"), **reply}, parts)
@@ -140,7 +140,7 @@ class HostServer:
         seconds = time.perf_counter() - start
         if not isinstance(answer, Answer):
             return {"seconds": seconds, "outcome": _outcome(answer, "read")}, ()
-        arrow = sys.modules.get("pyarrow")  # not imported here: whoever made a table has imported it
+        arrow = sys.modules.get("pyarrow")  # not imported here: an adapter that made a table has imported it
         if arrow is None or not isinstance(answer.table, arrow.Table):
             raise AdapterMisbehaved(
                 f"read answered a {type(answer.table).__name__}, a pyarrow.Table was expected"
@@ -153,7 +153,7 @@ class HostServer:
 
 
 def to_ipc(table: pa.Table) -> memoryview:
-    """A table in Arrow's stream format."""
+    """Return a table in Arrow's stream format."""
     import pyarrow as pa  # noqa: PLC0415 - as long as the whole rest of a host's start
 
     sink = pa.BufferOutputStream()
@@ -164,8 +164,8 @@ def to_ipc(table: pa.Table) -> memoryview:
 
 def _outcome(outcome: object, method: str) -> Any:
     if not isinstance(outcome, Outcome):
-        wanted = "an Outcome" if method == "execute" else "an Answer or an Outcome"
-        raise AdapterMisbehaved(f"{method} answered {outcome!r:.200}, {wanted} was expected")
+        expected = "an Outcome" if method == "execute" else "an Answer or an Outcome"
+        raise AdapterMisbehaved(f"{method} answered {outcome!r:.200}, {expected} was expected")
     if isinstance(outcome, Rejected):
         if outcome.kind not in REJECTIONS:
             raise AdapterMisbehaved(f"{method} answered a rejection of unknown kind {outcome.kind!r}")
@@ -182,15 +182,15 @@ def _describe(error: BaseException) -> dict[str, str]:
 
 
 def main() -> None:
-    """The entry point of the host's process."""
+    """Run the host's process."""
     parser = argparse.ArgumentParser(prog="delta_adapters.host_server")
     parser.add_argument("--read", type=int, required=True)
     parser.add_argument("--write", type=int, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("spec")
     arguments = parser.parse_args()
-    for each in (arguments.read, arguments.write):
-        os.set_inheritable(each, False)  # an engine's children must not keep the harness' end open
+    for descriptor in (arguments.read, arguments.write):
+        os.set_inheritable(descriptor, False)  # an engine's children must not keep the harness' end open
     HostServer(Channel(arguments.read, arguments.write), arguments.spec, arguments.work).run()
 
 

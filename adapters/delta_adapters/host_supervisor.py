@@ -1,11 +1,11 @@
-"""The supervisor process: stands between the harness and one host, and sees to it that nothing of the host survives.
+"""The program of a host supervisor: start one host, keep its logs, and leave nothing of it alive.
 
-Run as a script by the harness' own interpreter, with the standard library only. It becomes a session leader and a child
-subreaper, starts the host, keeps the host's stdout and stderr in files of limited length, and ends when the host ends,
-when the harness says so, or when the harness is gone (the control pipe closes). Before it ends it kills every
-descendant and waits until none is left; then it reports one line of JSON.
+The harness' own interpreter runs it as a script, with the standard library only. It becomes a session leader and a
+child subreaper, starts the host, and keeps the host's stdout and stderr in files of limited length. It ends when the
+host ends, or when the control pipe closes: the host client closes it, or the harness is gone. Before it ends, it kills
+every descendant and waits until none is left. Then it reports one line of JSON.
 
-Where there is no subreaper (not Linux) it kills the host's process group instead, and says so in the report.
+Where there is no subreaper (not Linux), it kills the host's process group instead, and says so in the report.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 
 
 class CappedLog:
-    """A file of at most `cap` bytes with its predecessor beside it (`.1`), so that the newest bytes are always kept."""
+    """A file of at most `cap` bytes. Its predecessor stays beside it as `.1`, so the newest bytes are always kept."""
 
     def __init__(self, path: Path, cap: int) -> None:
         self._path = path
@@ -35,7 +35,7 @@ class CappedLog:
         self._file = path.open("wb", buffering=0)
 
     def write(self, data: bytes) -> None:
-        """Append; a full disk loses log lines, never the host."""
+        """Append data. A full disk loses log lines, never the host."""
         if self._length + len(data) > self._cap:
             self._path.replace(self._path.with_name(self._path.name + ".1"))
             self._file.close()
@@ -52,8 +52,8 @@ class HostSupervisor:
     def __init__(self, config: dict[str, Any]) -> None:
         self._control: int = config["control"]
         self._status: int = config["status"]
-        for each in (self._control, self._status, *config["pass"]):
-            os.set_inheritable(each, False)
+        for descriptor in (self._control, self._status, *config["pass"]):
+            os.set_inheritable(descriptor, False)
         self._logs: dict[int, CappedLog] = {}
         self._killed = 0
         self._exit: int | None = None
@@ -66,17 +66,17 @@ class HostSupervisor:
         self._host = self._start(config)
 
     def run(self) -> None:
-        """Until the host's end, however it comes."""
+        """Watch the host until its end, kill what is left, and report."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._wake, select.POLLIN)
         for log in self._logs:
             poll.register(log, select.POLLIN)
-        asked = False
-        while not asked and self._exit is None:
+        stop_requested = False
+        while not stop_requested and self._exit is None:
             for fd, _ in poll.poll():
                 if fd == self._control:
-                    asked = True
+                    stop_requested = True
                 elif fd == self._wake:
                     with contextlib.suppress(BlockingIOError):
                         os.read(self._wake, 512)
@@ -89,7 +89,7 @@ class HostSupervisor:
                 pass
         report = {
             "exit": self._exit,
-            "asked": asked,
+            "asked": stop_requested,
             "killed": self._killed,
             "containment": "descendants" if self._contained else "process group",
         }
@@ -103,28 +103,28 @@ class HostSupervisor:
             os.set_blocking(reader, False)
             self._logs[reader] = CappedLog(Path(config[name]), config["cap"])
             writers.append(writer)
-        warden = os.getpid()
+        supervisor = os.getpid()
         pid = os.fork()
         if pid == 0:
             try:
                 if self._contained:
-                    _die_with_parent(warden)
+                    _die_with_parent(supervisor)
                 else:
                     os.setpgid(0, 0)
                 nothing = os.open(os.devnull, os.O_RDONLY)
                 for target, source in enumerate((nothing, *writers)):
                     os.dup2(source, target)
-                for each in config["pass"]:
-                    os.set_inheritable(each, True)
+                for descriptor in config["pass"]:
+                    os.set_inheritable(descriptor, True)
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
                 os.chdir(config["cwd"])
-                os.execve(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - a shell in between is what must not be
+                os.execve(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - no shell may stand in between
             except OSError as error:
                 os.write(2, f"can't start {config['argv'][0]}: {error}\n".encode())
             finally:
                 os._exit(127)
-        for each in (*writers, *config["pass"]):
-            os.close(each)
+        for descriptor in (*writers, *config["pass"]):
+            os.close(descriptor)
         return pid
 
     def _pump(self, fd: int) -> bool:
@@ -138,7 +138,7 @@ class HostSupervisor:
         return True
 
     def _reap(self) -> bool:
-        """Take in every child that has ended; whether any is left."""
+        """Reap every child that has ended, and return whether any is left."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -153,7 +153,7 @@ class HostSupervisor:
             self._exit = os.waitstatus_to_exitcode(status)
 
     def _kill_all(self) -> None:
-        """Every descendant is our child in the end, because orphans come to the subreaper: done when none is left."""
+        """Kill every descendant. Orphans become children of the subreaper, so it is done when no child is left."""
         if not self._contained:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._host, signal.SIGKILL)
@@ -167,7 +167,7 @@ class HostSupervisor:
 
 
 def descendants(root: int) -> list[int]:
-    """Every living process below `root`, from /proc."""
+    """Return the id of every living process below `root`, from /proc."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208 - hundreds of names, and hot while killing
         if entry.isdigit():
@@ -178,20 +178,20 @@ def descendants(root: int) -> list[int]:
                 continue
             if state != b"Z":
                 children.setdefault(int(parent), []).append(int(entry))
-    found, frontier = [], [root]
+    living, frontier = [], [root]
     while frontier:
         below = children.get(frontier.pop(), [])
-        found += below
+        living += below
         frontier += below
-    return found
+    return living
 
 
 def session_gives_way() -> None:
-    """Let this session be as nice to others as this process is.
+    """Give this session the niceness of this process.
 
-    Where Linux groups processes by their sessions, a process' niceness tells among those of its own session alone.
+    Linux may group processes by their sessions. Then a process' niceness counts only within its own session.
     """
-    with contextlib.suppress(OSError):  # no such groups here: niceness tells by itself
+    with contextlib.suppress(OSError):  # there are no such groups: niceness counts by itself
         Path("/proc/self/autogroup").write_text(str(os.nice(0)), encoding="ascii")
 
 
@@ -212,7 +212,7 @@ def _die_with_parent(parent: int) -> None:
 
 
 def main() -> None:
-    """Start with the configuration that stands on standard input."""
+    """Read the configuration from standard input and supervise one host."""
     config = json.loads(sys.stdin.buffer.read())
     os.setsid()
     session_gives_way()

@@ -1,7 +1,7 @@
-"""Which engines there are, by the names that the command line uses, and whether they can run here.
+"""Find engines by the names that the command line uses, and check whether they can run here.
 
-An engine is one of the project's own, an entry point in the group `delta_conformance.adapters`, or a bare
-`module:Class` or `file.py:Class`; `NAME@VERSION` asks for another version than the installed one.
+An engine is one that the project knows, an entry point in the group `delta_conformance.adapters`, or a plain
+`module:Class` or `file.py:Class`. `NAME@VERSION` names another version than the installed one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class UnknownEngine(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """An engine to run: its adapter and, if not the installed one, the version."""
+    """An engine to run: its adapter and, if it is not the installed one, its version."""
 
     name: str
     adapter: str
@@ -35,7 +35,7 @@ class EngineSpec:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether an engine can run here; if not, why, and what to type to change that."""
+    """Whether an engine can run here. If not: the reason, and the command that changes that."""
 
     available: bool
     why: str = ""
@@ -47,12 +47,12 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class KnownEngine:
-    """An engine that the project itself has an adapter for.
+    """An engine for which the project itself has an adapter.
 
-    `package` is the distribution whose version counts; `others` are needed beside it; `elsewhere` are the requirements
-    of an environment for another version (with `{version}`), none if the engine can only run as installed. `counts` is
-    False where agreement with the model is no evidence; such an engine, and one that is not `by_default`, runs only
-    if it is asked for by name.
+    `package` is the distribution whose version counts; `others` are needed beside it. `elsewhere` are the requirements
+    of an environment for another version (with `{version}`); without them the engine can only run as installed.
+    `counts` is False if agreement with the model is no evidence. Such an engine, and one that is not `by_default`,
+    runs only if the user names it.
     """
 
     adapter: str
@@ -89,13 +89,16 @@ AVAILABLE = Availability(available=True)
 
 
 def engine_names() -> tuple[str, ...]:
-    """Every name that can be asked for here: ours that exist, then those of installed adapters."""
-    ours = [name for name, each in KNOWN.items() if _exists(each.adapter.partition(":")[0])]
-    return (*ours, *sorted(set(_entry_points()) - set(KNOWN)))
+    """Return every name that a user can give here: the known engines, then those of installed adapters."""
+    known = [name for name, engine in KNOWN.items() if _exists(engine.adapter.partition(":")[0])]
+    return (*known, *sorted(set(_entry_points()) - set(KNOWN)))
 
 
 def parse_engine(text: str) -> EngineSpec:
-    """The engine that a text names: `delta-rs`, `delta-rs@1.5.0`, `my.module:Adapter`, `liars.py:Forgetful`."""
+    """Return the engine that a text names: `delta-rs`, `delta-rs@1.5.0`, `my.module:Adapter`, `file.py:Adapter`.
+
+    Raises UnknownEngine if the text names none.
+    """
     text = text.strip()
     if ":" in text:
         module, _, name = text.rpartition(":")
@@ -133,7 +136,7 @@ def parse_engine(text: str) -> EngineSpec:
 
 
 def installed_version(name: str) -> str | None:
-    """The version of a known engine in this environment, None if it is not there."""
+    """Return the version of a known engine in this environment, None if it is not installed."""
     try:
         return importlib.metadata.version(KNOWN[name].package)
     except (KeyError, importlib.metadata.PackageNotFoundError):
@@ -141,7 +144,7 @@ def installed_version(name: str) -> str | None:
 
 
 def availability(engine: str | EngineSpec) -> Availability:
-    """Whether an engine can run here: packages, Java. Starts nothing and downloads nothing."""
+    """Check whether an engine can run here: packages, Java. Starts nothing and downloads nothing."""
     spec = parse_engine(engine) if isinstance(engine, str) else engine
     known = KNOWN.get(spec.name)
     if known is None:
@@ -159,24 +162,24 @@ def availability(engine: str | EngineSpec) -> Availability:
 
 
 def prepare(engine: str | EngineSpec) -> Availability:
-    """Fetch what an engine needs and keeps, if that was never done, and tell it on stderr; whether it can run then."""
+    """Fetch what an engine needs once, report that on stderr, and return whether the engine can run."""
     spec = parse_engine(engine) if isinstance(engine, str) else engine
-    found = availability(spec)
-    if not found or spec.name != "delta-spark":
-        return found
-    from delta_adapters.delta_spark.jars import JarsError, resolve  # noqa: PLC0415 - only for who runs it
+    result = availability(spec)
+    if not result or spec.name != "delta-spark":
+        return result
+    from delta_adapters.delta_spark.jars import JarsError, resolve  # noqa: PLC0415 - only delta-spark needs it
 
     try:
         resolve()
     except JarsError as error:
         return Availability(available=False, why=str(error), cure=error.cure)
-    return found
+    return result
 
 
 @functools.cache
 def java_availability() -> Availability:
-    """Whether there is a Java that Spark accepts, and the line that installs one."""
-    from delta_adapters.spark.java import OLDEST, JavaError, find_java  # noqa: PLC0415 - only for who needs a JVM
+    """Check whether there is a Java that Spark accepts. If not, `cure` is the command that installs one."""
+    from delta_adapters.spark.java import OLDEST, JavaError, find_java  # noqa: PLC0415 - only engines on a JVM need it
 
     try:
         find_java()
@@ -186,8 +189,8 @@ def java_availability() -> Availability:
     return AVAILABLE
 
 
-def relocated(spec: EngineSpec, adapter: str) -> EngineSpec:
-    """The same engine behind another adapter: how a wrapper (a liar, for one) keeps the engine's name."""
+def with_adapter(spec: EngineSpec, adapter: str) -> EngineSpec:
+    """Return the same engine behind another adapter. So a wrapper, for instance a mutant, keeps the engine's name."""
     return replace(spec, adapter=adapter)
 
 

@@ -1,7 +1,7 @@
 """The least that tells a wrong adapter from a wrong engine: `python -m delta_adapters.smoke ENGINE...`.
 
-A few steps on one tiny table, each with the one answer that any working engine gives. It fails at the first that goes
-otherwise, and says what was asked, what came, and what should have come.
+It performs a few steps on one tiny table. Any working engine gives the same answer to each. It stops at the first other
+answer, and reports the step, the answer and the expected one.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Step = tuple[str, Callable[[HostClient], str | None]]
 
 
 class SmokeFailure(Exception):
-    """A step of the smoke test went otherwise than it does with any working engine."""
+    """A step of the smoke test got another answer than any working engine gives."""
 
 
 def smoke(host: HostClient, folder: Path) -> None:
-    """Drive the host through the steps on a table at `folder`; raises SmokeFailure, or the host's own HostError."""
+    """Perform the steps on a table at `folder`. Raises SmokeFailure, or the host's own HostError."""
     host.open(str(folder))
     for name, step in STEPS:
         problem = step(host)
@@ -45,7 +45,7 @@ def smoke(host: HostClient, folder: Path) -> None:
 
 
 def smoke_engine(spec: EngineSpec, work: Path) -> str:
-    """Start a host, drive it through the steps, and stop it; the engine's identity."""
+    """Start a host, perform the steps, stop it, and return the engine's identity."""
     with HostClient.start(spec, work / "host") as host:
         smoke(host, work / "table")
         return str(host.identity)
@@ -70,11 +70,11 @@ def _rejects(operation: Operation, kind: str) -> Callable[[HostClient], str | No
 
 
 def _reads(read: Read, *expected: Rows) -> Callable[[HostClient], str | None]:
-    wanted = sorted(row for rows in expected for row in rows.rows)
+    expected_rows = sorted(row for rows in expected for row in rows.rows)
 
     def step(host: HostClient) -> str | None:
-        found = _rows(host.read(read))
-        return None if found == wanted else f"{read} should find {wanted}, and found {found}"
+        rows = _rows(host.read(read))
+        return None if rows == expected_rows else f"{read} should find {expected_rows}, and found {rows}"
 
     return step
 
@@ -102,7 +102,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 if every engine named passes, 1 if one fails, 3 if one can't be run here."""
+    """Return 0 if every named engine passes, 1 if one fails, 3 if one can't run here."""
     parser = argparse.ArgumentParser(
         prog="python -m delta_adapters.smoke", description=__doc__.splitlines()[0]
     )
@@ -117,9 +117,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _report(text: str, work: Path) -> int:
     try:
         spec = parse_engine(text)
-        found = availability(spec)
-        if not found:
-            print(f"{text}: can't run here: {found.why}. {found.cure}")  # noqa: T201 - a command's answer
+        usable = availability(spec)
+        if not usable:
+            print(f"{text}: can't run here: {usable.why}. {usable.cure}")  # noqa: T201 - a command's answer
             return 3
         print(f"{smoke_engine(spec, work)}: works")  # noqa: T201 - a command's answer
     except (UnknownEngine, EnvironmentProblem) as error:

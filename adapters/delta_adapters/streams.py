@@ -1,7 +1,7 @@
-"""Where streams keep what is theirs, and what a reader that follows a table has got so far.
+"""The folders of streams, and the batches that a stream reader has received so far.
 
-`_checkpoints` below a table's folder is for the progress of streams: its name begins with an underscore, so no vacuum
-looks into it, and it goes where the table goes. The checkpoints of the table's log are another matter.
+`_checkpoints` below a table's folder holds the progress of streams. Its name begins with an underscore, so no vacuum
+touches it, and it moves with the table. The checkpoints of the table's log are something else.
 """
 
 from __future__ import annotations
@@ -17,24 +17,27 @@ ENDING = ".arrow"
 
 
 def progress_of(table: str | Path, stream: str) -> Path:
-    """How far a stream has come that reads or writes the table."""
+    """Return the folder with the progress of a stream that reads or writes the table."""
     return Path(table, PROGRESS, stream)
 
 
 def arrivals_of(table: str | Path, stream: str) -> Path:
-    """Where files arrive for a stream that writes into the table: beside it, so that they stay where they are."""
+    """Return the folder where files arrive for a stream that writes into the table.
+
+    It lies beside the table, so that the files stay where they are when the table is moved.
+    """
     return Path(table).resolve().parent / f"{stream}-arrivals"
 
 
-class StreamBatch:
-    """The batches that a reader has got, a file each. One that comes again takes its own place."""
+class ReceivedBatches:
+    """The batches that a stream reader has received, one file each. A batch that comes again replaces itself."""
 
     def __init__(self, progress: Path) -> None:
         self._folder = progress / "received"
 
     def keep(self, number: int, batch: pa.Table) -> None:
-        """A batch, whole or not at all."""
-        import pyarrow as pa  # noqa: PLC0415 - whoever has a table has imported it
+        """Write a batch, whole or not at all."""
+        import pyarrow as pa  # noqa: PLC0415 - a caller with a table has imported it
 
         self._folder.mkdir(parents=True, exist_ok=True)
         partial = self._folder / f".{number:020}.tmp"
@@ -44,11 +47,11 @@ class StreamBatch:
 
     @property
     def newest(self) -> int | None:
-        """The highest number so far."""
+        """The highest number of a batch so far, None without batches."""
         return max((int(path.stem) for path in self._folder.glob(f"*{ENDING}")), default=None)
 
     def all(self) -> pa.Table:
-        """All batches as one table. Raises FileNotFoundError if there is none."""
+        """Return all batches as one table. Raises FileNotFoundError if there is none."""
         import pyarrow as pa  # noqa: PLC0415 - as above
 
         batches = []

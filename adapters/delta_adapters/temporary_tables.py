@@ -1,4 +1,4 @@
-"""Tables that others are made from, and that are gone afterwards."""
+"""Folders for temporary tables, from which other tables are created."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 
 @contextmanager
-def source_beside(location: str) -> Iterator[Path]:
-    """A folder beside a table, for the one that it is created from; gone at the end, with whatever became of both."""
+def temporary_source(location: str) -> Iterator[Path]:
+    """Yield a folder beside a table, for the source that the table is created from. It is removed at the end."""
     table = Path(location).resolve()
     folder = table.parent / f"{table.name}-source-{uuid.uuid4()}"
     try:

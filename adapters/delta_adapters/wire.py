@@ -1,4 +1,4 @@
-"""Frames between the harness and a host: a JSON header and binary parts, over two inherited descriptors.
+"""Frames between the host client and a host: a JSON header and binary parts, over two inherited descriptors.
 
 A frame is `MAGIC`, the length of the header (4 bytes), the length of the body (8 bytes), both little-endian, then the
 header in UTF-8 JSON, then the body. The header's `parts` lists the lengths of the binary parts that make up the body.
@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 
 
 class WireError(Exception):
-    """The other side can't be talked to any more."""
+    """No more frames can pass between the two sides."""
 
 
 class Closed(WireError):
@@ -34,7 +34,7 @@ class Closed(WireError):
 
 
 class Garbage(WireError):
-    """What arrived is no frame."""
+    """The bytes that arrived are no frame."""
 
 
 class TooLate(WireError):
@@ -42,22 +42,22 @@ class TooLate(WireError):
 
 
 class Disturbed(WireError):
-    """The watched descriptor spoke up before a frame arrived."""
+    """The watched descriptor became readable before a frame arrived."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message."""
+    """One message: a JSON object, and binary parts."""
 
     header: dict[str, Any]
     parts: tuple[memoryview, ...] = ()
 
 
 class Channel:
-    """One end: reads frames from one descriptor and writes frames to another.
+    """One end of a connection: reads frames from one descriptor and writes frames to another.
 
-    With `watch`, a further descriptor ends a wait with `Disturbed` once it is readable and no data is there.
-    Deadlines are values of `time.monotonic()`; None waits for ever.
+    If the descriptor `watch` becomes readable while no data is there, a wait ends with `Disturbed`. Deadlines are
+    values of `time.monotonic()`; None waits without limit.
     """
 
     def __init__(self, read_from: int, write_to: int, watch: int | None = None) -> None:
@@ -110,10 +110,6 @@ class Channel:
             raise Garbage(f"the header is no JSON: {error}") from error
         return Frame(header, _split(header, body))
 
-    def idle(self) -> bool:
-        """Whether nothing has arrived that was not asked for."""
-        return not self._pending and not any(fd == self._read_from for fd, _ in self._readable.poll(0))
-
     def _fill(self, size: int, deadline: float | None) -> None:
         while len(self._pending) < size:
             try:
@@ -134,14 +130,14 @@ class Channel:
             except BrokenPipeError as error:
                 raise Closed("the other side closed the connection") from error
 
-    def _wait(self, poll: select.poll, wanted: int, deadline: float | None) -> None:
+    def _wait(self, poll: select.poll, descriptor: int, deadline: float | None) -> None:
         if self._disturbed:  # and still nothing to read, or no room to write
-            raise Disturbed("the supervisor reported")
+            raise Disturbed("the host supervisor reported")
         left = None if deadline is None else (deadline - time.monotonic()) * 1000
         if left is not None and left <= 0:
             raise TooLate("no answer in time")
         ready = [fd for fd, _ in poll.poll(left)]
-        self._disturbed = bool(ready) and wanted not in ready
+        self._disturbed = bool(ready) and descriptor not in ready
 
 
 def _split(header: Any, body: memoryview) -> tuple[memoryview, ...]:

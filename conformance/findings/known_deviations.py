@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.findings.fingerprint import FindingKey
 from conformance.histories import History
-from delta_adapters.deviations import TRIGGERS, known
+from delta_adapters.deviations import TRIGGERS, covering_deviation
 from delta_models.operations import Operation, Reopen
 from delta_models.table import ModelHistory, NotModelled, Table
 
@@ -20,7 +20,7 @@ def known_deviation(
     Without a version the entry of any version counts. Without a history the triggers are not looked at.
     """
     triggers = None if history is None else _Occurred(history)
-    entry = known(key.fingerprint, key.engine, version, form=key.to_json(), triggers=triggers)
+    entry = covering_deviation(key.fingerprint, key.engine, version, form=key.to_json(), triggers=triggers)
     return None if entry is None else entry.name
 
 

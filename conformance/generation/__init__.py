@@ -11,7 +11,7 @@ from conformance.generation.choices import HypothesisChoices, RandomChoices
 from conformance.generation.operations import Guard, draw_command
 from conformance.generation.table_profiles import PROFILES, TableProfile
 from conformance.generation.table_shapes import TableShape, draw_shape
-from delta_adapters.deviations import guarded
+from delta_adapters.deviations import operation_trigger
 from delta_models.operations import Operation, Read
 from delta_models.table import ModelHistory
 
@@ -64,7 +64,7 @@ def _commands(
     dice = HypothesisChoices(draw)
     for _ in range(ATTEMPTS):
         command = draw_command(dice, model_history, shape)
-        tripping = shape.tame and guarded(model_history.table, command) is not None
+        tripping = shape.tame and operation_trigger(model_history.table, command) is not None
         if not tripping and not any(each(model_history, command) for each in avoid):
             return command
     return Read()

@@ -5,19 +5,19 @@ a released engine, lest they hide others. What trips one stands in `delta_adapte
 from __future__ import annotations
 
 from delta_adapters.deviations.predicates import LONGEST_NAME
-from delta_adapters.deviations.triggers import touched, touched_by_name
+from delta_adapters.deviations.triggers import partition_name_trigger, value_trigger
 from delta_models.schema import STRING, DataType
 from delta_models.values import Value
 
 
 def is_known_trigger(data_type: DataType, value: Value, *, partition: bool) -> bool:
     """Whether a value is one that a tame history stays clear of."""
-    return touched(data_type, value, partition=partition) is not None
+    return value_trigger(data_type, value, partition=partition) is not None
 
 
 def is_known_name(name: str) -> bool:
     """Whether the name of a partition column is one that a tame history stays clear of."""
-    return touched_by_name(name) is not None
+    return partition_name_trigger(name) is not None
 
 
 def is_storable(data_type: DataType, value: Value, *, partition: bool) -> bool:

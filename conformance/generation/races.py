@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.generation.choices import Choices, HypothesisChoices
 from conformance.generation.table_shapes import TableShape
-from delta_adapters.deviations import set_off
+from delta_adapters.deviations import operation_triggers
 from delta_models.expressions import And, Column, Compare, Expression, Literal
 from delta_models.operations import (
     Append,
@@ -143,7 +143,7 @@ def _race(dice: Choices, model_history: ModelHistory, shape: TableShape) -> Inte
     """A race that sets off no known trigger, unless the history may."""
     for _ in range(ATTEMPTS):
         race = draw_race(dice, model_history)
-        if not (shape.tame and set_off(model_history.table, race)):
+        if not (shape.tame and operation_triggers(model_history.table, race)):
             return race
     return Interleave((Append(_fresh(model_history, 0, 1)), Append(_fresh(model_history, 1, 1))), (), (0, 1))
 

@@ -1,4 +1,4 @@
-"""Values at the edges of each type: what a literal must be able to say exactly."""
+"""Values at the limits of each type, which a literal must express exactly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _bits(size: int) -> tuple[int, ...]:
 
 def _decimals(precision: int, scale: int) -> tuple[Decimal, ...]:
     largest = 10**precision - 1
-    return tuple(Decimal(each, scale) for each in (-largest, -1, 0, 1, largest // 3, largest))
+    return tuple(Decimal(unscaled, scale) for unscaled in (-largest, -1, 0, 1, largest // 3, largest))
 
 
 EXTREMES: dict[DataType, tuple[Value, ...]] = {

@@ -54,7 +54,7 @@ def test_values_come_back_from_arrow_as_they_went_in(data_type):
 def test_negative_zero_keeps_its_sign():
     schema = struct(("value", next(extreme for extreme in EXTREMES if str(extreme) == "double")))
     column = to_arrow(Rows(schema, ((-0.0,), (0.0,))))["value"].to_pylist()
-    assert [math.copysign(1, each) for each in column] == [-1, 1]
+    assert [math.copysign(1, value) for value in column] == [-1, 1]
 
 
 def test_no_rows_have_a_schema_all_the_same():

@@ -114,12 +114,12 @@ def test_a_document_that_does_not_follow_the_schema_is_refused_with_the_place(ch
     ids=str,
 )
 def test_an_operation_is_covered_if_all_that_it_asks_for_is_claimed(claims, operation, reason):
-    found = claims.covers(operation)
+    answer = claims.covers(operation)
     if reason is None:
-        assert found is None
+        assert answer is None
     else:
         with pytest.raises(AssertionError, match=reason):
-            raise AssertionError(found)
+            raise AssertionError(answer)
 
 
 def test_features_are_claimed_for_reading_and_for_writing_apart(claims):

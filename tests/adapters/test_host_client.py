@@ -18,7 +18,7 @@ from delta_models.outcomes import Committed
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
 
-BAD = Path(__file__).parent / "hosts" / "bad.py"
+BAD_ADAPTERS = Path(__file__).with_name("bad_adapters.py")
 APPEND = Append(Rows(struct(("id", LONG)), ((1,), (None,))))
 LINUX = sys.platform.startswith("linux")
 
@@ -28,13 +28,15 @@ def start(tmp_path):
     started: list[HostClient] = []
 
     def begin(name, **options):
-        host = HostClient.start(parse_engine(f"{BAD}:{name}"), tmp_path / f"{name}{len(started)}", **options)
+        host = HostClient.start(
+            parse_engine(f"{BAD_ADAPTERS}:{name}"), tmp_path / f"{name}{len(started)}", **options
+        )
         started.append(host)
         return host
 
     yield begin
-    for each in started:
-        each.kill()
+    for host in started:
+        host.kill()
 
 
 def test_an_honest_host_says_who_it_is_answers_and_stops_by_itself(start):
@@ -67,7 +69,7 @@ def test_a_host_takes_one_request_at_a_time(start):
     assert pending.result().outcome == Committed()
 
 
-def test_a_segfault_is_told_with_the_last_operation_and_the_last_words(start):
+def test_a_segfault_is_reported_with_the_last_operation_and_the_last_words(start):
     host = start("Segfaults")
     with pytest.raises(HostDied) as caught:
         host.execute(APPEND, "h3s4")
@@ -78,7 +80,7 @@ def test_a_segfault_is_told_with_the_last_operation_and_the_last_words(start):
     assert host.restart().read(Read()).version == 7
 
 
-def test_a_hang_is_told_in_time_and_ended(start):
+def test_a_hang_is_reported_in_time_and_ended(start):
     host = start("Hangs").ready()
     before = time.monotonic()
     with pytest.raises(HostHung, match=r"did not answer within 0.2 s while it was asked to execute Append"):
@@ -87,12 +89,12 @@ def test_a_hang_is_told_in_time_and_ended(start):
     assert not host.alive
 
 
-def test_a_hang_at_the_start_is_told_too(start):
+def test_a_hang_at_the_start_is_reported_too(start):
     with pytest.raises(HostHung, match="while it was asked to start"):
         start("HangsAtStart").ready(timeout=2)
 
 
-def test_a_host_that_dies_before_it_says_hello_is_told_with_its_exit_code(start):
+def test_a_host_that_dies_before_it_says_hello_is_reported_with_its_exit_code(start):
     with pytest.raises(HostDied, match=r"exit code 3(.|\n)*no licence found") as caught:
         start("DiesAtStart").open("/nowhere")
     assert caught.value.exit == 3
@@ -151,12 +153,12 @@ def test_an_invalid_capability_document_is_the_adapters_bug(start):
         start("ClaimsNonsense").ready()
 
 
-def test_an_adapter_that_is_not_there_is_told(start):
+def test_an_adapter_that_is_not_there_is_reported(start):
     with pytest.raises(AdapterBug, match="no attribute 'NotThere'"):
         start("NotThere").ready()
 
 
-def test_a_host_that_died_between_two_requests_is_told_at_the_next(start):
+def test_a_host_that_died_between_two_requests_is_reported_at_the_next(start):
     host = start("DiesLater")
     host.execute(APPEND)
     _wait_for_end(host)
@@ -195,7 +197,7 @@ from delta_models.codec import decode
 from delta_models.operations import Append
 from delta_models.schema import LONG, struct
 from delta_models.values import Rows
-host = HostClient.start(parse_engine("{BAD}:Daemonises"), Path("{tmp_path}"))
+host = HostClient.start(parse_engine("{BAD_ADAPTERS}:Daemonises"), Path("{tmp_path}"))
 host.execute(Append(Rows(struct(("id", LONG)), ())))
 print(host.supervisor_pid, flush=True)
 sys.stdin.read()
@@ -210,11 +212,11 @@ sys.stdin.read()
     assert len(watched) >= 4
     try:
         deadline = time.monotonic() + 20
-        for each in watched:
-            assert select.select([each], [], [], max(0, deadline - time.monotonic()))[0], "a process is left"
+        for pidfd in watched:
+            assert select.select([pidfd], [], [], max(0, deadline - time.monotonic()))[0], "a process is left"
     finally:
-        for each in watched:
-            os.close(each)
+        for pidfd in watched:
+            os.close(pidfd)
 
 
 @pytest.mark.skipif(not LINUX, reason="only Linux kills with the parent")
@@ -234,8 +236,8 @@ def test_a_host_goes_with_its_supervisor(start):
 
 def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start, tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere.py"
-    elsewhere.write_text(warden_source().replace('sys.platform.startswith("linux")', "False"))
-    monkeypatch.setattr("delta_adapters.host_client.host_supervisor.__file__", str(elsewhere))
+    elsewhere.write_text(supervisor_source().replace('sys.platform.startswith("linux")', "False"))
+    monkeypatch.setattr("delta_adapters.host_process.host_supervisor.__file__", str(elsewhere))
     hanging, honest = start("Hangs"), start("Honest")
     with pytest.raises(HostHung):
         hanging.execute(APPEND, timeout=1)
@@ -244,15 +246,15 @@ def test_without_a_subreaper_the_process_group_is_killed_and_that_is_said(start,
     assert (honest.ended.containment, honest.ended.exit) == ("process group", 0)
 
 
-def test_a_supervisor_that_can_not_work_is_told_with_its_own_last_words(start, tmp_path, monkeypatch):
+def test_a_supervisor_that_can_not_work_is_reported_with_its_own_last_words(start, tmp_path, monkeypatch):
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('this supervisor has no wish to work')")
-    monkeypatch.setattr("delta_adapters.host_client.host_supervisor.__file__", str(broken))
+    monkeypatch.setattr("delta_adapters.host_process.host_supervisor.__file__", str(broken))
     with pytest.raises(HostDied, match="this supervisor has no wish to work"):
         start("Honest").ready()
 
 
-def warden_source() -> str:
+def supervisor_source() -> str:
     source = Path(host_supervisor.__file__).read_text()
     assert 'sys.platform.startswith("linux")' in source
     return source

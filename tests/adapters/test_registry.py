@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from delta_adapters import registry
@@ -11,12 +13,13 @@ from delta_adapters.registry import (
     java_availability,
     parse_engine,
 )
-from tests.adapters.test_host_client import BAD
+
+BAD_ADAPTERS = Path(__file__).with_name("bad_adapters.py")
 
 
 @pytest.fixture(autouse=True)
 def _forget_java():
-    """What one test finds out about Java must not be another's answer."""
+    """Forget which Java the last test had."""
     yield
     java_availability.cache_clear()
 
@@ -24,7 +27,7 @@ def _forget_java():
 @pytest.fixture
 def third_party(tmp_path, monkeypatch):
     """Another project's adapter, as pip would have installed it."""
-    (tmp_path / "their_adapter.py").write_text(BAD.read_text())
+    (tmp_path / "their_adapter.py").write_text(BAD_ADAPTERS.read_text())
     info = tmp_path / "their_adapter-2.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-adapter\nVersion: 2.0\n")
@@ -75,22 +78,22 @@ def test_an_adapter_is_found_by_its_module_too(third_party, tmp_path):
 
 def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setattr(registry, "_installed", lambda package: package != "deltalake")
-    found = availability("delta-rs")
-    assert not found
-    assert (found.why, found.cure) == (
+    result = availability("delta-rs")
+    assert not result
+    assert (result.why, result.cure) == (
         "deltalake is not installed",
         "pip install 'delta-conformance[delta-rs]'",
     )
 
 
-def test_a_missing_java_is_told_with_the_line_to_type(tmp_path, monkeypatch):
+def test_a_missing_java_is_reported_with_the_line_to_type(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     java_availability.cache_clear()
-    found = availability("delta-spark")
-    assert "there is no java on PATH" in found.why
+    result = availability("delta-spark")
+    assert "there is no java on PATH" in result.why
     for system in ("apt install", "dnf install", "brew install"):
-        assert system in found.cure
+        assert system in result.cure
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,7 @@ def test_a_missing_java_is_told_with_the_line_to_type(tmp_path, monkeypatch):
         ("Segmentation fault", "does not say its version"),
     ),
 )
-def test_a_java_that_is_too_old_is_told(tmp_path, monkeypatch, says, why):
+def test_a_java_that_is_too_old_is_reported(tmp_path, monkeypatch, says, why):
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text(f"#!/bin/sh\necho '{says}' >&2\n")

@@ -1,4 +1,4 @@
-"""What a follower has got is kept a batch a file; a stream's progress lies below the table, and is no checkpoint."""
+"""A stream reader keeps each batch in a file. A stream's progress lies below the table and is no checkpoint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.fault_injection.file_roles import ROLES, role_of
-from delta_adapters.streams import StreamBatch, arrivals_of, progress_of
+from delta_adapters.streams import ReceivedBatches, arrivals_of, progress_of
 
 
 def batch(*ids: int) -> pa.Table:
@@ -16,17 +16,17 @@ def batch(*ids: int) -> pa.Table:
 
 
 def test_a_batch_that_comes_again_takes_its_own_place(tmp_path: Path):
-    assert StreamBatch(progress_of(tmp_path, "tail")).newest is None
-    received = StreamBatch(progress_of(tmp_path, "tail"))
+    assert ReceivedBatches(progress_of(tmp_path, "tail")).newest is None
+    received = ReceivedBatches(progress_of(tmp_path, "tail"))
     for number, ids in ((0, (1, 2)), (3, (3,)), (3, (3, 4))):
         received.keep(number, batch(*ids))
     assert received.newest == 3
-    assert StreamBatch(progress_of(tmp_path, "tail")).all().column("id").to_pylist() == [1, 2, 3, 4]
-    assert StreamBatch(progress_of(tmp_path, "other")).newest is None
+    assert ReceivedBatches(progress_of(tmp_path, "tail")).all().column("id").to_pylist() == [1, 2, 3, 4]
+    assert ReceivedBatches(progress_of(tmp_path, "other")).newest is None
 
 
 def test_half_a_batch_is_none(tmp_path: Path):
-    received = StreamBatch(progress_of(tmp_path, "tail"))
+    received = ReceivedBatches(progress_of(tmp_path, "tail"))
     received.keep(0, batch(1))
     (whole,) = (tmp_path / "_checkpoints" / "tail" / "received").iterdir()
     whole.rename(whole.with_name(f".{1:020}.tmp"))
@@ -35,7 +35,7 @@ def test_half_a_batch_is_none(tmp_path: Path):
         received.all()
 
 
-def test_what_arrives_stays_where_it_is_when_the_table_is_moved(tmp_path: Path):
+def test_arrivals_stay_where_they_are_when_the_table_is_moved(tmp_path: Path):
     table, link = tmp_path / "table", tmp_path / "link"
     table.mkdir()
     link.symlink_to("table")

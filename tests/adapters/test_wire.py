@@ -15,9 +15,9 @@ def ends():
     here, there = Channel(here_read, here_write, watch=watch_read), Channel(there_read, there_write)
 
     def close(*which):
-        for each in which:
-            descriptors.remove(each)
-            os.close(each)
+        for descriptor in which:
+            descriptors.remove(descriptor)
+            os.close(descriptor)
 
     yield here, there, watch_write, there_write, close
     for descriptor in descriptors:
@@ -39,7 +39,7 @@ def test_frames_keep_their_order_and_their_borders(ends):
     assert [there.receive().header["id"] for _ in range(50)] == list(range(50))
 
 
-def test_an_answer_that_comes_too_late_is_told(ends):
+def test_an_answer_that_comes_too_late_is_reported(ends):
     here, *_ = ends
     with pytest.raises(TooLate):
         here.receive(time.monotonic() + 0.01)
@@ -51,7 +51,7 @@ def test_a_reader_that_does_not_read_can_not_block_the_writer_for_ever(ends):
         here.send({"id": 1}, (bytes(1 << 20),), time.monotonic() + 0.05)
 
 
-def test_a_closed_end_is_told(ends):
+def test_a_closed_end_is_reported(ends):
     here, _, _, there_write, close = ends
     close(there_write)
     with pytest.raises(Closed):

@@ -63,11 +63,11 @@ def test_metrics_of_files_are_not_judged_if_one_gets_a_new_vector(tmp_path):
 
 def test_a_file_without_rows_may_count_although_it_is_not_added(tmp_path):
     class MiscountsOverwrites(Reference):
-        def counted(self, operation, before, after, draft):
+        def count_operation(self, operation, before, after, draft):
             more = isinstance(operation, ops.Overwrite)
             return {
                 name: n + more * (name == "numFiles")
-                for name, n in super().counted(operation, before, after, draft).items()
+                for name, n in super().count_operation(operation, before, after, draft).items()
             }
 
     nothing, something = ops.Overwrite(Rows(stories.SCHEMA, ())), ops.Overwrite(stories.FILL.rows)

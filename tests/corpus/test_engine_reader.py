@@ -16,7 +16,7 @@ import pytest
 from conformance.corpus import expected_states
 from conformance.corpus.cases import find
 from conformance.corpus.engine_reader import HostReader
-from delta_adapters.registry import parse_engine, relocated
+from delta_adapters.registry import parse_engine, with_adapter
 from tests.corpus.conftest import METADATA, PROTOCOL, SCHEMA, write_rows
 
 FEED = "delta.enableChangeDataFeed"
@@ -29,7 +29,7 @@ STATE = {"protocol": LISTED, "metadata": {**METADATA, "configuration": {FEED: "t
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
     """deltalake, with a fault only if a test names it in a file beside the table."""
-    spec = relocated(parse_engine("delta-rs"), f"{Path(__file__).with_name('mutants.py')}:DeltaRsMutant")
+    spec = with_adapter(parse_engine("delta-rs"), f"{Path(__file__).with_name('mutants.py')}:DeltaRsMutant")
     reader = HostReader(spec, tmp_path_factory.mktemp("host"))
     yield reader
     reader.close()

@@ -25,8 +25,8 @@ from conformance.generation import (
 )
 from conformance.generation.exclusions import is_known_trigger, is_storable
 from conformance.generation.table_shapes import every_value
-from delta_adapters.deviations import TRIGGERS, set_off
-from delta_adapters.deviations.triggers import touched
+from delta_adapters.deviations import TRIGGERS, operation_triggers
+from delta_adapters.deviations.triggers import value_trigger
 from delta_models.codec import decode, encode
 from delta_models.expressions import Expression, columns_of, compiled
 from delta_models.operations import Append, AtState, Create, Delete, Merge, Operation, Read, Restore, Update
@@ -263,10 +263,12 @@ class TestGuards:
         for name in ("nightly", "changes", "rules", "limits", "nested", "lengths", "protocol"):
             for _, steps in drawn(PROFILES[name], 200 if name == "nightly" else 30):
                 for model_history, operation in steps:
-                    seen |= set_off(model_history.table, operation)
+                    seen |= operation_triggers(model_history.table, operation)
         for number in range(2000):  # some types seldom partition a table
             for kind in draw_shape(RandomChoices(number), PROFILES["ci"]).kinds:
-                seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}
+                seen |= {
+                    value_trigger(kind.type, value, partition=kind.partition) for value in every_value(kind)
+                }
         elsewhere = {"commit-found-taken", "creation-cut", "stream-plan-cut"}  # tests/suites/crashes
         elsewhere |= {"bytes-as-text"}  # docs/model.md tells why it is not drawn
         elsewhere |= {trigger for trigger in TRIGGERS if trigger.endswith("-at-once")}  # tests/suites/races

@@ -137,19 +137,19 @@ class NotesABatchDoneFirst(Reference):
     """A stream notes that a batch is done before it is in the table."""
 
     @staticmethod
-    def note(folder: Path, number: int, names: Sequence[str]) -> None:
-        Reference.note(folder, number, names)
+    def write_note(folder: Path, number: int, names: Sequence[str]) -> None:
+        Reference.write_note(folder, number, names)
         if folder.name == "offsets":
-            Reference.note(folder.with_name("commits"), number, ())
+            Reference.write_note(folder.with_name("commits"), number, ())
 
 
 class FollowsTheFolder(Reference):
     """A reader that follows the table gets the files that come to lie in it."""
 
-    def since(self, tail: ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
+    def rows_since(self, tail: ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
         import pyarrow.parquet as pq  # noqa: PLC0415 - for this mutant only
 
-        yield from super().since(tail, snapshot, position)
+        yield from super().rows_since(tail, snapshot, position)
         named = "".join(path.read_text("utf-8") for path in (self.folder / "_delta_log").glob("*.json"))
         for path in self.folder.rglob("*.parquet"):
             if path.name not in named:

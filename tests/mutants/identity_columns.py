@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from delta_adapters.reference import Reference
-from delta_adapters.reference.identity_columns import next_value, numbered, with_marks
+from delta_adapters.reference.identity_columns import next_value, with_identity_values, with_newer_marks
 from delta_models import operations as ops
 from delta_models.expressions import Literal
 from delta_models.outcomes import NoChange
@@ -32,32 +32,32 @@ GO_BACK = (*COUNT, ops.Restore(ops.AtState(1)), stories.FILL_MORE)
 class CountsFromTheStart(Reference):
     """The values of an identity column begin anew in each write."""
 
-    def numbered(self, table):
-        return numbered(table, lambda column: column.start)
+    def fill_identity_columns(self, table):
+        return with_identity_values(table, lambda column: column.start)
 
 
 @trips("rules.identity-beyond-the-mark", COUNT)
 class CountsInFront(Reference):
     """The values of an identity column lie in front of the high-water mark."""
 
-    def numbered(self, table):
-        return numbered(table, lambda column: next_value(column) - 20 * column.step)
+    def fill_identity_columns(self, table):
+        return with_identity_values(table, lambda column: next_value(column) - 20 * column.step)
 
 
 @trips("rules.identity-on-the-lattice", COUNT)
 class CountsByOne(Reference):
     """The values of an identity column are one more than they should be."""
 
-    def numbered(self, table):
-        return numbered(table, lambda column: next_value(column) + 1)
+    def fill_identity_columns(self, table):
+        return with_identity_values(table, lambda column: next_value(column) + 1)
 
 
 @trips("rules.identity-mark-moves", COUNT)
 class ForgetsTheMark(Reference):
     """The high-water mark stays where it was."""
 
-    def numbered(self, table):
-        return replace(table, rows=numbered(table).rows)
+    def fill_identity_columns(self, table):
+        return replace(table, rows=with_identity_values(table).rows)
 
 
 @trips("rules.identity-mark-stays", GO_BACK)
@@ -69,7 +69,7 @@ class RestoresTheMark(Reference):
         for form in forms:
             if restored and "metaData" in form:
                 schema = parse_schema(form["metaData"]["schemaString"])
-                old = with_marks(schema, self.reader.snapshot(1).schema)
+                old = with_newer_marks(schema, self.reader.snapshot(1).schema)
                 form["metaData"]["schemaString"] = schema_string(old)
         super().publish(version, forms)
 

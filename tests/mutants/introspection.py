@@ -104,10 +104,10 @@ class TellsAChangeTwice(BendsQueries):
 class ForgetsAChange(Reference):
     """The change data of an update lacks a row."""
 
-    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+    def write_change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
         kept = {id(row): row for row in after.rows if row not in before.rows}
         lost = next(iter(kept.values()), None)
-        return super().change_data(
+        return super().write_change_data(
             layout, before, after.with_rows(tuple(row for row in after.rows if row is not lost))
         )
 
@@ -116,7 +116,7 @@ class ForgetsAChange(Reference):
 class RecordsNoChanges(Reference):
     """An update records no change, although the change feed is on."""
 
-    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+    def write_change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
         return []
 
 
@@ -241,9 +241,9 @@ UPGRADED_TWICE = (*UPGRADED, ops.EnableFeature("checkConstraints"))
 class LetsAnythingIn(Reference):
     """An append is not held to the rules of the table."""
 
-    def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+    def apply_model(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
         if not isinstance(operation, ops.Append) or snapshot is None:
-            return super().changed(operation, snapshot, tag)
+            return super().apply_model(operation, snapshot, tag)
         layout = Layout(snapshot.schema, snapshot.partition_by)
         draft = CommitBuilder(self.write(layout, operation.rows.rows, 1, data_change=True))
         return self.commit(draft, snapshot, "Append", tag)

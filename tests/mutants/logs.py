@@ -84,7 +84,7 @@ class DeletesWhatItReplaces(Reference):
 class TracksNewFilesOnly(Reference):
     """Row tracking is switched on, and the files that there are get no row ids."""
 
-    def files_to_number(self, snapshot):
+    def files_without_row_ids(self, snapshot):
         return []
 
 
@@ -110,7 +110,7 @@ class WritesHalfACommit(Reference):
 class RewritesEveryFile(Reference):
     """A delete writes every file of the table again."""
 
-    def rewritten(self, snapshot, after):
+    def copy_on_write(self, snapshot, after):
         return list(after.rows), list(live_adds(snapshot)) if snapshot else []
 
 

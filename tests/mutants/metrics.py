@@ -19,10 +19,10 @@ class Miscounts(Reference):
 
     names: tuple[str, ...] = ()
 
-    def counted(
+    def count_operation(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        counts = super().counted(operation, before, after, draft)
+        counts = super().count_operation(operation, before, after, draft)
         return {name: count + (name in self.names) for name, count in counts.items()}
 
 
@@ -58,10 +58,10 @@ class MiscountsWhatItUpdates(Miscounts):
 class CountsUpdatesAsInserts(Reference):
     """A merge is said to have inserted the rows that it updated."""
 
-    def counted(
+    def count_operation(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        counts = super().counted(operation, before, after, draft)
+        counts = super().count_operation(operation, before, after, draft)
         moved = counts.pop("numTargetRowsUpdated", 0)
         if moved:
             counts |= {

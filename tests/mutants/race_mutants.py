@@ -22,7 +22,7 @@ from tests.mutants.by_path import MutantByPath
 class Honest(Reference):
     """Does an operation whose version was taken again, on the table as it is then."""
 
-    tries = 5
+    attempts = 5
 
 
 class ChecksThenRenames(Honest):
@@ -43,7 +43,7 @@ class ChecksNoConflict(Honest):
     """Commits what it has prepared as the next version, whatever came between."""
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        for attempt in range(version, version + self.tries):
+        for attempt in range(version, version + self.attempts):
             try:
                 return super().publish(attempt, forms)
             except VersionTaken:
@@ -54,7 +54,7 @@ class ChecksNoConflict(Honest):
 class ConflictsOnEverything(Honest):
     """Refuses whatever meets another commit."""
 
-    tries = 1
+    attempts = 1
 
 
 class OverwritesWhatCameBetween(Honest):
@@ -84,10 +84,10 @@ class RefusesAndCommits(Honest):
     """Commits after a conflict, and reports the conflict."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        self.tries = 1
+        self.attempts = 1
         first = super().execute(operation, tag)
         if isinstance(first, Rejected) and first.kind == "conflict.other":
-            self.tries = Honest.tries
+            self.attempts = Honest.attempts
             super().execute(operation, tag)
         return first
 

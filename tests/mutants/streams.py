@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from delta_adapters.contract import Answer, Query
 from delta_adapters.reference import Reference
-from delta_adapters.streams import StreamBatch
+from delta_adapters.streams import ReceivedBatches
 from delta_models import operations as ops
 from delta_models.log import Commit, Snapshot
 from delta_models.outcomes import Outcome, Rejected
@@ -38,7 +38,7 @@ class BeginsACommitEarlier(Reference):
         super().open(location)
         self.opened += 1
 
-    def position(self, received: StreamBatch) -> int | None:
+    def position(self, received: ReceivedBatches) -> int | None:
         newest = super().position(received)
         return newest if newest is None or self.opened < 2 else newest - 1
 
@@ -52,9 +52,9 @@ class TellsAChangeAgain(BeginsACommitEarlier):
 class SkipsACommit(Reference):
     """Of several commits at once a reader gets only the older ones."""
 
-    def since(self, tail: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
+    def rows_since(self, tail: ops.ReadStream, snapshot: Snapshot, position: int) -> Iterator[Row]:
         several = snapshot.version > position + 1
-        return super().since(tail, self.reader.snapshot(snapshot.version - several), position)
+        return super().rows_since(tail, self.reader.snapshot(snapshot.version - several), position)
 
 
 @trips("stream.none-lost", CHANGED)
@@ -66,9 +66,9 @@ class ForgetsTheEndOfARow(SkipsACommit):
 class ShowsRearrangedFiles(Reference):
     """A reader gets the rows of files that upkeep wrote again."""
 
-    def came(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
+    def rows_of_commit(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
         fresh = tuple(replace(add, data_change=True) for add in commit.adds)
-        yield from super().came(tail, snapshot, replace(commit, adds=fresh))
+        yield from super().rows_of_commit(tail, snapshot, replace(commit, adds=fresh))
 
 
 @trips("stream.follows", GROWS)
@@ -84,13 +84,13 @@ class RefusesToFollow(Reference):
 class OverlooksWhatWent(Reference):
     """A reader of rows is not told that some were taken away."""
 
-    def came(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
-        yield from super().came(replace(tail, follows="inserts"), snapshot, commit)
+    def rows_of_commit(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
+        yield from super().rows_of_commit(replace(tail, follows="inserts"), snapshot, commit)
 
 
 @trips("stream.changes-skipped", PASSED_OVER)
 class TakesRewrittenFiles(Reference):
     """A reader that should pass over changes gets the files that they wrote."""
 
-    def came(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
-        yield from super().came(tail, snapshot, replace(commit, removes=()))
+    def rows_of_commit(self, tail: ops.ReadStream, snapshot: Snapshot, commit: Commit) -> Iterator[Row]:
+        yield from super().rows_of_commit(tail, snapshot, replace(commit, removes=()))

@@ -1,4 +1,4 @@
-"""delta-rs through the Python package `deltalake`, as its users call it; no other engine, and no judgement."""
+"""The adapter of delta-rs: operations as calls of the Python package `deltalake`, in the way its users call it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter: the alphabet on deltalake's public API, one long-lived `DeltaTable` an address."""
+"""Operations and reads as calls of deltalake's public API, with one long-lived `DeltaTable` for each table address."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from deltalake import (
 
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Identity, Query, detail_table, history_table
-from delta_adapters.delta_rs.alter import Act, alter
-from delta_adapters.delta_rs.change_feed_reader import follow
+from delta_adapters.delta_rs.alter import EngineCall, alter
+from delta_adapters.delta_rs.change_feed_reader import read_stream
 from delta_adapters.delta_rs.merge import merge
-from delta_adapters.delta_rs.rejections import classify, of_the_engine
+from delta_adapters.delta_rs.rejections import classify, comes_from_engine
 from delta_adapters.dialects import Inexpressible, render_sql
 from delta_adapters.dialects.delta_rs import DeltaRsDialect
-from delta_adapters.temporary_tables import source_beside
+from delta_adapters.temporary_tables import temporary_source
 from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.operations import Operation, Read
@@ -48,7 +48,7 @@ class NotOffered(Exception):
 
 
 class DeltaRs:
-    """deltalake as its users see it: its errors and limits are passed on, never worked around."""
+    """deltalake as its users see it: the adapter passes its errors and limits on and never works around them."""
 
     def __init__(self) -> None:
         self._location = ""
@@ -56,31 +56,31 @@ class DeltaRs:
 
     @property
     def identity(self) -> Identity:
-        """deltalake, in the version at hand."""
+        """deltalake, in the installed version."""
         home = "https://github.com/delta-io/delta-rs"
         return Identity("delta-rs", deltalake.__version__, home, f"{home}/issues")
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
-        """The document beside this module."""
+        """The capability document beside this module."""
         text = importlib.resources.files(__package__).joinpath("capabilities.json").read_text("utf-8")
         document: dict[str, Any] = json.loads(text)
         return document
 
     def start(self, work: Path) -> None:  # noqa: ARG002 - the contract gives it
-        """Let pyarrow import what it imports with its first values (pandas, if it is there), once and for all."""
+        """Convert a row once, so that pyarrow imports now what it imports with its first values, such as pandas."""
         to_arrow(Rows(struct(("id", LONG)), ((1,),)))
 
     def stop(self) -> None:
-        """Nothing was begun."""
+        """Do nothing: `start` left nothing running."""
 
     def open(self, location: str) -> None:
-        """A new `DeltaTable` is made on first use, cold."""
+        """Address a table; the first use makes a new, cold `DeltaTable`."""
         self._location = location
         self._table = None
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        """Perform, and tell by the version before and after whether something was committed."""
+        """Perform an operation. The version before and after shows whether deltalake committed something."""
         acting = isinstance(operation, ops.Create | ops.Replace | ops.CreateAs | ops.ConvertFromParquet)
         try:
             properties = _commit_properties(operation, tag)
@@ -97,45 +97,45 @@ class DeltaRs:
                     return self._convert(operation, properties)
             table = self._refreshed()
             before = table.version()
-            act = self._act(operation, table)
+            call = self._call(operation, table)
             acting = True
-            act(properties)
+            call(properties)
             return Committed() if table.version() > before else NoChange()
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=acting)
 
     def read(self, read: Query) -> Answer | Outcome:
-        """The newest rows through the long-lived table, those of a version through a table opened at it."""
+        """Read the newest rows through the long-lived table, an older version through a table opened at it."""
         try:
             if not isinstance(read, Read):
-                return self._told(read)
+                return self._answer(read)
             table = self._at(read.at)
             return Answer(self._rows(table, read), table.version())
         except BaseException as error:  # noqa: BLE001 - a panic is no Exception; what is no outcome is raised again
             return _outcome(error, acting=False)
 
-    def _told(self, look: Query) -> Answer | Outcome:
-        """What the table tells of its past."""
-        match look:
+    def _answer(self, query: Query) -> Answer | Outcome:
+        """Answer a query about changes, history, details or a stream."""
+        match query:
             case ops.ReadChanges(first=ops.AtVersion(version=first), last=last):
                 until = last.version if isinstance(last, ops.AtVersion) else None
                 feed = self._refreshed().load_cdf(starting_version=first, ending_version=until)
                 return Answer(pa.table(feed.read_all()))
             case ops.History():
                 table = self._refreshed()
-                told = [
+                entries = [
                     (entry["version"], entry["operation"], entry["timestamp"], entry.get("operationMetrics"))
                     for entry in table.history()
                 ]
-                return Answer(history_table(told), table.version())
+                return Answer(history_table(entries), table.version())
             case ops.Detail(at=at):
                 table = self._at(at)
                 return Answer(detail_table(_details(table)), table.version())
             case ops.ReadStream():
-                return follow(
-                    look, self._location, self._refreshed(), lambda table: self._rows(table, Read())
+                return read_stream(
+                    query, self._location, self._refreshed(), lambda table: self._rows(table, Read())
                 )
-        return Unsupported(f"deltalake has no {name_of(look)}")
+        return Unsupported(f"deltalake has no {name_of(query)}")
 
     def _at(self, at: ops.When) -> DeltaTable:
         match at:
@@ -188,10 +188,10 @@ class DeltaRs:
         rows = to_arrow(operation.rows)
         if not operation.source_dropped:
             return self._created(operation, rows, properties)
-        with source_beside(self._location) as source:
+        with temporary_source(self._location) as source:
             write_deltalake(str(source), rows)
-            found = DeltaTable(str(source)).to_pyarrow_dataset()
-            return self._created(operation, found.scanner().to_reader(), properties)
+            dataset = DeltaTable(str(source)).to_pyarrow_dataset()
+            return self._created(operation, dataset.scanner().to_reader(), properties)
 
     def _created(self, operation: ops.CreateAs, rows: Any, properties: CommitProperties) -> Outcome:
         write_deltalake(
@@ -206,10 +206,12 @@ class DeltaRs:
 
     def _convert(self, operation: ops.ConvertFromParquet, properties: CommitProperties) -> Outcome:
         before = self._version()
-        whole = {field.name: field for field in Schema.from_json(schema_string(operation.rows.schema)).fields}
+        fields = {
+            field.name: field for field in Schema.from_json(schema_string(operation.rows.schema)).fields
+        }
         convert_to_deltalake(
             self._location,
-            partition_by=Schema([whole[name] for name in operation.partition_by])
+            partition_by=Schema([fields[name] for name in operation.partition_by])
             if operation.partition_by
             else None,
             partition_strategy="hive" if operation.partition_by else None,
@@ -220,8 +222,8 @@ class DeltaRs:
     def _version(self) -> int:
         return DeltaTable(self._location).version() if DeltaTable.is_deltatable(self._location) else -1
 
-    def _act(self, operation: Operation, table: DeltaTable) -> Act:
-        """The call of deltalake that performs the operation."""
+    def _call(self, operation: Operation, table: DeltaTable) -> EngineCall:
+        """Return the call of deltalake that performs the operation."""
         match operation:
             case ops.Append() | ops.Overwrite():
                 return self._write(operation, table)
@@ -252,9 +254,9 @@ class DeltaRs:
         altered = alter(operation, table, lambda expression: _sql(expression, schema))
         if altered is not None:
             return altered
-        return self._upkeep(operation, table)
+        return self._maintenance(operation, table)
 
-    def _upkeep(self, operation: Operation, table: DeltaTable) -> Act:
+    def _maintenance(self, operation: Operation, table: DeltaTable) -> EngineCall:
         match operation:
             case ops.Checkpoint():
                 return lambda _: table.create_checkpoint()
@@ -274,7 +276,7 @@ class DeltaRs:
                 )
         raise NotOffered(f"deltalake has no call for {operation!r:.200}")
 
-    def _write(self, operation: ops.Append | ops.Overwrite, table: DeltaTable) -> Act:
+    def _write(self, operation: ops.Append | ops.Overwrite, table: DeltaTable) -> EngineCall:
         if not operation.by_name:
             raise NotOffered("deltalake writes by name only")
         arguments: dict[str, Any] = {"mode": "append"}
@@ -296,13 +298,13 @@ class DeltaRs:
 def _outcome(error: BaseException, *, acting: bool) -> Outcome:
     if isinstance(error, NotOffered | Inexpressible):
         return Unsupported(str(error))
-    if of_the_engine(error):
+    if comes_from_engine(error):
         return classify(error, acting=acting)
     raise error
 
 
 def _details(table: DeltaTable) -> dict[str, object]:
-    """What deltalake tells of a table's metadata and protocol."""
+    """Return a table's metadata and protocol as deltalake reports them."""
     protocol, metadata = table.protocol(), table.metadata()
     return {
         "minReaderVersion": protocol.min_reader_version,
@@ -332,11 +334,9 @@ def _schema_of(table: DeltaTable) -> Struct:
 
 
 def _in_pieces(data: pa.Table, pieces: int) -> pa.Table:
-    """The same rows in several batches: deltalake looks at the size of a file only between batches."""
+    """Return the same rows in several batches: deltalake checks the size of a file only between batches."""
     step = max(1, -(-len(data) // pieces))
-    batches = [
-        to_batch for start in range(0, len(data), step) for to_batch in data.slice(start, step).to_batches()
-    ]
+    batches = [batch for start in range(0, len(data), step) for batch in data.slice(start, step).to_batches()]
     return pa.Table.from_batches(batches, data.schema)
 
 

@@ -1,4 +1,4 @@
-"""Changes of a table's definition, by `DeltaTable.alter`."""
+"""Changes of a table's definition as calls of `DeltaTable.alter`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from delta_models import operations as ops
 from delta_models.expressions import Expression
 from delta_models.schema import Struct, schema_string
 
-Act = Callable[[CommitProperties], object]
+EngineCall = Callable[[CommitProperties], object]
 FEATURES = {
     "appendOnly": TableFeatures.AppendOnly,
     "changeDataFeed": TableFeatures.ChangeDataFeed,
@@ -22,8 +22,8 @@ FEATURES = {
 }
 
 
-def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> Act | None:
-    """The call that performs the operation; None if deltalake has none."""
+def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression], str]) -> EngineCall | None:
+    """Return the call that performs the operation; None if deltalake has none."""
     match operation:
         case ops.SetProperties(properties=pairs):
             custom = any(not key.startswith("delta.") for key, _ in pairs)
@@ -38,8 +38,8 @@ def alter(operation: ops.Operation, table: DeltaTable, sql: Callable[[Expression
                 name, raise_if_not_exists=not if_exists, commit_properties=properties
             )
         case ops.AddColumn(field=field, parent=(), after=None, first=False):
-            whole = Schema.from_json(schema_string(Struct((field,))))
-            fields: list[Field] = list(whole.fields)
+            schema = Schema.from_json(schema_string(Struct((field,))))
+            fields: list[Field] = list(schema.fields)
             return lambda properties: table.alter.add_columns(fields, commit_properties=properties)
         case ops.SetNullable(path=(name,), nullable=True):
             return lambda properties: table.alter.drop_column_not_null(name, commit_properties=properties)

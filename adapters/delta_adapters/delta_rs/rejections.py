@@ -1,7 +1,7 @@
-"""Why deltalake refused: from the exception's class where that says it, else from one table of its messages.
+"""Classify the exceptions of deltalake, by their class if it is specific, else by one table of message patterns.
 
-deltalake raises few classes, so most kinds come from the words. The table holds for deltalake 1.5 and 1.6; the first
-kind that fits counts. A message that matches nothing is `unclassified`, and charged to this adapter.
+deltalake raises few classes, so most kinds come from messages. The table holds for deltalake 1.5 and 1.6. The first
+kind that matches counts. A message that matches nothing is `unclassified`, and counts as a fault of this adapter.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ _COMPILED = tuple((re.compile("|".join(patterns)), kind) for kind, patterns in P
 
 
 def classify(error: BaseException, *, acting: bool) -> Outcome:
-    """The outcome that an exception of deltalake stands for; `acting`: a change had begun.
+    """Return the outcome that an exception of deltalake means. `acting`: deltalake had begun to change the table.
 
-    Three kinds of failure leave open what a change has left behind, and are Unknown: the storage's, a panic, and a log
-    that can't be understood (the table had just been read, so what is wrong may be what was just written).
+    After three kinds of failure a change may have happened, so they are Unknown: a storage error, a panic, and a log
+    that can't be parsed. The last one may be the change itself, because the table could be read just before.
     """
     message = first_lines(f"{type(error).__name__}: {error}")
     kind = "missing-table" if isinstance(error, TableNotFoundError) else kind_of(message)
@@ -137,12 +137,12 @@ def classify(error: BaseException, *, acting: bool) -> Outcome:
 
 
 def kind_of(message: str) -> str | None:
-    """The kind of rejection that a message stands for, by the table."""
+    """Return the kind of rejection that the table gives a message; None if nothing matches."""
     return next((kind for pattern, kind in _COMPILED if pattern.search(message)), None)
 
 
-def of_the_engine(error: BaseException) -> bool:
-    """Whether an exception comes out of deltalake or the Arrow libraries under it, and is no slip of this adapter.
+def comes_from_engine(error: BaseException) -> bool:
+    """Whether an exception comes from deltalake or the Arrow libraries below it, and is no bug of this adapter.
 
     Their native code raises plain ValueErrors too, so the place counts as well as the class.
     """
@@ -163,5 +163,5 @@ def of_the_engine(error: BaseException) -> bool:
 
 
 def first_lines(message: str) -> str:
-    """The message without the native stack that deltalake appends to some."""
+    """Return the message without the native stack that deltalake appends to some messages."""
     return re.split(r"\n\s+0: ", message, maxsplit=1)[0].strip()

@@ -1,7 +1,7 @@
-"""The adapter of delta-spark, the implementation on Apache Spark: its JVM, and the alphabet as its calls.
+"""The adapter of delta-spark, the implementation of Delta Lake on Apache Spark: its JVM, and operations as its calls.
 
-Importing this package starts nothing and imports no pyspark: who only wants to fetch the JARs, or ask what is missing,
-pays nothing.
+Importing this package starts nothing and does not import pyspark, so that fetching the JARs and checking what is
+missing stay cheap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The alphabet as calls of delta-spark's public API: DataFrames, `DeltaTable`, and SQL where only SQL has the call."""
+"""Operations as calls of delta-spark's public API: DataFrames, `DeltaTable`, and SQL where only SQL has the call."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from delta_adapters.contract import Answer, Identity
-from delta_adapters.delta_spark.rejections import reject
+from delta_adapters.delta_spark.rejections import rejection_of
 from delta_adapters.delta_spark.session import start_session
 from delta_adapters.delta_spark.statements import statement
-from delta_adapters.delta_spark.streaming import follow, pour
+from delta_adapters.delta_spark.streaming import read_stream, write_stream
 from delta_adapters.spark.adapter import Perform, SparkAdapter
 from delta_adapters.spark.sql_rendering import SQL, moment, sql
-from delta_adapters.temporary_tables import source_beside
+from delta_adapters.temporary_tables import temporary_source
 from delta_models.operations import (
     AddColumn,
     AddConstraint,
@@ -56,24 +56,24 @@ GENERATION = "delta.generationExpression"
 START, STEP, EXPLICIT = "delta.identity.start", "delta.identity.step", "delta.identity.allowExplicitInsert"
 FEATURE = "delta.feature."
 INCOMING = "conformance_incoming"
-STATED: tuple[type[Operation], ...] = (
+SQL_OPERATIONS: tuple[type[Operation], ...] = (
     AddColumn, DropColumn, RenameColumn, ReorderColumn, WidenColumn, SetNullable, SetDefault, SetProperties,
     UnsetProperties, AddConstraint, DropConstraint, Cluster, Purge,
 )  # fmt: skip
 
 
 class DeltaSpark(SparkAdapter):
-    """delta-spark: a table is addressed by its path, and by a name only where it was created by one."""
+    """delta-spark. The adapter addresses a table by its path, or by the name under which it was created."""
 
     HOME = __file__
 
     def __init__(self) -> None:
         super().__init__()
-        self._names: dict[str, str] = {}  # real path of a table that was created by name -> that name
+        self._names: dict[str, str] = {}  # real path of a table -> the name under which it was created
 
     @functools.cached_property
     def identity(self) -> Identity:
-        """Who is tested."""
+        """The engine's name and version."""
         return Identity(
             "delta-spark",
             metadata.version("delta-spark"),
@@ -91,9 +91,9 @@ class DeltaSpark(SparkAdapter):
         return DeltaTable
 
     def _refusal(self, error: Exception) -> Outcome:
-        return reject(error)
+        return rejection_of(error)
 
-    # Look
+    # Read
 
     def _frame(self, at: When) -> Any:
         reader = self._spark.read.format("delta")
@@ -116,44 +116,42 @@ class DeltaSpark(SparkAdapter):
             reader = reader.option("endingVersion", read.last.version)
         return reader.load(self._location)
 
-    def _facts(self, at: When) -> Mapping[str, Any]:
-        """Of an older version only its properties are told, with the protocol among them."""
+    def _details(self, at: When) -> Mapping[str, Any]:
+        """Return the details of the table. For an older version, Spark only shows properties and the protocol."""
         if not isinstance(at, AtVersion):
-            return super()._facts(at)
+            return super()._details(at)
         name = SQL.quote(f"{self._location}@v{at.version}")
         shown = dict(map(tuple, self._spark.sql(f"SHOW TBLPROPERTIES delta.{name}").collect()))
-        versions = {
-            each: int(shown.pop(f"delta.{each}")) for each in ("minReaderVersion", "minWriterVersion")
-        }
-        features = [each.removeprefix(FEATURE) for each in shown if each.startswith(FEATURE)]
-        properties = [each for each in shown.items() if not each[0].startswith(FEATURE)]
+        versions = {key: int(shown.pop(f"delta.{key}")) for key in ("minReaderVersion", "minWriterVersion")}
+        features = [key.removeprefix(FEATURE) for key in shown if key.startswith(FEATURE)]
+        properties = [(key, value) for key, value in shown.items() if not key.startswith(FEATURE)]
         return {**versions, "tableFeatures": features, "properties": properties}
 
-    def _follow(self, tail: ReadStream) -> Answer | Outcome:
-        return follow(self._spark, tail, self._location)
+    def _follow(self, stream: ReadStream) -> Answer | Outcome:
+        return read_stream(self._spark, stream, self._location)
 
     # Table
 
     def _create(self, create: Create) -> Outcome | None:
         start = self._api().createIfNotExists if create.if_not_exists else self._api().create
         builder = start(self._spark)
-        place = str(Path(self._location).resolve())
-        # A second name for a table that has one would be no creation: Spark takes it into its catalogue.
-        name = None if create.name is None else self._names.get(place) or self._name_for(create)
+        real_path = str(Path(self._location).resolve())
+        # Under a second name Spark would only add the table to its catalogue, and create nothing.
+        name = None if create.name is None else self._names.get(real_path) or self._name_for(create)
         if name is not None:
             builder = builder.tableName(name)
         if not create.managed:
             builder = builder.location(self._location)
         self._define(builder, create)
         if name is not None:
-            self._names[place] = name
+            self._names[real_path] = name
         return None
 
     def _define(self, builder: Any, definition: Create | Replace) -> None:
-        for column, type_of_it in zip(definition.schema, self._struct_type(definition.schema), strict=True):
+        for column, spark_field in zip(definition.schema, self._struct_type(definition.schema), strict=True):
             builder = builder.addColumn(
                 column.name,
-                column.metadata.get(LENGTH, type_of_it.dataType),
+                column.metadata.get(LENGTH, spark_field.dataType),
                 column.nullable,
                 **_generated(column.metadata),
             )
@@ -174,7 +172,7 @@ class DeltaSpark(SparkAdapter):
         rows = self._rows(create.rows).coalesce(1)
         if not create.source_dropped:
             return self._created(create, rows)
-        with source_beside(self._location) as source:
+        with temporary_source(self._location) as source:
             rows.write.format("delta").save(str(source))
             return self._created(create, self._spark.read.format("delta").load(str(source)))
 
@@ -185,7 +183,7 @@ class DeltaSpark(SparkAdapter):
         for key, value in create.properties:
             writer = writer.tableProperty(key, value)
         if create.partition_by:
-            writer = writer.partitionedBy(*(functions.col(SQL.quote(each)) for each in create.partition_by))
+            writer = writer.partitionedBy(*(functions.col(SQL.quote(name)) for name in create.partition_by))
         if create.replace:
             writer.createOrReplace()
         else:
@@ -193,7 +191,7 @@ class DeltaSpark(SparkAdapter):
         return None
 
     def _name_for(self, create: Create) -> str:
-        """The name in the catalogue: in a database of its own, so that the folder of a managed table is `location`."""
+        """Return a name in a database of the table's parent folder, so that a managed table lies at `location`."""
         folder = Path(self._location).resolve()
         database = f"d{abs(hash(str(folder.parent))):x}"
         self._spark.sql(
@@ -204,7 +202,7 @@ class DeltaSpark(SparkAdapter):
     def _drop(self, _: Drop) -> Outcome | None:
         name = self._names.get(str(Path(self._location).resolve()))
         self._spark.sql(f"DROP TABLE {name or self._path_name()}")
-        # Of a table without a name Spark says "done", and leaves it where it is.
+        # Dropping a table without a name succeeds in Spark, but the table stays.
         return Committed() if name else None
 
     # Write
@@ -234,22 +232,22 @@ class DeltaSpark(SparkAdapter):
         self._spark.sql(f"INSERT {into} {self._path_name()} SELECT * FROM {INCOMING}")  # noqa: S608 - our own names
         return None
 
-    def _pour(self, operation: WriteStream) -> Outcome | None:
-        pour(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
+    def _write_stream(self, operation: WriteStream) -> Outcome | None:
+        write_stream(self._spark, operation, self._struct_type(operation.rows.schema), self._location)
         return None
 
-    # Rules and upkeep
+    # Constraints, properties and maintenance
 
     def _drop_feature(self, drop: DropFeature) -> Outcome | None:
         self._table().dropFeatureSupport(drop.feature, drop.truncate_history or None)
         return None
 
-    def _state(self, operation: Operation) -> Outcome | None:
-        """A statement of SQL, for what has no other call."""
-        words = statement(operation, self._path_name())
-        if words is None:
+    def _run_statement(self, operation: Operation) -> Outcome | None:
+        """Perform an operation that has no other call by a SQL statement."""
+        text = statement(operation, self._path_name())
+        if text is None:
             return Unsupported(f"there is no statement for {name_of(operation)}")
-        self._spark.sql(words)
+        self._spark.sql(text)
         return None
 
     def _vacuum(self, vacuum: Vacuum) -> Outcome | None:
@@ -272,16 +270,16 @@ class DeltaSpark(SparkAdapter):
         )
 
     PERFORM: ClassVar[Mapping[type[Operation], Perform]] = {
-        **SparkAdapter.ALIKE,
+        **SparkAdapter.SHARED,
         Create: _create,
         Replace: _replace,
         CreateAs: _create_as,
         Drop: _drop,
-        WriteStream: _pour,
+        WriteStream: _write_stream,
         DropFeature: _drop_feature,
         Vacuum: _vacuum,
         Checkpoint: _checkpoint,
-        **dict.fromkeys(STATED, _state),
+        **dict.fromkeys(SQL_OPERATIONS, _run_statement),
     }
 
     def _path_name(self) -> str:
@@ -289,7 +287,7 @@ class DeltaSpark(SparkAdapter):
 
 
 def _generated(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """How a column is computed or counted, as the table builder takes it."""
+    """Return how a column is generated, as an argument of the table builder."""
     if STEP not in metadata:
         return {"generatedAlwaysAs": metadata.get(GENERATION)}
     from delta.tables import IdentityGenerator  # noqa: PLC0415 - as above

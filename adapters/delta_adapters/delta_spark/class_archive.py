@@ -1,7 +1,7 @@
-"""An archive of Spark's loaded classes (AppCDS): made once, then every JVM starts with less than half the work.
+"""An archive of Spark's loaded classes (AppCDS), made once: with it a JVM starts with less than half the work.
 
-Made by a JVM that runs a few operations and dumps what it has loaded as it ends. It fits exactly one Java and one class
-path; the JVM itself checks that, and does without where it does not fit.
+A JVM that runs a few operations dumps its loaded classes as it ends. The archive fits exactly one Java and one class
+path. The JVM itself checks that, and ignores an archive that does not fit.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ DUMP = (
 
 
 def archive_path(java: Java, jars: Iterable[Path]) -> Path:
-    """Where the archive for this Java, these JARs and the installed Spark is, or would be."""
-    found = importlib.util.find_spec("pyspark")
-    parts = (java.version, *map(str, jars), str(found and found.origin))
+    """Return the path of the archive for this Java, these JARs and the installed Spark, made or not."""
+    pyspark = importlib.util.find_spec("pyspark")
+    parts = (java.version, *map(str, jars), str(pyspark and pyspark.origin))
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     return cache_root() / "classes" / f"{digest}.jsa"
 
 
 def java_options(java: Java, jars: Iterable[Path]) -> tuple[str, ...]:
-    """What makes a JVM use the archive, if there is one."""
-    wanted = os.environ.get(DUMP)
-    if wanted:
-        return (f"-XX:ArchiveClassesAtExit={wanted}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
+    """Return the options with which a JVM uses the archive, or dumps one; none without an archive."""
+    dump = os.environ.get(DUMP)
+    if dump:
+        return (f"-XX:ArchiveClassesAtExit={dump}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
     path = archive_path(java, jars)
     return (f"-XX:SharedArchiveFile={path}", "-Xlog:cds=off") if path.is_file() else ()
 
 
 def make_archive(java: Java, jars: tuple[Path, ...]) -> bool:
-    """Make the archive unless it is there; whether it is there now. To fail at it is no harm, only slower."""
+    """Make the archive unless it exists, and return whether it exists now. Without it a JVM only starts slower."""
     path = archive_path(java, jars)
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path.with_suffix(".lock")):
@@ -52,12 +52,12 @@ def make_archive(java: Java, jars: tuple[Path, ...]) -> bool:
         say("archiving Spark's classes, once, so that it starts faster from now on (about a minute)")
         work = Path(tempfile.mkdtemp(prefix=".training-", dir=path.parent))
         try:
-            return _train(work, path)
+            return _dump(work, path)
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
 
-def _train(work: Path, path: Path) -> bool:
+def _dump(work: Path, path: Path) -> bool:
     partial = work / "classes.jsa"
     command = [sys.executable, "-P", "-m", "delta_adapters.delta_spark.class_archive_warmup", str(work)]
     try:

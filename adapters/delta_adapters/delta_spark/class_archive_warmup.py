@@ -1,4 +1,4 @@
-"""What the JVM does whose classes are archived: one of each common operation on a tiny table.
+"""Perform one of each common operation on a tiny table, so that the JVM loads the classes that are then archived.
 
 python -m delta_adapters.delta_spark.class_archive_warmup FOLDER
 """
@@ -58,7 +58,7 @@ OPERATIONS = (
 
 
 def main(folder: Path) -> int:
-    """0 if every operation and read went as it must."""
+    """Return 0 if every operation and every read succeeded, else 1."""
     adapter = DeltaSpark()
     adapter.start(folder / "work")
     adapter.open(str(folder / "table"))

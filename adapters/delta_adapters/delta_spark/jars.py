@@ -1,7 +1,7 @@
-"""delta-spark's JARs: resolved once by Spark's own resolver into the user's cache, from then on plain files.
+"""Fetch delta-spark's JARs once, by Spark's own resolver, into the user's cache.
 
-A cache folder is complete or absent: the resolver works in a folder of its own, which is renamed when it is whole. Of
-two processes one resolves and the other waits, by a lock on a file that the system lets go of when its holder dies.
+A cache folder is complete or absent: the resolver works in a folder of its own, which is renamed when it is complete.
+Of two processes one resolves and the other waits for a file lock. The system releases the lock if its holder dies.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NETWORK = re.compile(
 
 
 class JarsError(RuntimeError):
-    """delta-spark's JARs can't be had. The message is the cause, `cure` what to do."""
+    """delta-spark's JARs are not available. The message is the cause, `cure` what to do."""
 
     cure = "run again"
 
 
 class NoNetwork(JarsError):
-    """They are not in the cache yet, and the repository that Spark asks does not answer."""
+    """The JARs are not in the cache yet, and Spark's repository does not answer."""
 
     cure = (
         "run once with a network that reaches Maven's central repository (behind a proxy: JAVA_TOOL_OPTIONS with "
@@ -46,40 +46,43 @@ class NoNetwork(JarsError):
 
 
 class NotResolved(JarsError):
-    """Spark's resolver failed for another reason, told in its own words."""
+    """Spark's resolver failed for another reason. The message is its own."""
 
     cure = "see the resolver's words; a folder that can't be written, or a full disk, is the usual reason"
 
 
 def cache_root() -> Path:
-    """The user's cache folder, where everything that is made once and kept is put."""
+    """Return the user's cache folder, which holds everything that is made once and kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "delta-conformance"
 
 
 def cached(coordinates: str = COORDINATES) -> tuple[Path, ...]:
-    """The JARs of a complete cache folder, or nothing."""
+    """Return the JARs of a complete cache folder; none if there is no such folder."""
     folder = _folder(coordinates)
     return tuple(sorted(folder.glob("*.jar"))) if folder.is_dir() else ()
 
 
 def resolve(coordinates: str = COORDINATES, *, java: Java | None = None) -> tuple[Path, ...]:
-    """The JARs, from the cache or, the first time, by Spark's resolver, which is told on stderr."""
-    found = cached(coordinates)
-    if found:
-        return found
+    """Return the JARs from the cache. The first time, Spark's resolver fetches them; a line on stderr says so.
+
+    Raises JarsError if they are not available.
+    """
+    jars = cached(coordinates)
+    if jars:
+        return jars
     folder = _folder(coordinates)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locked(folder.with_name(folder.name + ".lock")):
-            found = cached(coordinates)  # somebody else may have resolved while we waited
-            return found or _fill(folder, coordinates, java or find_java())
+            jars = cached(coordinates)  # another process may have resolved while this one waited
+            return jars or _fill(folder, coordinates, java or find_java())
     except OSError as error:
         raise NotResolved(f"the cache {folder} can't be filled: {error}") from error
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds the lock of a file; waits for it, and says so when somebody else has it."""
+    """Hold the lock of a file. If another process holds it, wait, and say so on stderr."""
     with path.open("w") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,9 +92,9 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def say(words: str) -> None:
-    """One line on stderr."""
-    print(f"delta-spark: {words}", file=sys.stderr, flush=True)  # noqa: T201 - the one line a user sees of a long wait
+def say(message: str) -> None:
+    """Print one line on stderr."""
+    print(f"delta-spark: {message}", file=sys.stderr, flush=True)  # noqa: T201 - all that a user sees of a long wait
 
 
 def _folder(coordinates: str) -> Path:
@@ -104,29 +107,29 @@ def _fill(folder: Path, coordinates: str, java: Java) -> tuple[Path, ...]:
     say(f"fetching {coordinates} by Spark's resolver, once, into {folder} (about 90 MB)")
     for abandoned in folder.parent.glob(
         f".{folder.name}.*"
-    ):  # by a resolver that was killed: we hold the lock
+    ):  # by a resolver that was killed: this process holds the lock
         shutil.rmtree(abandoned, ignore_errors=True)
     staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         _run_resolver(staging, coordinates, java)
         jars = staging / "ivy" / "jars"
-        _leave_what_spark_lacks(jars)
+        _remove_shipped_jars(jars)
         artifact = coordinates.split(":")[1]
         if not any(artifact in path.name for path in jars.glob("*.jar")):
             raise NotResolved(f"Spark's resolver ended well and left no {artifact} in {jars}")
         jars.rename(folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    found = cached(coordinates)
-    say(f"fetched {len(found)} JARs")
-    return found
+    complete = cached(coordinates)
+    say(f"fetched {len(complete)} JARs")
+    return complete
 
 
-def _leave_what_spark_lacks(jars: Path) -> None:
-    """Takes away the JARs with classes that Spark ships itself.
+def _remove_shipped_jars(jars: Path) -> None:
+    """Delete the JARs with classes that Spark ships itself.
 
-    Spark's class loader asks its own JARs first, so with `--packages` those are never used; on the class path, where
-    this project puts them for the sake of class data sharing, they would come first and shadow Spark's newer ones.
+    With `--packages` they are never used, because Spark's class loader searches its own JARs first. This project puts
+    the JARs on the class path, for class data sharing. There they would come first and shadow Spark's newer ones.
     """
     shipped: set[str] = set()
     for path in (_spark_home() / "jars").glob("*.jar"):
@@ -167,27 +170,25 @@ def _run_resolver(staging: Path, coordinates: str, java: Java) -> None:
         raise NoNetwork(f"Spark's resolver did not end within {WITHIN_SECONDS} s") from error
     if answer.returncode == 0:
         return
-    said = answer.stdout + answer.stderr
-    if NETWORK.search(said):
+    output = answer.stdout + answer.stderr
+    if NETWORK.search(output):
         raise NoNetwork(
             f"{coordinates} is not in the cache, and no repository that Spark asks for it could be reached"
         )
-    raise NotResolved(f"Spark's resolver ended with {answer.returncode}: {said.strip()[-600:]}")
+    raise NotResolved(f"Spark's resolver ended with {answer.returncode}: {output.strip()[-600:]}")
 
 
 def _spark_home() -> Path:
-    found = importlib.util.find_spec(
-        "pyspark"
-    )  # not imported: it is dear, and the harness itself has no use for it
-    if found is None or found.origin is None:
+    pyspark = importlib.util.find_spec("pyspark")  # not imported: that takes a second
+    if pyspark is None or pyspark.origin is None:
         raise NotResolved("pyspark is not installed")
-    return Path(found.origin).parent
+    return Path(pyspark.origin).parent
 
 
 def _classes(jar: Path) -> set[str]:
     with zipfile.ZipFile(jar) as archive:
         return {
-            each
-            for each in archive.namelist()
-            if each.endswith(".class") and not each.endswith("module-info.class")
+            name
+            for name in archive.namelist()
+            if name.endswith(".class") and not name.endswith("module-info.class")
         }

@@ -1,8 +1,8 @@
-"""Everything of delta-spark that is made once and kept: its JARs and the archive of classes.
+"""Make everything of delta-spark that is made once and kept: its JARs and the archive of classes.
 
     python -m delta_adapters.delta_spark.prepare
 
-Hosts fetch the JARs by themselves if they must, and do without the archive: this is for a set-up, or an image.
+Hosts fetch missing JARs by themselves, and work without the archive. This program is for a set-up, or an image.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from delta_adapters.spark.java import JavaError, find_java
 
 
 def main() -> int:
-    """0 if all is there now, 3 if it can't be."""
+    """Return 0 if everything exists now, 3 if it can't be made."""
     try:
         java = find_java()
         jars = resolve(java=java)

@@ -1,7 +1,7 @@
-"""Why delta-spark refused: from its error conditions, SQLSTATEs and exception classes along the chain of causes.
+"""Classify the refusals of delta-spark by error conditions, exception classes and SQLSTATEs along the chain of causes.
 
-The order is from the most telling to the least: a condition's name anywhere in the chain, then a class, then an
-SQLSTATE, and a pattern of the message only where the engine gives no code at all.
+The most specific sign counts: a condition's name anywhere in the chain, then a class, then an SQLSTATE. A pattern of
+the message counts only where the engine gives no code.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from delta_adapters.spark.jvm_errors import Cause, chain, words
+from delta_adapters.spark.jvm_errors import Cause, causes_of, describe
 from delta_models.outcomes import Rejected
 
 UNCLASSIFIED = "unclassified"
@@ -124,7 +124,7 @@ CLASSES: dict[str, str] = {
     "FileSystemException": "io",
 }
 
-# SQLSTATEs, or their classes -> kind: what Spark says of conditions that are not named above.
+# SQLSTATEs, or their classes -> kind: for conditions that are not named above.
 STATES: dict[str, str] = {
     "23": "constraint",
     "44000": "constraint",
@@ -170,14 +170,14 @@ MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
 )
 
 
-def reject(error: Exception) -> Rejected:
-    """The rejection that an exception means; raises EngineGone if the JVM behind it is no more."""
-    causes = tuple(chain(error))
-    return Rejected(classify(causes), words(causes))
+def rejection_of(error: Exception) -> Rejected:
+    """Return the rejection that an exception means. Raises EngineGone if the JVM has ended."""
+    causes = tuple(causes_of(error))
+    return Rejected(classify(causes), describe(causes))
 
 
 def classify(causes: tuple[Cause, ...]) -> str:
-    """The kind of rejection that a chain of causes means, `unclassified` if nothing in it is known."""
+    """Return the kind of rejection that a chain of causes means, `unclassified` if nothing in it is known."""
     finders: tuple[Callable[[Cause], str | None], ...] = (_by_condition, _by_class, _by_state, _by_message)
     for find in finders:
         for cause in causes:

@@ -1,4 +1,4 @@
-"""A small Spark session with delta-spark: its JARs, and its own set-up as its documentation gives it."""
+"""Start a small Spark session with delta-spark's JARs, configured as its documentation says."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from delta_adapters.spark.java import find_java
 
 
 def start_session(work: Path) -> Any:
-    """A session under `work`; resolves the JARs if that was never done."""
+    """Return a session with its files under `work`. Fetches the JARs if they are not in the cache."""
     java = find_java()
     jars = resolve(java=java)
     return session.start_session(work, settings(jars), java, class_archive.java_options(java, jars))
 
 
 def settings(jars: tuple[Path, ...]) -> dict[str, str]:
-    """What delta-spark needs beside what every session has, and how it is tuned for tables of a few rows."""
+    """Return delta-spark's own settings, and those that tune it for tables of a few rows."""
     return {
         "spark.driver.extraClassPath": os.pathsep.join(map(str, jars)),
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

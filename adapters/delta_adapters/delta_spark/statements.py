@@ -1,4 +1,4 @@
-"""Operations for which delta-spark's public call is a SQL statement: each as its text."""
+"""Write the SQL statement of each operation for which delta-spark's public call is SQL."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SQL = SparkSqlDialect()
 
 
 def statement(operation: ops.Operation, table: str) -> str | None:
-    """The statement that performs the operation on a table; None if it is not one for SQL."""
+    """Return the statement that performs the operation on a table; None if SQL is not the call for it."""
     if isinstance(operation, ops.Purge):
         return f"REORG TABLE {table} APPLY (PURGE)"
-    clause = _columns(operation) or _rules(operation)
+    clause = _column_clause(operation) or _rule_clause(operation)
     return None if clause is None else f"ALTER TABLE {table} {clause}"
 
 
-def _columns(operation: ops.Operation) -> str | None:
+def _column_clause(operation: ops.Operation) -> str | None:
     match operation:
         case ops.AddColumn(field=field, parent=parent):
             return f"ADD COLUMNS ({_new_column(field, parent, operation)})"
@@ -40,7 +40,7 @@ def _columns(operation: ops.Operation) -> str | None:
     return None
 
 
-def _rules(operation: ops.Operation) -> str | None:
+def _rule_clause(operation: ops.Operation) -> str | None:
     match operation:
         case ops.SetProperties(properties=pairs):
             listed = ", ".join(f"{text(key)} = {text(value)}" for key, value in pairs)
@@ -58,7 +58,7 @@ def _rules(operation: ops.Operation) -> str | None:
 
 
 def text(value: str) -> str:
-    """A string as SQL has it."""
+    """Return a string as a SQL literal."""
     return SQL.literal(STRING, value)
 
 

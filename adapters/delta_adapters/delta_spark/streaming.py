@@ -1,7 +1,7 @@
-"""delta-spark as a source and as a sink of Structured Streaming, run until all that was there at the start is through.
+"""Use delta-spark as a source and as a sink of Structured Streaming.
 
-How far a stream has come stands below the table, where Delta Lake's documentation has such folders; a stream that is
-started again goes on from there, in another session too.
+A stream runs until it has processed everything that existed at its start. Its progress lies below the table, where
+Delta Lake's documentation puts it. A stream that is started again continues from there, in another session too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.contract import Answer
-from delta_adapters.streams import StreamBatch, arrivals_of, progress_of
+from delta_adapters.streams import ReceivedBatches, arrivals_of, progress_of
 from delta_models.operations import ReadStream, WriteStream
 
 FOLLOWS = {
@@ -20,10 +20,13 @@ FOLLOWS = {
 }
 
 
-def follow(spark: Any, tail: ReadStream, location: str) -> Answer:
-    """All batches that the reader has got: each is kept under its number, and takes its place should it come again."""
+def read_stream(spark: Any, tail: ReadStream, location: str) -> Answer:
+    """Return all batches that the stream reader has received, old and new.
+
+    Each batch is kept under its number, so a batch that comes again replaces itself.
+    """
     progress = progress_of(location, f"delta-spark-{tail.reader}")
-    received = StreamBatch(progress)
+    received = ReceivedBatches(progress)
     frame = spark.readStream.format("delta").options(**FOLLOWS[tail.follows]).load(location)
     _run(
         frame.writeStream.foreachBatch(lambda batch, number: received.keep(number, batch.toArrow())), progress
@@ -33,8 +36,8 @@ def follow(spark: Any, tail: ReadStream, location: str) -> Answer:
     return Answer(received.all())
 
 
-def pour(spark: Any, operation: WriteStream, schema: Any, location: str) -> None:
-    """Write what has arrived."""
+def write_stream(spark: Any, operation: WriteStream, schema: Any, location: str) -> None:
+    """Write the files that have arrived into the table."""
     arrivals = arrivals_of(location, operation.stream)
     frame = spark.readStream.schema(schema).parquet(str(arrivals))
     writer = frame.writeStream.format("delta").option("path", location)

@@ -1,7 +1,7 @@
-"""What released engines are known to do wrong: fingerprints, cause, versions, expiry, and the smallest history of each.
+"""Known deviations of released engines: fingerprints, cause, versions, expiry and the smallest history of each.
 
-A known deviation does not fail a run, and is shown as what it is. What triggers one is kept out of half of the drawn
-histories, so that it hides nothing behind it.
+A known deviation does not fail a run; reports show it as known. Half of the drawn histories avoid whatever triggers a
+deviation, so that it hides no other bug.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from delta_adapters.deviations.entries import (
     BadDeviation,
     Deviation,
     all_deviations,
-    known,
+    covering_deviation,
+    deviation_named,
     load_deviations,
-    named,
 )
-from delta_adapters.deviations.triggers import TRIGGERS, guarded, set_off
+from delta_adapters.deviations.triggers import TRIGGERS, operation_trigger, operation_triggers
 
 __all__ = [
     "TRIGGERS",
     "BadDeviation",
     "Deviation",
     "all_deviations",
-    "guarded",
-    "known",
+    "covering_deviation",
+    "deviation_named",
     "load_deviations",
-    "named",
-    "set_off",
+    "operation_trigger",
+    "operation_triggers",
 ]

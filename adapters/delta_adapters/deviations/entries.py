@@ -1,4 +1,4 @@
-"""The entries: a TOML file each, with the smallest history that shows it beside it as `<name>.history.json`.
+"""Load the entries of known deviations. Each is a TOML file, with its smallest history as `<name>.history.json`.
 
 requirement = "read.filter"
 engine = "delta-rs"
@@ -6,10 +6,10 @@ versions = ">=1.6.0,<=1.6.6"
 fingerprints = ["9f3c21aa"]  # of its smallest history, and of odd ones
 cause = "..."  # prose: what happens, and why as far as that is known
 issue = "https://..."  # or "not reported"
-expires = 2027-06-30  # from then on it fails runs again, so that somebody looks
-trigger = "empty-partition-text"  # of `triggers`: without it in the history the entry covers nothing
+expires = 2027-06-30  # from then on it fails runs again, so that a maintainer checks it
+trigger = "empty-partition-text"  # of `triggers`: the entry covers only findings in whose history it occurred
 
-[[forms]]  # the other keys under which it is seen, each part spelt out: a finite set, no wildcards
+[[forms]]  # the other finding keys that it has, each part spelt out: a finite set, no wildcards
 requirements = ["read.filter"]
 operations = { Read = ["where", "columns"], Delete = [] }  # with any of these options
 features = ["1/2", "deletionVectors"]  # any of these
@@ -38,12 +38,12 @@ _KEYS = {*_TEXTS, "fingerprints", "expires", "trigger", "forms"}
 
 
 class BadDeviation(ValueError):
-    """An entry is malformed; the message names the file and what is wrong with it."""
+    """An entry is malformed. The message names the file and the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviationForm:
-    """Keys of findings under which a deviation is seen: a finite set, its parts spelt out."""
+    """A finite set of finding keys that a deviation has, with each part spelt out."""
 
     requirements: tuple[str, ...]
     operations: Mapping[str, frozenset[str]]
@@ -53,7 +53,7 @@ class DeviationForm:
     outcomes: tuple[str, ...]
 
     def holds(self, key: Mapping[str, Any]) -> bool:
-        """Whether the key of a finding, as JSON, is one of these."""
+        """Whether the key of a finding, as JSON, is in this set."""
         types = set(key["types"])
         return (
             key["requirement"] in self.requirements
@@ -67,7 +67,7 @@ class DeviationForm:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """One known deviation. `name` is that of its file; `history` is the smallest history, as JSON."""
+    """One known deviation, named like its file. `history` is its smallest history, as JSON."""
 
     name: str
     fingerprints: tuple[str, ...]
@@ -86,17 +86,17 @@ class Deviation:
         return all(_holds(version, *bound) for bound in _bounds(self.versions))
 
     def expired(self, today: date | None = None) -> bool:
-        """Whether the day has come to look at it again."""
+        """Whether it has expired, so that a maintainer must check it again."""
         return (today or datetime.now(UTC).date()) >= self.expires
 
 
 def load_deviations(folder: Path = FOLDER) -> tuple[Deviation, ...]:
-    """Every entry of a folder, sorted by name; raises BadDeviation for the first that is malformed."""
+    """Return every entry of a folder, sorted by name. Raises BadDeviation for the first malformed entry."""
     entries = tuple(_load(path) for path in sorted(folder.glob("*.toml")))
-    seen: dict[tuple[str, str, str | None], Deviation] = {}
+    by_key: dict[tuple[str, str, str | None], Deviation] = {}
     for entry in entries:
         for fingerprint in entry.fingerprints:
-            other = seen.setdefault((fingerprint, entry.engine, entry.trigger), entry)
+            other = by_key.setdefault((fingerprint, entry.engine, entry.trigger), entry)
             if other is not entry and other.versions == entry.versions:
                 message = f"{entry.name}: {fingerprint} stands in {other.name} as well"
                 raise BadDeviation(message)
@@ -105,16 +105,16 @@ def load_deviations(folder: Path = FOLDER) -> tuple[Deviation, ...]:
 
 @functools.cache
 def all_deviations() -> tuple[Deviation, ...]:
-    """The entries that come with the project."""
+    """Return the entries that come with the project."""
     return load_deviations()
 
 
-def named(name: str) -> Deviation | None:
-    """The entry of a name, whether or not it has expired."""
+def deviation_named(name: str) -> Deviation | None:
+    """Return the entry of a name, even if it has expired. None if there is none."""
     return next((deviation for deviation in all_deviations() if deviation.name == name), None)
 
 
-def known(  # noqa: PLR0917 - what is known of a finding
+def covering_deviation(  # noqa: PLR0917 - the parts of a finding
     fingerprint: str,
     engine: str,
     version: str | None = None,
@@ -122,17 +122,17 @@ def known(  # noqa: PLR0917 - what is known of a finding
     form: Mapping[str, Any] | None = None,
     triggers: Container[str] | None = None,
 ) -> Deviation | None:
-    """The entry that covers a finding in a version of an engine, by its fingerprint or its key (`form`).
+    """Return the entry that covers a finding in a version of an engine, by fingerprint or by key (`form`).
 
-    `triggers` are those that occurred in the finding's history: an entry with another one does not cover it. None is
-    for where the history is not at hand. Expired entries cover nothing.
+    `triggers` are those that occurred in the finding's history; an entry with another trigger does not cover it. Give
+    None if the history is not at hand. Expired entries cover nothing.
     """
     for deviation in all_deviations():
         if deviation.engine != engine:
             continue
         if not (
             fingerprint in deviation.fingerprints
-            or (form is not None and any(one.holds(form) for one in deviation.forms))
+            or (form is not None and any(known_form.holds(form) for known_form in deviation.forms))
         ):
             continue
         if deviation.expired(today) or not (version is None or deviation.covers(version)):
@@ -148,15 +148,15 @@ def _load(path: Path) -> Deviation:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         message = f"{path}: {error}"
         raise BadDeviation(message) from error
-    wrong = _wrong(form)
-    if wrong is not None:
-        message = f"{path}: {wrong}"
+    fault = _fault(form)
+    if fault is not None:
+        message = f"{path}: {fault}"
         raise BadDeviation(message)
-    beside = path.with_suffix(".history.json")
+    history_path = path.with_suffix(".history.json")
     try:
-        history = json.loads(beside.read_text(encoding="utf-8"))
+        history = json.loads(history_path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        message = f"{beside}: {error}"
+        message = f"{history_path}: {error}"
         raise BadDeviation(message) from error
     return Deviation(
         name=path.stem,
@@ -169,7 +169,7 @@ def _load(path: Path) -> Deviation:
         expires=form["expires"],
         history=history,
         trigger=form.get("trigger"),
-        forms=tuple(_form(each) for each in form.get("forms", ())),
+        forms=tuple(map(_form, form.get("forms", ()))),
     )
 
 
@@ -184,15 +184,15 @@ def _form(form: Mapping[str, Any]) -> DeviationForm:
     )
 
 
-def _wrong(form: Mapping[str, Any]) -> str | None:
+def _fault(form: Mapping[str, Any]) -> str | None:
     unknown = sorted(set(form) - _KEYS)
     if unknown:
         return f"unknown keys {', '.join(unknown)}"
     for key in _TEXTS:
         if not isinstance(form.get(key), str) or not form[key].strip():
             return f"{key} is missing or no text"
-    if (wrong := _wrong_fingerprints(form.get("fingerprints"))) is not None:
-        return wrong
+    if (fault := _fingerprints_fault(form.get("fingerprints"))) is not None:
+        return fault
     expires = form.get("expires")
     if not isinstance(expires, date) or isinstance(expires, datetime):
         return "expires is missing or no date"
@@ -200,9 +200,9 @@ def _wrong(form: Mapping[str, Any]) -> str | None:
         return "issue is a link, or 'not reported'"
     if not isinstance(form.get("trigger", ""), str):
         return "trigger is no text"
-    for each in form.get("forms", ()):
-        if (wrong := _wrong_form(each)) is not None:
-            return wrong
+    for other_form in form.get("forms", ()):
+        if (fault := _form_fault(other_form)) is not None:
+            return fault
     try:
         _bounds(form["versions"])
     except ValueError as error:
@@ -210,7 +210,7 @@ def _wrong(form: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _wrong_fingerprints(fingerprints: Any) -> str | None:
+def _fingerprints_fault(fingerprints: Any) -> str | None:
     if not isinstance(fingerprints, list) or not fingerprints:
         return "fingerprints is missing or empty"
     for fingerprint in fingerprints:
@@ -221,7 +221,7 @@ def _wrong_fingerprints(fingerprints: Any) -> str | None:
     return None
 
 
-def _wrong_form(form: Any) -> str | None:
+def _form_fault(form: Any) -> str | None:
     needed = {"requirements": list, "operations": dict, "features": list, "types": list, "outcomes": list}
     if not isinstance(form, dict):
         return "a form is a table"
@@ -231,20 +231,20 @@ def _wrong_form(form: Any) -> str | None:
     for key, kind in needed.items():
         if not isinstance(form.get(key), kind):
             return f"a form without {key}"
-    options = [each for each in form["operations"].values() if not isinstance(each, list)]
-    return f"options are a list, not {options[0]!r}" if options else None
+    not_lists = [options for options in form["operations"].values() if not isinstance(options, list)]
+    return f"options are a list, not {not_lists[0]!r}" if not_lists else None
 
 
 @functools.cache
 def _bounds(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    found = []
+    bounds = []
     for part in text.split(","):
         match = _BOUND.fullmatch(part)
         if match is None:
             message = f"versions {text!r}: bounds such as >=1.6.0,<1.7 were expected"
             raise ValueError(message)
-        found.append((match[1], _numbers(match[2])))
-    return found
+        bounds.append((match[1], _numbers(match[2])))
+    return bounds
 
 
 def _holds(version: str, operator: str, bound: tuple[int, ...]) -> bool:

@@ -1,8 +1,8 @@
 """What sets off known deviations: a kind of value in a column, of expression, or of operation.
 
-A trigger does two things. Half of the drawn histories stay clear of all of them (`touched`, `guarded`), so that none
-hides what is behind it; and an entry with a trigger covers a finding only in a history in which the trigger occurred,
-so that another bug with the same fingerprint is news. It may be wider than its deviation, never narrower.
+A trigger does two things. Half of the drawn histories avoid all triggers, so that no known deviation hides what lies
+behind it. And an entry with a trigger covers a finding only if the trigger occurred in the finding's history, so that
+another bug with the same fingerprint is news. A trigger may be wider than its deviation, never narrower.
 """
 
 from __future__ import annotations
@@ -32,10 +32,14 @@ from delta_models.values import Rows, Value
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Trigger:
-    """Whether something is what an engine is known to trip on: `value`, a value of a type, in a partition column or
-    not; `expression`, an expression over a table with these partition columns; `operation`, an operation on a table;
-    `name`, the name of a partition column. One that is drawn `everywhere` is kept out of no history: it trips nobody
-    on a table of its own.
+    """One test for what reveals a known bug of an engine.
+
+    - `value` tests a value of a type, in a partition column or not.
+    - `expression` tests an expression over a table with these partition columns.
+    - `operation` tests an operation on a table.
+    - `name` tests the name of a partition column.
+
+    A trigger that is drawn `everywhere` is kept out of no history.
     """
 
     because: str
@@ -46,7 +50,7 @@ class Trigger:
     everywhere: bool = False
 
     def set_off(self, table: predicates.TableLike, operation: Operation) -> bool:
-        """Whether an operation on a table brings it about."""
+        """Whether an operation on a table sets this trigger off."""
         partition_by = _partition_by(table, operation)
         if self.name is not None and any(map(self.name, partition_by)):
             return True
@@ -54,18 +58,20 @@ class Trigger:
             return self.operation(table, operation)
         if self.expression is not None:
             return any(self.expression(predicate, partition_by) for predicate in _predicates(operation))
-        assert self.value is not None  # noqa: S101 - one of them is there
+        assert self.value is not None  # noqa: S101 - each trigger has one test
         return any(value[1] is not None and self.value(*value) for value in _values(table, operation))
 
 
 TRIGGERS: Mapping[str, Trigger] = {
     "nan": Trigger(
         "statistics without NaN make a file look constant",
-        lambda of, value, _: of in {DOUBLE, FLOAT} and math.isnan(value),
+        lambda data_type, value, _: data_type in {DOUBLE, FLOAT} and math.isnan(value),
     ),
     "empty-partition-text": Trigger(
         "filters see an empty partition text as empty, not as null",
-        lambda of, value, partition: predicates.text(of, partition) and value == "",
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition) and value == ""
+        ),
     ),
     "negative-decimal-partition": Trigger(
         "the fraction gets a sign of its own", predicates.negative_fraction
@@ -76,26 +82,35 @@ TRIGGERS: Mapping[str, Trigger] = {
     "long-decimal": Trigger("statistics of decimals pass through a double", predicates.long_decimal),
     "foreign-partition-text": Trigger(
         "one engine writes the characters as they are into paths, another escapes them",
-        lambda of, value, partition: predicates.text(of, partition) and predicates.foreign(value),
-        name=predicates.foreign,
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition) and predicates.has_foreign_characters(value)
+        ),
+        name=predicates.has_foreign_characters,
     ),
     "astral-partition-text": Trigger(
         "escaped halves of a character are joined wrongly",
-        lambda of, value, partition: (
-            predicates.text(of, partition) and any(ord(c) >= predicates.JOINED_WRONGLY for c in value)
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition)
+            and any(ord(c) >= predicates.JOINED_WRONGLY for c in value)
         ),
     ),
     "name-of-null": Trigger(
         "Hive's name of the null is a text like others",
-        lambda of, value, partition: predicates.text(of, partition) and value == predicates.NAME_OF_NULL,
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition) and value == predicates.NAME_OF_NULL
+        ),
     ),
     "nul-in-partition-text": Trigger(
         "no folder has a NUL in its name",
-        lambda of, value, partition: predicates.text(of, partition) and "\0" in value,
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition) and "\0" in value
+        ),
     ),
     "far-timestamp": Trigger(
         "in Spark's old form a reader takes it for nanoseconds, into which it does not fit",
-        lambda of, value, _: of == TIMESTAMP and not -predicates.NANOSECONDS < value < predicates.NANOSECONDS,
+        lambda data_type, value, _: (
+            data_type == TIMESTAMP and not -predicates.NANOSECONDS < value < predicates.NANOSECONDS
+        ),
         everywhere=True,
     ),
     "far-year": Trigger(
@@ -103,13 +118,16 @@ TRIGGERS: Mapping[str, Trigger] = {
         predicates.far_year,
         everywhere=True,  # they are drawn in one table profile only, which would be about nothing else
     ),
-    "year-before-1-partition": Trigger("a year before 1 is written as one after it", predicates.era),
+    "year-before-1-partition": Trigger(
+        "a year before 1 is written as one after it", predicates.before_year_1
+    ),
     "gap-date": Trigger(
         "days that the calendar reform left out are pushed down as others",
-        lambda of, value, _: of == DATE and value in predicates.GAP,
+        lambda data_type, value, _: data_type == DATE and value in predicates.GAP,
     ),
     "binary-partition": Trigger(
-        "escaped bytes come back as they were escaped", lambda of, _, partition: partition and of == BINARY
+        "escaped bytes come back as they were escaped",
+        lambda data_type, _, partition: partition and data_type == BINARY,
     ),
     "partition-columns-compared": Trigger(
         "a filter on partition columns alone is left to the skipping of files",
@@ -132,12 +150,14 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "tilde-partition-text": Trigger(
         "one place escapes a tilde in a path, another does not",
-        lambda of, value, partition: predicates.text(of, partition) and "~" in value,
+        lambda data_type, value, partition: (
+            predicates.is_partition_text(data_type, partition) and "~" in value
+        ),
         everywhere=True,
     ),
     "vectors-asked-for": Trigger(
         "with deletion vectors the protocol names variants as well",
-        operation=predicates.asks_for_vectors,
+        operation=predicates.switches_vectors_on,
         everywhere=True,
     ),
     "more-than-files-written": Trigger(
@@ -147,7 +167,7 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "filled-up-texts": Trigger(
         "over a table with such a column lies what fills up its texts",
-        operation=predicates.deletes_beside_filled_up_texts,
+        operation=predicates.deletes_beside_padded_texts,
         everywhere=True,
     ),
     "recorded-rows-changed": Trigger(
@@ -157,12 +177,12 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "tracked-from-now-on": Trigger(
         "files that were added before have had no row ids",
-        operation=predicates.tracks_rows_from_now_on,
+        operation=predicates.switches_row_tracking_on,
         everywhere=True,
     ),
     "bytes-as-text": Trigger(
         "bytes that are no UTF-8 are cast to a text",
-        lambda of, value, _: of == STRING and any("\ud800" <= c <= "\udfff" for c in value),
+        lambda data_type, value, _: data_type == STRING and any("\ud800" <= c <= "\udfff" for c in value),
         everywhere=True,
     ),
     "stream-plan-cut": Trigger(
@@ -177,7 +197,7 @@ TRIGGERS: Mapping[str, Trigger] = {
     ),
     "commit-found-taken": Trigger(
         "the storage has made the commit, and says that its name is taken",
-        operation=predicates.commit_found_taken,
+        operation=predicates.made_commit_reported_taken,
         everywhere=True,
     ),
     "optimizes-at-once": Trigger(
@@ -201,68 +221,70 @@ TRIGGERS: Mapping[str, Trigger] = {
 }
 
 
-def touched(data_type: DataType, value: Value, *, partition: bool) -> str | None:
-    """The name of the first trigger that a value sets off, None if it is free of all."""
+def value_trigger(data_type: DataType, value: Value, *, partition: bool) -> str | None:
+    """Return the name of the first trigger that a value sets off, None if it sets off none."""
     if value is None:
         return None
     values = ((name, trigger.value) for name, trigger in TRIGGERS.items() if not trigger.everywhere)
     return next((name for name, test in values if test and test(data_type, value, partition)), None)
 
 
-def touched_by_name(name: str) -> str | None:
-    """The name of the first trigger that the name of a partition column sets off, None if it is free of all."""
+def partition_name_trigger(name: str) -> str | None:
+    """Return the name of the first trigger that a partition column's name sets off, None if it sets off none."""
     tests = ((key, trigger.name) for key, trigger in TRIGGERS.items() if trigger.name is not None)
     return next((key for key, test in tests if test(name)), None)
 
 
-def guarded(table: predicates.TableLike, operation: Operation) -> str | None:
-    """The first trigger that an operation, its values apart, sets off on a table, None if it is free of all."""
-    tests = ((name, each) for name, each in TRIGGERS.items() if each.value is None and not each.everywhere)
-    return next((name for name, trigger in tests if trigger.set_off(table, operation)), None)
+def operation_trigger(table: predicates.TableLike, operation: Operation) -> str | None:
+    """Return the first trigger, other than one of a value, that an operation on a table sets off; None without one."""
+    for name, trigger in TRIGGERS.items():
+        if trigger.value is None and not trigger.everywhere and trigger.set_off(table, operation):
+            return name
+    return None
 
 
-def set_off(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
-    """The names of all triggers that an operation sets off, by its values or its expressions."""
+def operation_triggers(table: predicates.TableLike, operation: Operation) -> frozenset[str]:
+    """Return the names of all triggers that an operation on a table sets off."""
     return frozenset(name for name, trigger in TRIGGERS.items() if trigger.set_off(table, operation))
 
 
 def _predicates(operation: Operation) -> Iterator[Expression]:
-    """The parts of an operation's predicates."""
+    """Yield the parts of an operation's predicates."""
     clauses = operation.clauses if isinstance(operation, Merge) else ()
     named = (getattr(operation, name, None) for name in ("where", "on", "check"))
-    for each in (*named, *(clause.condition for clause in clauses)):
-        yield from predicates.parts(each)
+    for predicate in (*named, *(clause.condition for clause in clauses)):
+        yield from predicates.subexpressions(predicate)
 
 
 def _assignments(operation: Operation) -> Iterator[tuple[str, Expression]]:
-    """The columns to which an operation assigns, each with the parts of what is assigned."""
+    """Yield each column to which an operation assigns, with the parts of the assigned expression."""
     changes = [operation.assignments] if isinstance(operation, Update) else []
     changes += [clause.assignments for clause in operation.clauses] if isinstance(operation, Merge) else []
     for name, value in (pair for pairs in changes for pair in pairs):
-        for part in predicates.parts(value):
+        for part in predicates.subexpressions(value):
             yield name, part
 
 
 def _values(table: predicates.TableLike, operation: Operation) -> Iterator[tuple[DataType, Value, bool]]:
-    """Every value in an operation, with its type and whether it is one of a partition column."""
+    """Yield every value in an operation, with its type and whether it belongs to a partition column."""
     partition_by = set(_partition_by(table, operation))
-    assigned = set()
+    source_columns = set()
     for name, part in _assignments(operation):
         if isinstance(part, Literal):
             yield part.type, part.value, name in partition_by
         elif isinstance(part, Column) and name in partition_by:
-            assigned.add(part.path[-1])
+            source_columns.add(part.path[-1])
     for part in _predicates(operation):
-        operands = predicates.compared(part)
-        there = any(isinstance(operand, Column) and operand.path[-1] in partition_by for operand in operands)
+        operands = predicates.compared_operands(part)
+        columns = {operand.path[-1] for operand in operands if isinstance(operand, Column)}
         for operand in operands:
             if isinstance(operand, Literal):
-                yield operand.type, operand.value, there
+                yield operand.type, operand.value, not columns.isdisjoint(partition_by)
     rows = operation.source if isinstance(operation, Merge) else getattr(operation, "rows", None)
     if isinstance(rows, Rows):
-        for at, field in enumerate(rows.schema):
+        for position, field in enumerate(rows.schema):
             for row in rows.rows:
-                yield field.type, row[at], field.name in partition_by | assigned
+                yield field.type, row[position], field.name in partition_by | source_columns
 
 
 def _partition_by(table: predicates.TableLike, operation: Operation) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A predicate tree in an engine's own words: one walk for all, one small class an engine for what differs.
+"""Render expressions as an engine's SQL: one walk over the tree for all, one small class for each engine's dialect.
 
 Rendering is exact or it fails: each literal is cast to its type, every name is quoted, everything is in parentheses.
 """

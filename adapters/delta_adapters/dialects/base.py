@@ -1,4 +1,4 @@
-"""The walk over an expression, and what an engine's dialect has to say of names, literals and operators."""
+"""Walk an expression and render it; the dialect of an engine renders names, literals and operators."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ARITHMETIC = ("+", "-", "*", "/", "%")
 
 
 class Inexpressible(ValueError):
-    """The dialect has no words for it; the adapter answers `Unsupported` with this message."""
+    """The dialect can't express it. The adapter answers `Unsupported` with this message."""
 
 
 class Dialect(ABC):
     """One engine's SQL.
 
-    The portable core is rendered here. `call` renders `Call`s; a dialect that knows more functions than arithmetic,
+    The portable core is rendered here. `call` renders functions; a dialect that has more of them than arithmetic,
     `cast` and `like` overrides it.
     """
 
@@ -42,26 +42,26 @@ class Dialect(ABC):
 
     @abstractmethod
     def quote(self, name: str) -> str:
-        """A name, quoted whatever it holds."""
+        """Return a name, quoted whatever it contains."""
 
     @abstractmethod
     def literal(self, data_type: DataType, value: Value) -> str:
-        """A constant of exactly this type and value; raises Inexpressible if there is no form for it."""
+        """Return a constant of exactly this type and value. Raises Inexpressible if the dialect has none."""
 
     @abstractmethod
     def type_name(self, data_type: DataType) -> str:
-        """The type as it stands in a CAST."""
+        """Return the name of a type as a CAST takes it."""
 
     def column(self, path: tuple[str, ...]) -> str:
-        """A column, or a field inside one."""
+        """Return a column, or a field inside one."""
         return ".".join(map(self.quote, path))
 
     def cast(self, text: str, data_type: DataType) -> str:
-        """A rendered expression, brought to a type."""
+        """Return a rendered expression, cast to a type."""
         return f"CAST({text} AS {self.type_name(data_type)})"
 
     def call(self, function: str, arguments: tuple[str, ...], result: DataType) -> str:
-        """A function or an operator."""
+        """Return the call of a function or an operator."""
         if function in ARITHMETIC and len(arguments) == 2:
             return f"({arguments[0]} {function} {arguments[1]})"
         if function == "cast" and len(arguments) == 1:
@@ -72,8 +72,10 @@ class Dialect(ABC):
 
 
 def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) -> str:
-    """The expression as SQL text over a table of this schema; without one the two sides of a comparison are taken to be
-    of one type, as the vocabulary promises."""
+    """Return the expression as SQL over a table of this schema. Raises Inexpressible if the dialect can't express it.
+
+    Without a schema, the two sides of a comparison are assumed to be of one type, as the vocabulary promises.
+    """
     match expression:
         case Column(path=path):
             return dialect.column(path)
@@ -85,7 +87,7 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
             )
         case Compare(op=op, left=left, right=right):
             word = dialect.null_safe_equal if op == "<=>" else "<>" if op == "!=" else op
-            first, second = _alike((left, right), schema, dialect)
+            first, second = _of_one_type((left, right), schema, dialect)
             return f"({first} {word} {second})"
         case IsNull(operand=operand):
             return f"({render_sql(operand, schema, dialect)} IS NULL)"
@@ -94,10 +96,10 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
         case In(operand=operand, options=options):
             if not options:
                 raise Inexpressible("SQL has no IN with an empty list")
-            first, *rest = _alike((operand, *options), schema, dialect)
+            first, *rest = _of_one_type((operand, *options), schema, dialect)
             return f"({first} IN ({', '.join(rest)}))"
         case Between(operand=operand, low=low, high=high):
-            first, second, third = _alike((operand, low, high), schema, dialect)
+            first, second, third = _of_one_type((operand, low, high), schema, dialect)
             return f"({first} BETWEEN {second} AND {third})"
         case And(operands=operands):
             return _joined(" AND ", operands, schema, dialect, empty="TRUE")
@@ -107,23 +109,23 @@ def render_sql(expression: Expression, schema: Struct | None, dialect: Dialect) 
             return f"(NOT {render_sql(operand, schema, dialect)})"
 
 
-def _alike(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect) -> list[str]:
-    """The operands, each brought to the type of the first column among them, so that no engine has to choose one."""
+def _of_one_type(operands: tuple[Expression, ...], schema: Struct | None, dialect: Dialect) -> list[str]:
+    """Return the operands, each cast to the type of the first column among them, so that no engine has to choose."""
     types = [_type_of(operand, schema) for operand in operands]
-    wanted = next(
-        (found for operand, found in zip(operands, types, strict=True) if isinstance(operand, Column)),
+    target = next(
+        (own for operand, own in zip(operands, types, strict=True) if isinstance(operand, Column)),
         types[0],
     )
     return [
-        text if wanted in {found, None} or found is None else dialect.cast(text, wanted)
-        for text, found in zip(
+        text if target in {own, None} or own is None else dialect.cast(text, target)
+        for text, own in zip(
             (render_sql(operand, schema, dialect) for operand in operands), types, strict=True
         )
     ]
 
 
 def _type_of(expression: Expression, schema: Struct | None) -> DataType | None:
-    """Its type; None without a schema, and for a column that is not there, which is the engine's to refuse."""
+    """Return its type. None without a schema, and for a column that does not exist: the engine has to refuse that."""
     try:
         return None if schema is None else type_of(expression, schema)
     except KeyError:

@@ -1,7 +1,7 @@
-"""delta-rs: DataFusion's SQL, as `DeltaTable.delete`, `.update`, `.merge` and `QueryBuilder` take it.
+"""The SQL of DataFusion, as deltalake takes it in `DeltaTable.delete`, `.update`, `.merge` and `QueryBuilder`.
 
-A bare long decimal number would be read as a float; `timestamp '...Z'` is refused, and a timestamp literal is of
-nanoseconds and ends in 2262. So decimals are cast from strings, and timestamps by `arrow_cast`.
+Decimals are cast from strings, because DataFusion reads a long decimal number as a float. Timestamps are cast by
+`arrow_cast`, because DataFusion refuses `timestamp '...Z'`, and its timestamp literals end in 2262.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from typing import ClassVar
 
 from delta_adapters.dialects.base import Dialect, Inexpressible
-from delta_adapters.dialects.calendar import DAY, date_text, plain, timestamp_text
+from delta_adapters.dialects.calendar import DAY, date_text, has_four_digit_year, timestamp_text
 from delta_models.schema import DataType, DecimalType, Primitive
 from delta_models.values import Decimal, Value
 
@@ -38,11 +38,11 @@ class DeltaRsDialect(Dialect):
     name: ClassVar[str] = "delta-rs"
 
     def quote(self, name: str) -> str:
-        """In double quotes, doubled inside."""
+        """Return a name in double quotes, with those inside doubled."""
         return '"' + name.replace('"', '""') + '"'
 
     def type_name(self, data_type: DataType) -> str:
-        """The SQL name of a type."""
+        """Return the SQL name of a type."""
         match data_type:
             case Primitive(name=name) if name in TYPE_NAMES:
                 return TYPE_NAMES[name]
@@ -51,13 +51,13 @@ class DeltaRsDialect(Dialect):
         raise Inexpressible(f"delta-rs has no name for the type {data_type} in SQL")
 
     def cast(self, text: str, data_type: DataType) -> str:
-        """By `arrow_cast` for timestamps: SQL's own are of nanoseconds."""
+        """Cast by `arrow_cast` to timestamps, because those of SQL have nanoseconds."""
         if isinstance(data_type, Primitive) and data_type.name in ARROW_NAMES:
             return f"arrow_cast({text}, '{ARROW_NAMES[data_type.name]}')"
         return super().cast(text, data_type)
 
     def literal(self, data_type: DataType, value: Value) -> str:
-        """A constant, cast to exactly its type."""
+        """Return a constant, cast to exactly its type."""
         match data_type:
             case Primitive(name="timestamp" | "timestamp_ntz" as name):
                 return self.cast(_timestamp(name, value), data_type)
@@ -97,7 +97,7 @@ def _number(value: float) -> str:
 def _date(days: int) -> str:
     return (
         f"CAST('{date_text(days)}' AS DATE)"
-        if plain(days)
+        if has_four_digit_year(days)
         else f"arrow_cast(arrow_cast({days}, 'Int32'), 'Date32')"
     )
 
@@ -105,6 +105,6 @@ def _date(days: int) -> str:
 def _timestamp(name: str, micros: int | None) -> str:
     if micros is None:
         return "NULL"
-    if not plain(micros // DAY):
+    if not has_four_digit_year(micros // DAY):
         return str(micros)
     return f"'{timestamp_text(micros)}{'Z' if name == 'timestamp' else ''}'"

@@ -1,7 +1,7 @@
-"""delta-spark: Spark SQL, as DataFrames and `DeltaTable` take it in text.
+"""The SQL of Spark, as DataFrames and `DeltaTable` take it as text.
 
-The text means the same in every session zone and under either setting of ANSI mode. Dates and timestamps outside the
-years 1 to 9999 are made from numbers, all others are said in words.
+The text means the same in every session zone, with ANSI mode on or off. Dates and timestamps outside the years 1 to
+9999 are computed from numbers; all others are cast from text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import ClassVar
 
 from delta_adapters.dialects.base import Dialect, Inexpressible
-from delta_adapters.dialects.calendar import DAY, date_text, plain, timestamp_text
+from delta_adapters.dialects.calendar import DAY, date_text, has_four_digit_year, timestamp_text
 from delta_models.schema import Array, DataType, DecimalType, Map, Primitive, Struct
 from delta_models.values import Decimal, Value
 
@@ -44,11 +44,11 @@ class SparkSqlDialect(Dialect):
     null_safe_equal: ClassVar[str] = "<=>"
 
     def quote(self, name: str) -> str:
-        """Between backticks, doubled inside."""
+        """Return a name in backticks, with those inside doubled."""
         return "`" + name.replace("`", "``") + "`"
 
     def type_name(self, data_type: DataType) -> str:
-        """The SQL name of a type."""
+        """Return the SQL name of a type."""
         match data_type:
             case Primitive(name=name) if name in TYPE_NAMES:
                 return TYPE_NAMES[name]
@@ -64,7 +64,7 @@ class SparkSqlDialect(Dialect):
         raise Inexpressible(f"Spark SQL has no name for the type {data_type}")
 
     def literal(self, data_type: DataType, value: Value) -> str:
-        """A constant of exactly this type and value."""
+        """Return a constant of exactly this type and value."""
         if value is None:
             return f"CAST(NULL AS {self.type_name(data_type)})"
         match data_type:
@@ -73,8 +73,8 @@ class SparkSqlDialect(Dialect):
             case DecimalType():
                 return self._cast(str(Decimal(*value)), data_type)
             case Array(element=element):
-                elements = ", ".join(self.literal(element, each) for each in value)
-                return f"CAST(ARRAY({elements}) AS {self.type_name(data_type)})"
+                items = ", ".join(self.literal(element, item) for item in value)
+                return f"CAST(ARRAY({items}) AS {self.type_name(data_type)})"
             case Map(key=key, value=item):
                 pairs = ", ".join(
                     f"{self.literal(key, left)}, {self.literal(item, right)}" for left, right in value
@@ -89,7 +89,7 @@ class SparkSqlDialect(Dialect):
         raise Inexpressible(f"Spark SQL has no literal of type {data_type}")
 
     def call(self, function: str, arguments: tuple[str, ...], result: DataType) -> str:
-        """A function or an operator: any by its Spark name."""
+        """Return the call of a function or an operator, under its Spark name."""
         if function == "-" and len(arguments) == 1:
             return f"(- {arguments[0]})"
         if FUNCTION.fullmatch(function) and function not in {"cast", "like"}:
@@ -107,16 +107,16 @@ class SparkSqlDialect(Dialect):
             case "date":
                 return (
                     self._cast(date_text(value), Primitive(name))
-                    if plain(value)
+                    if has_four_digit_year(value)
                     else f"DATE_FROM_UNIX_DATE({value})"
                 )
             case "timestamp":
-                # Said in UTC, so the session's zone has no say.
-                if plain(value // DAY):
+                # The text states UTC, so the session's zone does not matter.
+                if has_four_digit_year(value // DAY):
                     return self._cast(f"{timestamp_text(value)}Z", Primitive(name))
                 return f"TIMESTAMP_MICROS({self._cast(str(value), Primitive('long'))})"
             case "timestamp_ntz":
-                if not plain(value // DAY):
+                if not has_four_digit_year(value // DAY):
                     days, rest = divmod(value, DAY)
                     seconds = self._cast(f"{rest // 10**6}.{rest % 10**6:06}", SECONDS)
                     epoch = self._cast("1970-01-01", Primitive(name))
@@ -136,4 +136,4 @@ def _string(value: str) -> str:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return f"CAST(X'{data.hex()}' AS STRING)"
-    return "'" + AWKWARD.sub(lambda found: f"\\u{ord(found[0]):04X}", value) + "'"
+    return "'" + AWKWARD.sub(lambda character: f"\\u{ord(character[0]):04X}", value) + "'"

@@ -1,4 +1,4 @@
-"""The adapter of `pyspark_delta`, the in-house engine: a session without a Delta JAR, and the alphabet as its calls."""
+"""The adapter of `pyspark_delta`, the in-house engine: a session without a Delta JAR, and operations as its calls."""
 
 from __future__ import annotations
 

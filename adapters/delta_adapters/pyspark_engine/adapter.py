@@ -1,4 +1,4 @@
-"""The alphabet as calls of the in-house engine's public API: `pyspark_delta.read`, `write` and `DeltaTable`."""
+"""Operations as calls of the in-house engine's public API: `pyspark_delta.read`, `write` and `DeltaTable`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from delta_models.wire_names import name_of
 
 
 class PysparkEngine(SparkAdapter):
-    """The in-house engine: tables are addressed by their paths."""
+    """The in-house engine. The adapter addresses tables by their paths."""
 
     HOME = __file__
 
     @functools.cached_property
     def identity(self) -> Identity:
-        """Who is tested."""
+        """The engine's name and version."""
         return Identity(
             "pyspark",
             metadata.version("delta-conformance"),
@@ -65,11 +65,11 @@ class PysparkEngine(SparkAdapter):
         return DeltaTable
 
     def _refusal(self, error: Exception) -> Outcome:
-        from delta_adapters.pyspark_engine.rejections import refusal  # noqa: PLC0415 - imports the engine
+        from delta_adapters.pyspark_engine.rejections import outcome_of  # noqa: PLC0415 - imports the engine
 
-        return refusal(error)
+        return outcome_of(error)
 
-    # Look
+    # Read
 
     def _frame(self, at: When) -> Any:
         from pyspark_delta import read  # noqa: PLC0415
@@ -92,17 +92,17 @@ class PysparkEngine(SparkAdapter):
         start = self._api().createIfNotExists if create.if_not_exists else self._api().create
         if create.name is not None or create.managed or create.cluster_by:
             return Unsupported("names in a catalogue and clustered tables")
-        self._defined(start(self._spark), create)
+        self._define(start(self._spark), create)
         return None
 
     def _replace(self, replace: Replace) -> Outcome | None:
         start = self._api().createOrReplace if replace.or_create else self._api().replace
         if replace.cluster_by:
             return Unsupported("clustered tables")
-        self._defined(start(self._spark), replace)
+        self._define(start(self._spark), replace)
         return None
 
-    def _defined(self, builder: Any, table: Create | Replace) -> None:
+    def _define(self, builder: Any, table: Create | Replace) -> None:
         builder = builder.location(self._location).addColumns(self._struct_type(table.schema))
         if table.partition_by:
             builder = builder.partitionedBy(*table.partition_by)
@@ -144,7 +144,7 @@ class PysparkEngine(SparkAdapter):
 
         write(frame, self._location, mode=mode, user_metadata=self._tag or None, **options)
 
-    # Rules and upkeep
+    # Constraints, properties and maintenance
 
     def _vacuum(self, vacuum: Vacuum) -> Outcome | None:
         if vacuum.lite:
@@ -187,7 +187,7 @@ class PysparkEngine(SparkAdapter):
         return None
 
     PERFORM: ClassVar[Mapping[type[Operation], Perform]] = {
-        **SparkAdapter.ALIKE,
+        **SparkAdapter.SHARED,
         Create: _create,
         Replace: _replace,
         CreateAs: _create_as,

@@ -1,12 +1,12 @@
-"""Why the engine refused: by the classes of its own exceptions, and where Spark refused for it, by what Spark says."""
+"""Classify the refusals of the in-house engine by its exception classes, or by Spark's error if Spark refused."""
 
 from __future__ import annotations
 
-from delta_adapters.delta_spark.rejections import UNCLASSIFIED, reject
+from delta_adapters.delta_spark.rejections import UNCLASSIFIED, rejection_of
 from delta_models.outcomes import Outcome, Rejected, Unknown
 from pyspark_delta import exceptions as engine
 
-# From the most telling class to the least: the first that the error is an instance of counts.
+# From the most specific class to the least: the first that the error is an instance of counts.
 KINDS: tuple[tuple[type[Exception], str], ...] = (
     (engine.AmbiguousMerge, "ambiguous-match"),
     (engine.AppendOnlyTable, "append-only"),
@@ -35,19 +35,19 @@ KINDS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def refusal(error: Exception) -> Outcome:
-    """What an exception of the engine means; raises EngineGone if the JVM is no more."""
+def outcome_of(error: Exception) -> Outcome:
+    """Return the outcome that an exception of the engine means. Raises EngineGone if the JVM has ended."""
     if isinstance(error, engine.CommitOutcomeUnknown):
         return Unknown(str(error))
-    found: BaseException | None = error
-    while found is not None:
-        for kind, name in KINDS:
-            if isinstance(found, kind):
-                return Rejected(name, str(error))
-        found = found.__cause__
-    told = reject(error)
-    if told.kind == UNCLASSIFIED and isinstance(error, OSError):
-        return Rejected("io", told.message)
-    if told.kind == UNCLASSIFIED and isinstance(error, TypeError | ValueError):
-        return Rejected("bad-argument", told.message)
-    return told
+    cause: BaseException | None = error
+    while cause is not None:
+        for exception, kind in KINDS:
+            if isinstance(cause, exception):
+                return Rejected(kind, str(error))
+        cause = cause.__cause__
+    rejection = rejection_of(error)
+    if rejection.kind == UNCLASSIFIED and isinstance(error, OSError):
+        return Rejected("io", rejection.message)
+    if rejection.kind == UNCLASSIFIED and isinstance(error, TypeError | ValueError):
+        return Rejected("bad-argument", rejection.message)
+    return rejection

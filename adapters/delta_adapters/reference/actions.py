@@ -1,4 +1,4 @@
-"""Actions as the JSON objects that a commit holds, made from what our reader knows of files."""
+"""Make the actions of a commit, as JSON objects, and collect them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from delta_adapters.reference.value_serialization import Number
@@ -16,18 +17,36 @@ Form = dict[str, Any]
 ENGINE = "delta-conformance reference"
 
 
+@dataclass(slots=True)
+class CommitBuilder:
+    """The actions of a commit that is not in the table yet."""
+
+    adds: list[Form] = field(default_factory=list)
+    removes: list[Form] = field(default_factory=list)
+    others: list[Form] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.adds or self.removes or self.others)
+
+    @property
+    def forms(self) -> list[Form]:
+        """All actions, in the order in which they are written."""
+        return [*self.others, *self.removes, *self.adds]
+
+
 def now() -> int:
-    """Milliseconds since the epoch."""
+    """Return milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 def protocol() -> Form:
-    """The oldest protocol that knows append-only tables: all that this engine writes."""
+    """Return the oldest protocol with append-only tables, which suffices for a table without other features."""
     return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
 
 
 def protocol_of(writer: list[str], reader: list[str]) -> Form:
-    """The protocol that lists its features."""
+    """Return a protocol that lists its features."""
     form: Form = {"minReaderVersion": 3 if reader else 1, "minWriterVersion": 7}
     if reader:
         form["readerFeatures"] = reader
@@ -35,17 +54,17 @@ def protocol_of(writer: list[str], reader: list[str]) -> Form:
 
 
 def domain(name: str, configuration: str) -> Form:
-    """The configuration of a metadata domain."""
+    """Return the configuration of a metadata domain."""
     return {"domainMetadata": {"domain": name, "configuration": configuration, "removed": False}}
 
 
 def transaction(application: str, version: int) -> Form:
-    """How far an application has come."""
+    """Return the transaction identifier that records the last version of an application."""
     return {"txn": {"appId": application, "version": version, "lastUpdated": now()}}
 
 
 def cdc(path: str, partition_values: Mapping[str, str | None], size: int) -> Form:
-    """A file of change data."""
+    """Return the action of a file of change data."""
     return {
         "cdc": {"path": path, "partitionValues": dict(partition_values), "size": size, "dataChange": False}
     }
@@ -57,7 +76,7 @@ def metadata(
     properties: Mapping[str, str],
     before: Snapshot | None = None,
 ) -> Form:
-    """The table's definition; an existing table keeps its identity."""
+    """Return the table's metadata. An existing table keeps its id, name and description."""
     old = before.metadata if before else None
     form: Form = {
         "id": old.id if old else str(uuid.uuid4()),
@@ -77,7 +96,7 @@ def metadata(
 def add(
     path: str, partition_values: Mapping[str, str | None], size: int, stats: Form | None, *, data_change: bool
 ) -> Form:
-    """A new file."""
+    """Return the add of a new file."""
     form: Form = {
         "path": path,
         "partitionValues": dict(partition_values),
@@ -91,7 +110,7 @@ def add(
 
 
 def add_again(file: Add, *, data_change: bool) -> Form:
-    """A file that was in the table before, as it was."""
+    """Return the add of a file that was in the table before, unchanged."""
     form: Form = {
         "path": file.path,
         "partitionValues": dict(file.partition_values),
@@ -111,7 +130,7 @@ def add_again(file: Add, *, data_change: bool) -> Form:
 
 
 def remove(file: Add, *, data_change: bool) -> Form:
-    """The tombstone of a live file; it names the deletion vector, which is part of what is removed."""
+    """Return the remove of a live file. It names the file's deletion vector, which is removed with it."""
     form: Form = {
         "path": file.path,
         "deletionTimestamp": now(),
@@ -128,7 +147,7 @@ def remove(file: Add, *, data_change: bool) -> Form:
 
 
 def tombstone(file: Remove) -> Form:
-    """A tombstone as a checkpoint keeps it."""
+    """Return a tombstone as a checkpoint keeps it."""
     form: Form = {
         "path": file.path,
         "deletionTimestamp": file.deletion_timestamp,
@@ -144,7 +163,7 @@ def tombstone(file: Remove) -> Form:
 
 
 def commit_info(operation: str, tag: str, version: int, metrics: Mapping[str, int] | None = None) -> Form:
-    """Where a commit comes from, and what it counts of itself."""
+    """Return the provenance of a commit, with its operation metrics."""
     info: Form = {
         "timestamp": now(),
         "operation": operation,
@@ -159,18 +178,18 @@ def commit_info(operation: str, tag: str, version: int, metrics: Mapping[str, in
 
 
 def stats_text(stats: Form) -> str:
-    """Statistics as JSON text; decimals keep their digits."""
-    marked: list[str] = []
+    """Return statistics as JSON text. Decimals keep their digits."""
+    decimals: list[str] = []
 
-    def plain(value: Any) -> Any:
+    def with_placeholders(value: Any) -> Any:
         if isinstance(value, Number):
-            marked.append(str(value))
-            return f"\0{len(marked) - 1}\0"
+            decimals.append(str(value))
+            return f"\0{len(decimals) - 1}\0"
         if isinstance(value, dict):
-            return {key: plain(each) for key, each in value.items()}
+            return {key: with_placeholders(part) for key, part in value.items()}
         return value
 
-    text = json.dumps(plain(stats), ensure_ascii=False, separators=(",", ":"))
-    for number, digits in enumerate(marked):
+    text = json.dumps(with_placeholders(stats), ensure_ascii=False, separators=(",", ":"))
+    for number, digits in enumerate(decimals):
         text = text.replace(f'"\\u0000{number}\\u0000"', digits)
     return text

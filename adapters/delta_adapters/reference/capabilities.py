@@ -1,4 +1,4 @@
-"""What the honest engine claims."""
+"""The capability document of the reference engine."""
 
 from __future__ import annotations
 

@@ -1,18 +1,22 @@
-"""How the honest engine puts a commit, and a checkpoint where one is due, into the log."""
+"""The layer that writes: data files, commits, and a checkpoint if one is due."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.checksums import publish_checksum
-from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.definition import WRITABLE
 from delta_adapters.reference.files import Layout, write_rows
-from delta_adapters.reference.log_writer import checkpoint_actions, publish_checkpoint, publish_commit
-from delta_adapters.reference.row_tracking import PRESERVED, TRACKING, numbered, row_columns
-from delta_adapters.reference.sidecars import POLICY, SECOND, publish_v2
-from delta_adapters.reference.stream_reads import StreamReads
+from delta_adapters.reference.log_writer import (
+    checkpoint_actions,
+    publish_checkpoint,
+    publish_checksum,
+    publish_commit,
+)
+from delta_adapters.reference.row_tracking import PRESERVED, TRACKING, assign_row_ids, row_columns
+from delta_adapters.reference.stream_reader import StreamReader
+from delta_adapters.reference.v2_checkpoints import POLICY, SECOND, publish_v2
 from delta_models.log import Snapshot, commit_timestamps
 from delta_models.outcomes import Committed, Outcome
 from delta_models.values import Row
@@ -24,13 +28,13 @@ FEATURE_WRITER = 7
 HOUR_MS = 3_600_000
 
 
-class CommitWriter(StreamReads):
-    """A table that is written to."""
+class CommitWriter(StreamReader):
+    """The layer of the reference engine that writes data files, commits and checkpoints."""
 
-    began = 0  # when the operation did that is being done
+    began = 0  # when the current operation began, in milliseconds
 
     def commit(self, draft: CommitBuilder, snapshot: Snapshot | None, operation: str, tag: str) -> Outcome:
-        """Publish a commit, and a checkpoint where one is due."""
+        """Publish a commit, its checksum, and a checkpoint if one is due."""
         version = 0 if snapshot is None else snapshot.version + 1
         info = actions.commit_info(operation, tag, version, draft.counts)
         info["commitInfo"]["timestamp"] = self.began or actions.now()
@@ -40,8 +44,8 @@ class CommitWriter(StreamReads):
         if settings is None:
             settings = snapshot.properties if snapshot else {}
         if settings.get(commit_timestamps.ENABLED, "").lower() == "true":
-            said = snapshot.info.in_commit_timestamp if snapshot and snapshot.info else None
-            info["commitInfo"]["inCommitTimestamp"] = max(actions.now(), (said or 0) + 1)
+            last = snapshot.info.in_commit_timestamp if snapshot and snapshot.info else None
+            info["commitInfo"]["inCommitTimestamp"] = max(actions.now(), (last or 0) + 1)
         draft.others += self.row_ids(draft, snapshot, version)
         if row_columns(settings):
             info["commitInfo"]["tags"] = {PRESERVED: "true"}
@@ -54,22 +58,22 @@ class CommitWriter(StreamReads):
         return Committed()
 
     def row_ids(self, draft: CommitBuilder, snapshot: Snapshot | None, version: int) -> list[actions.Form]:
-        """Give files their row ids where the protocol asks for it; the action that says how far these reach."""
+        """Give files their row ids if the protocol requires it. Return the new high-water mark, if any."""
         protocols = [other["protocol"] for other in draft.others if "protocol" in other]
         known = snapshot.protocol.writer_features if snapshot else None
         features = protocols[-1].get("writerFeatures") if protocols else known
-        return list(numbered(draft.adds, snapshot, version)) if TRACKING in (features or ()) else []
+        return list(assign_row_ids(draft.adds, snapshot, version)) if TRACKING in (features or ()) else []
 
     def publish(self, version: int, forms: list[actions.Form]) -> None:
-        """Put a commit into the log."""
+        """Write a commit into the log."""
         publish_commit(self.folder / "_delta_log", version, forms)
 
     def checksum(self, snapshot: Snapshot) -> None:
-        """Put what a version comes to beside its commit."""
+        """Write the checksum of a version beside its commit."""
         publish_checksum(self.folder / "_delta_log", snapshot)
 
     def checkpoint(self, snapshot: Snapshot) -> None:
-        """Put a checkpoint of a state into the log."""
+        """Write a checkpoint of a state into the log."""
         retention = round(DEFAULT_RETENTION_HOURS * HOUR_MS)
         publish = publish_v2 if snapshot.properties.get(POLICY) == SECOND else publish_checkpoint
         publish(self.folder / "_delta_log", checkpoint_actions(snapshot, retention), snapshot.version)
@@ -77,12 +81,12 @@ class CommitWriter(StreamReads):
     def write(
         self, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool
     ) -> list[actions.Form]:
-        """Write data files."""
+        """Write data files, and return the adds that name them."""
         return write_rows(self.folder, layout, rows, files, data_change=data_change)
 
     @staticmethod
-    def not_writable(snapshot: Snapshot) -> str | None:
-        """Why this engine must not write a table."""
+    def why_not_writable(snapshot: Snapshot) -> str | None:
+        """Return why this engine must not write a table, None if it may."""
         protocol = snapshot.protocol
         if protocol.min_writer <= LEGACY_WRITER:
             return None

@@ -1,4 +1,4 @@
-"""A table's definition between the model and the log: metadata, protocol and domains, some of it as text."""
+"""Translate a table's definition between the model and the log: metadata, protocol and metadata domains."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from delta_adapters.dialects import render_sql
 from delta_adapters.dialects.spark_sql import SparkSqlDialect
 from delta_adapters.reference import actions
-from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, named, row_columns
-from delta_adapters.reference.sidecars import FEATURE as SECOND_CHECKPOINTS
-from delta_adapters.reference.sidecars import POLICY, SECOND
+from delta_adapters.reference.row_tracking import COLUMNS, TRACKING, row_columns, with_row_id_columns
+from delta_adapters.reference.v2_checkpoints import FEATURE as SECOND_CHECKPOINTS
+from delta_adapters.reference.v2_checkpoints import POLICY, SECOND
 from delta_models.expressions import Call, Expression, type_of
 from delta_models.log import Snapshot
 from delta_models.log.parquet.data_files import physical_name
@@ -57,7 +57,7 @@ WRITABLE = LEGACY | READER | set(BY_PROPERTY.values()) | {
 
 
 def table_of(snapshot: Snapshot, rows: tuple[Row, ...]) -> Table:
-    """A state of the log as the model has it: constraints and defaults as expressions."""
+    """Return a state of the log as the model's table, with constraints and defaults as expressions."""
     schema = snapshot.schema
     properties, constraints = [], []
     for key, value in sorted(snapshot.properties.items()):
@@ -86,19 +86,19 @@ def table_of(snapshot: Snapshot, rows: tuple[Row, ...]) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a table's definition is written as."""
+    """The actions that write a table's definition, and the schema and row columns that data files depend on."""
 
     schema: Struct
     forms: tuple[actions.Form, ...]
     row_columns: tuple[str, ...] = ()
 
 
-def defined(
+def redefine(
     snapshot: Snapshot | None, before: Table, after: Table, *, keep_features: bool = True
 ) -> Definition:
-    """The actions that turn one definition into another, and the schema with all that files depend on."""
+    """Return the actions that turn one definition into another."""
     properties = {key: value for key, value in after.properties if not key.startswith(FEATURE)}
-    properties = named(_known_names(snapshot) | properties)
+    properties = with_row_id_columns(_known_names(snapshot) | properties)
     schema = after.schema
     if properties.get(MODE, "none") != "none":
         known = int(snapshot.properties.get(HIGHEST, "0")) if snapshot else 0
@@ -106,7 +106,7 @@ def defined(
         schema = numbering.struct(schema)
         properties[HIGHEST] = str(numbering.highest)
     if snapshot is not None:
-        schema = _with_changes(before.schema, schema)
+        schema = _with_type_changes(before.schema, schema)
     forms: list[actions.Form] = []
     protocol = _protocol(snapshot, after, keep_features=keep_features)
     if protocol is not None:
@@ -124,7 +124,7 @@ def defined(
 
 
 def _known_names(snapshot: Snapshot | None) -> dict[str, str]:
-    """The columns for ids and versions of rows that the table has named already."""
+    """Return the names that the table already has for its columns of row ids and row versions."""
     properties = snapshot.properties if snapshot is not None else {}
     return {key: properties[key] for key in COLUMNS if key in properties}
 
@@ -137,23 +137,23 @@ def _metadata_changes(before: Table, after: Table) -> bool:
 
 
 def _protocol(snapshot: Snapshot | None, after: Table, *, keep_features: bool) -> actions.Form | None:
-    """The protocol, where it changes: features come as they are needed, and go only when they are dropped."""
+    """Return the protocol if it changes. It gains features as they are needed, and loses them only by a drop."""
     old = frozenset(snapshot.protocol.writer_features or LEGACY) if snapshot else frozenset()
-    wanted = (
+    new = (
         LEGACY
         | frozenset(after.features)
-        | frozenset(_needed(after))
+        | frozenset(_needed_features(after))
         | (old if keep_features else frozenset())
     )
-    if snapshot is not None and wanted == old and (snapshot.protocol.writer_features or not after.features):
+    if snapshot is not None and new == old and (snapshot.protocol.writer_features or not after.features):
         return None
-    if snapshot is None and wanted == LEGACY:
+    if snapshot is None and new == LEGACY:
         return actions.protocol()
-    return actions.protocol_of(sorted(wanted), sorted(wanted & READER))
+    return actions.protocol_of(sorted(new), sorted(new & READER))
 
 
-def _needed(table: Table) -> Iterator[str]:
-    yield from _by_property(table)
+def _needed_features(table: Table) -> Iterator[str]:
+    yield from _features_of_properties(table)
     if table.constraints:
         yield "checkConstraints"
     if table.defaults:
@@ -172,7 +172,7 @@ def _needed(table: Table) -> Iterator[str]:
         yield VARIANTS
 
 
-def _by_property(table: Table) -> Iterator[str]:
+def _features_of_properties(table: Table) -> Iterator[str]:
     for key, value in table.properties:
         if key in BY_PROPERTY and value.lower() == "true":
             yield BY_PROPERTY[key]
@@ -200,10 +200,10 @@ def _types(data_type: DataType) -> Iterator[DataType]:
 def _defaults(schema: Struct) -> Iterator[tuple[str, Expression]]:
     for field in schema:
         if DEFAULT in field.metadata_json:
-            found = parse_expression(str(field.metadata[DEFAULT]), schema)
+            value = parse_expression(str(field.metadata[DEFAULT]), schema)
             yield (
                 field.name,
-                found if type_of(found, schema) == field.type else Call("cast", (found,), field.type),
+                value if type_of(value, schema) == field.type else Call("cast", (value,), field.type),
             )
 
 
@@ -217,11 +217,11 @@ def _without_defaults(schema: Struct) -> Struct:
 
 
 def _with_defaults(schema: Struct, table: Table) -> Struct:
-    said = {name.casefold(): render_sql(value, None, SQL) for name, value in table.defaults}
+    defaults = {name.casefold(): render_sql(value, None, SQL) for name, value in table.defaults}
     return Struct(
         tuple(
-            field.with_metadata({**field.metadata, DEFAULT: said[field.name.casefold()]})
-            if field.name.casefold() in said
+            field.with_metadata({**field.metadata, DEFAULT: defaults[field.name.casefold()]})
+            if field.name.casefold() in defaults
             else field
             for field in schema
         )
@@ -240,7 +240,7 @@ def _clustering(snapshot: Snapshot) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Numbering:
-    """Gives ids and physical names to the fields that have none."""
+    """Gives column ids and physical names to the fields that have none."""
 
     highest: int
 
@@ -265,26 +265,21 @@ class _Numbering:
         return data_type
 
 
-def _with_changes(old: Struct, new: Struct) -> Struct:
-    """The new schema with a note of each top-level column whose type became wider."""
-    was = {physical_name(each): each for each in old}
+def _with_type_changes(old: Struct, new: Struct) -> Struct:
+    """Return the new schema. Each top-level column whose type became wider records the change in its metadata."""
+    old_types = {physical_name(field): field.type for field in old}
     fields = []
-    for each in new:
-        before = was.get(physical_name(each))
-        field = each
-        if (
-            before is not None
-            and before.type != each.type
-            and _is_plain(before.type)
-            and _is_plain(each.type)
-        ):
-            noted = each.metadata.get(TYPE_CHANGES)
-            change: Json = {"fromType": str(before.type), "toType": str(each.type)}
-            listed: list[Json] = [*(noted if isinstance(noted, list) else []), change]
-            field = each.with_metadata({**each.metadata, TYPE_CHANGES: listed})
-        fields.append(field)
+    for field in new:
+        before = old_types.get(physical_name(field), field.type)
+        if before == field.type or not _is_primitive(before) or not _is_primitive(field.type):
+            fields.append(field)
+            continue
+        recorded = field.metadata.get(TYPE_CHANGES)
+        change: Json = {"fromType": str(before), "toType": str(field.type)}
+        changes: list[Json] = [*(recorded if isinstance(recorded, list) else []), change]
+        fields.append(field.with_metadata({**field.metadata, TYPE_CHANGES: changes}))
     return Struct(tuple(fields))
 
 
-def _is_plain(data_type: DataType) -> bool:
+def _is_primitive(data_type: DataType) -> bool:
     return not isinstance(data_type, Struct | Array | Map)

@@ -1,4 +1,4 @@
-"""The honest engine: does what the model says, on real files, small data only. Several of it may write at once."""
+"""The reference engine: it does on real files what the model computes. Several of them may write at the same time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from delta_adapters.contract import Identity
 from delta_adapters.reference import actions
+from delta_adapters.reference.actions import CommitBuilder
 from delta_adapters.reference.capabilities import CAPABILITIES
-from delta_adapters.reference.catalog import CatalogedTable
-from delta_adapters.reference.commit_builder import CommitBuilder
-from delta_adapters.reference.definition import defined
+from delta_adapters.reference.catalog import TableCatalog
+from delta_adapters.reference.definition import redefine
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.identity_columns import Exhausted, numbered
+from delta_adapters.reference.identity_columns import Exhausted, with_identity_values
 from delta_adapters.reference.log_writer import VersionTaken
-from delta_adapters.reference.operation_metrics import metrics
-from delta_adapters.reference.reading import rejection
-from delta_adapters.reference.row_deletes import change_data, with_vectors
-from delta_adapters.reference.row_tracking import TRACKING, carried, unnumbered
-from delta_adapters.reference.stream_writes import StreamWrites
+from delta_adapters.reference.operation_metrics import operation_metrics
+from delta_adapters.reference.row_deletes import mark_deleted_rows, write_change_data
+from delta_adapters.reference.row_tracking import TRACKING, adds_without_row_ids, with_known_ids
+from delta_adapters.reference.stream_writer import StreamWriter
+from delta_adapters.reference.table_reader import rejection
 from delta_models import operations as ops
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.log.commit_timestamps import version_at
@@ -42,14 +42,14 @@ ALTERATIONS = (
 )  # fmt: skip
 
 
-class Reference(StreamWrites, CatalogedTable):
-    """An adapter that is its own engine. Its small methods are what liars override."""
+class Reference(StreamWriter, TableCatalog):
+    """An adapter that is its own engine. Mutants override its small methods."""
 
-    tries = 100  # for one operation: each that fails is a commit of somebody else
+    attempts = 100  # for one operation: an attempt fails if another writer committed first
 
     @property
     def identity(self) -> Identity:
-        """Who this is."""
+        """The engine's name and version."""
         try:
             version = importlib.metadata.version("delta-conformance")
         except importlib.metadata.PackageNotFoundError:
@@ -59,56 +59,61 @@ class Reference(StreamWrites, CatalogedTable):
 
     @property
     def capabilities(self) -> Mapping[str, Any]:
-        """What it claims."""
+        """The capability document."""
         return CAPABILITIES
 
     def start(self, work: Path) -> None:
-        """There is nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def stop(self) -> None:
-        """There is nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
     # Operations
 
     def execute(self, operation: ops.Operation, tag: str) -> Outcome:
-        """Perform one operation. Where another writer was faster it is done anew on the table that this one left, as if
-        it had been asked for only then: that is one of the orders that both may have, so nothing conflicts."""
+        """Perform one operation.
+
+        If another writer committed first, perform it again on the table that this writer left. That is one of the two
+        orders that both operations may have, so nothing conflicts.
+        """
         try:
-            for _ in range(self.tries):
+            for _ in range(self.attempts):
                 try:
                     return self.attempt(operation, tag)
                 except VersionTaken:
                     self.reader.forget()
-            return Rejected("conflict.other", f"others were faster, {self.tries} times")
+            return Rejected("conflict.other", f"others were faster, {self.attempts} times")
         except Exhausted as error:
             return Rejected("overflow", f"{error} has no values left")
         except NotModelled as error:
             return Unsupported(str(error))
         except LogError as error:
             return rejection(error)
-        except OSError as error:  # the commit may be there: whoever can't tell, says so
+        except OSError as error:  # the commit may exist
             return Unknown(str(error))
 
     def attempt(self, operation: ops.Operation, tag: str) -> Outcome:
-        """Perform an operation, or raise Taken: there is a commit of its version already."""
+        """Perform an operation. Raises VersionTaken if another writer has committed its version."""
         self.began = actions.now()
         snapshot = self.current()
-        if snapshot is not None and (missing := self.not_writable(snapshot)):
+        if snapshot is not None and (missing := self.why_not_writable(snapshot)):
             return Rejected("unsupported-feature", missing)
         return self.perform(operation, snapshot, tag)
 
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
-        """Perform an operation on a table as it is now."""
-        done = self.arranged(operation, snapshot, tag)
-        if done is not None:
-            return done
-        outcome = self.changed(operation, snapshot, tag)
+        """Perform an operation on the table in its current state."""
+        outcome_on_files = self.perform_on_files(operation, snapshot, tag)
+        if outcome_on_files is not None:
+            return outcome_on_files
+        outcome = self.apply_model(operation, snapshot, tag)
         if isinstance(operation, ops.Create) and outcome == Committed():
             self.register(operation)
         return outcome
 
-    def arranged(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome | None:
-        """What concerns files and versions only; None if the operation is of another kind."""
+    def perform_on_files(
+        self, operation: ops.Operation, snapshot: Snapshot | None, tag: str
+    ) -> Outcome | None:
+        """Perform an operation that concerns only files and versions. Return None for other operations."""
         match operation:
             case ops.SetZone() | ops.Reopen():
                 return NoChange()
@@ -128,22 +133,22 @@ class Reference(StreamWrites, CatalogedTable):
             case ops.ConvertFromParquet() if snapshot is None:
                 return self.convert(operation, tag)
             case ops.WriteStream() if snapshot is not None:
-                return self.pour(operation, tag)
+                return self.write_stream(operation, tag)
             case ops.DropFeature(feature=feature) if feature == TRACKING:
                 return Rejected("unsupported-feature", f"{feature} is not dropped")
             case ops.CompactLog(commits=commits) if snapshot is not None:
                 return self.compact_log(snapshot, commits)
         return None
 
-    def changed(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
-        """What the model says of the table, as actions."""
+    def apply_model(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
+        """Let the model compute the new table, and commit the actions that lead to it."""
         table = self.table(snapshot)
         expected = ModelHistory((State(table, (0, 0), may_remove=False),)).expect(operation).ordinary
         if isinstance(expected.outcome, Rejected):
             return Rejected(expected.outcome.kind, f"{name_of(operation)}: {expected.requirement}")
         if isinstance(operation, ops.Vacuum) and snapshot is not None:
             return self.vacuum(snapshot, operation)
-        after = self.numbered(expected.table)
+        after = self.fill_identity_columns(expected.table)
         match operation:
             case ops.Optimize(where=where) | ops.ZOrder(where=where) if snapshot is not None:
                 draft = self.compact(snapshot, where)
@@ -153,46 +158,46 @@ class Reference(StreamWrites, CatalogedTable):
                 draft = self.draft(operation, snapshot, table, after)
         if not draft and isinstance(expected.outcome, NoChange | Committed) and expected.commits[0] == 0:
             return NoChange()
-        draft.counts = self.counted(operation, table, after, draft)
+        draft.counts = self.count_operation(operation, table, after, draft)
         return self.commit(draft, snapshot, name_of(operation), tag)
 
-    def numbered(self, table: Table) -> Table:
-        """The table with values for its identity columns where it has to make them up."""
-        return numbered(table)
+    def fill_identity_columns(self, table: Table) -> Table:
+        """Return the table with values for the identity columns that the engine has to generate."""
+        return with_identity_values(table)
 
-    def counted(
+    def count_operation(
         self, operation: ops.Operation, before: Table, after: Table, draft: CommitBuilder
     ) -> dict[str, int]:
-        """What a commit counts of itself."""
-        return metrics(operation, before, after, draft.adds, draft.removes)
+        """Return the operation metrics of a commit."""
+        return operation_metrics(operation, before, after, draft.adds, draft.removes)
 
     def draft(
         self, operation: ops.Operation, snapshot: Snapshot | None, before: Table, after: Table
     ) -> CommitBuilder:
-        """The actions that turn one state of the table into another."""
+        """Return the actions that turn one state of the table into another. Writes the data files."""
         keep = not isinstance(operation, ops.DropFeature)
-        definition = defined(snapshot, before, after, keep_features=keep)
+        definition = redefine(snapshot, before, after, keep_features=keep)
         draft = CommitBuilder(others=list(definition.forms))
         if snapshot is not None and definition.row_columns and not is_tracked(snapshot):
-            draft.adds = self.files_to_number(snapshot)  # row tracking is switched on
+            draft.adds = self.files_without_row_ids(snapshot)  # row tracking is switched on
         transaction = getattr(operation, "transaction", None)
         if transaction is not None:
             if before.transactions == after.transactions:
-                return CommitBuilder()  # it was written before
+                return CommitBuilder()  # the table has this transaction already
             draft.others.append(actions.transaction(*transaction))
         layout = Layout(definition.schema, after.partition_by, definition.row_columns)
-        new, gone = self.moved(operation, snapshot, before, after, draft)
-        draft.removes = [actions.remove(each, data_change=True) for each in gone]
+        new, removed = self.rows_and_removals(operation, snapshot, before, after, draft)
+        draft.removes = [actions.remove(file, data_change=True) for file in removed]
         draft.adds += self.write(layout, new, getattr(operation, "files", 1), data_change=True)
         if is_recorded(before) and is_recorded(after) and draft.removes and draft.adds:
-            draft.others += self.change_data(layout, before, after)
+            draft.others += self.write_change_data(layout, before, after)
         return draft
 
-    def files_to_number(self, snapshot: Snapshot) -> list[actions.Form]:
-        """The files that row ids are missing for."""
-        return list(unnumbered(self.reader, snapshot))
+    def files_without_row_ids(self, snapshot: Snapshot) -> list[actions.Form]:
+        """Return adds for the files without row ids."""
+        return list(adds_without_row_ids(self.reader, snapshot))
 
-    def moved(
+    def rows_and_removals(
         self,
         operation: ops.Operation,
         snapshot: Snapshot | None,
@@ -200,7 +205,7 @@ class Reference(StreamWrites, CatalogedTable):
         after: Table,
         draft: CommitBuilder,
     ) -> tuple[Sequence[Row], list[Add]]:
-        """The rows to be written, and the files that go; files that stay with a deletion vector go into the draft."""
+        """Return the rows to write and the files to remove. Files that get a deletion vector go into the draft."""
         if isinstance(operation, ops.Append):
             return after.rows[len(before.rows) :], []
         if isinstance(operation, ALTERATIONS):
@@ -210,20 +215,20 @@ class Reference(StreamWrites, CatalogedTable):
         if snapshot is None or replaced or whole:
             return after.rows, list(live_adds(snapshot)) if snapshot else []
         if after.property("delta.enableDeletionVectors").lower() == "true":
-            new, gone, draft.adds, lost = with_vectors(self.reader, snapshot, after)
+            new, removed, draft.adds, lost = mark_deleted_rows(self.reader, snapshot, after)
         else:
-            new, gone = self.rewritten(snapshot, after)
-            lost = [row for each in gone for row in self.file_rows(snapshot, each)]
-        return carried(operation, before, after, lost, new), gone
+            new, removed = self.copy_on_write(snapshot, after)
+            lost = [row for file in removed for row in self.file_rows(snapshot, file)]
+        return with_known_ids(operation, before, after, lost, new), removed
 
-    def change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
-        """Write the files that tell of a change."""
-        return change_data(self.folder, layout, before, after)
+    def write_change_data(self, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+        """Write the files of change data, and return their actions."""
+        return write_change_data(self.folder, layout, before, after)
 
-    def rewritten(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
-        """Copy on write: the files of which a row is no longer there go, and what else they held is written again."""
+    def copy_on_write(self, snapshot: Snapshot | None, after: Table) -> tuple[list[Row], list[Add]]:
+        """Return the rows to write and the files to remove: a file that loses a row goes, its other rows are copied."""
         missing = Counter(after.bag)
-        gone: list[Add] = []
+        removed: list[Add] = []
         convert = converter(snapshot.schema, after.schema) if snapshot else None
         for add in live_adds(snapshot) if snapshot else ():
             held = (
@@ -234,6 +239,6 @@ class Reference(StreamWrites, CatalogedTable):
             if held <= missing:
                 missing -= held
             else:
-                gone.append(add)
+                removed.append(add)
         by_key = {same_key(after.schema, row): row for row in after.rows}
-        return [by_key[key] for key in missing.elements()], gone
+        return [by_key[key] for key in missing.elements()], removed

@@ -1,4 +1,4 @@
-"""Data files: rows of one partition written as Parquet under the table's folder, with the add that names them."""
+"""Write data files: rows of one partition as Parquet under the table's folder, with the add that names the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMN_ID = "delta.columnMapping.id"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table's rows become files: its columns, which of them partition it, and those for ids of rows."""
+    """How a table's rows become files: its columns, its partition columns, and its columns of row ids."""
 
     schema: Struct
     partition_by: tuple[str, ...]
@@ -37,43 +37,44 @@ class Layout:
 
     @property
     def partition_positions(self) -> tuple[int, ...]:
-        """Where the partition columns stand in a row."""
-        return tuple(self.schema.index(each) for each in self.partition_by)
+        """The positions of the partition columns in a row."""
+        return tuple(map(self.schema.index, self.partition_by))
 
     @property
     def data_positions(self) -> tuple[int, ...]:
-        """Where the columns stand that files hold."""
+        """The positions of the columns that files hold."""
         partitioning = set(self.partition_positions)
-        return tuple(at for at in range(len(self.schema)) if at not in partitioning)
+        return tuple(position for position in range(len(self.schema)) if position not in partitioning)
 
     @property
     def partition_names(self) -> tuple[str, ...]:
-        """The partition columns by the names that the log and files know them by."""
-        return tuple(physical_name(self.schema.fields[at]) for at in self.partition_positions)
+        """The physical names of the partition columns, as the log and the folders have them."""
+        return tuple(physical_name(self.schema.fields[position]) for position in self.partition_positions)
 
     @property
     def data_schema(self) -> Struct:
         """The columns that files hold."""
-        return Struct(tuple(self.schema.fields[at] for at in self.data_positions))
+        return Struct(tuple(self.schema.fields[position] for position in self.data_positions))
 
     def texts(self, row: Row) -> tuple[str | None, ...]:
-        """The partition that a row belongs to, as the log writes it; an empty string is null."""
+        """Return the partition values of a row as the log writes them. An empty string is null."""
         return tuple(
-            partition_text(self.schema.fields[at].type, row[at]) or None for at in self.partition_positions
+            partition_text(self.schema.fields[position].type, row[position]) or None
+            for position in self.partition_positions
         )
 
     def by_partition(self, rows: Sequence[Row]) -> dict[tuple[str | None, ...], list[Row]]:
-        """Rows by the partition that they belong to."""
-        found: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
+        """Return the rows, grouped by their partition."""
+        partitions: dict[tuple[str | None, ...], list[Row]] = defaultdict(list)
         for row in rows:
-            found[self.texts(row)].append(row)
-        return found
+            partitions[self.texts(row)].append(row)
+        return partitions
 
 
 def write_rows(
     folder: Path, layout: Layout, rows: Sequence[Row], files: int, *, data_change: bool
 ) -> list[actions.Form]:
-    """Write rows as about `files` files a partition; the adds that name them."""
+    """Write rows as about `files` files in each partition, and return the adds that name them."""
     return [
         write_file(folder, layout, texts, part, data_change=data_change)
         for texts, members in layout.by_partition(rows).items()
@@ -84,36 +85,40 @@ def write_rows(
 def write_file(
     folder: Path, layout: Layout, texts: Sequence[str | None], rows: Sequence[Row], *, data_change: bool
 ) -> actions.Form:
-    """Write one file with rows of one partition."""
-    inside = [tuple(row[at] for at in layout.data_positions) for row in rows]
+    """Write one file with rows of one partition, and return the add that names it."""
+    data_rows = [tuple(row[position] for position in layout.data_positions) for row in rows]
     schema = layout.data_schema
     name = f"part-{uuid.uuid4()}.parquet"
-    place = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
-    path = folder / place
+    relative = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
+    path = folder / relative
     path.parent.mkdir(parents=True, exist_ok=True)
-    table = to_parquet(schema, inside)
+    table = to_parquet(schema, data_rows)
     for column, part in zip(layout.row_columns, ("id", "version"), strict=False):
         known = [getattr(row, part, None) for row in rows]
-        if any(each is not None for each in known):
+        if any(value is not None for value in known):
             table = table.append_column(column, pa.array(known, pa.int64()))
     pq.write_table(table, path)
     values = dict(zip(layout.partition_names, texts, strict=True))
     return actions.add(
-        path_in_log(place), values, path.stat().st_size, statistics(schema, inside), data_change=data_change
+        path_in_log(relative),
+        values,
+        path.stat().st_size,
+        statistics(schema, data_rows),
+        data_change=data_change,
     )
 
 
 def to_parquet(schema: Struct, rows: Sequence[Row]) -> pa.Table:
-    """The rows as a file holds them: under their physical names, with the ids of columns that have one."""
+    """Return the rows as a file holds them: under physical names, with the ids of columns that have one."""
     kept = _without_void(schema)
-    inside = converter(schema, kept)
-    table = to_arrow(Rows(_physical(kept), tuple(map(inside, rows))))
-    stored = [_stored(field, each) for field, each in zip(table.schema, kept, strict=True)]
+    convert = converter(schema, kept)
+    table = to_arrow(Rows(_physical(kept), tuple(map(convert, rows))))
+    stored = [_stored(field, column) for field, column in zip(table.schema, kept, strict=True)]
     return table.cast(pa.schema(stored))
 
 
 def _without_void(schema: Struct) -> Struct:
-    """What files hold: nothing of the columns that are always null, nor inside structs."""
+    """Return the schema without columns of type void, also inside structs: files do not hold them."""
     kept = (
         replace(field, type=_without_void(field.type)) if isinstance(field.type, Struct) else field
         for field in schema
@@ -146,7 +151,7 @@ def _stored(field: pa.Field, column: Field) -> pa.Field:
 def _stored_type(arrow: pa.DataType, data_type: DataType) -> pa.DataType:
     match data_type:
         case Struct(fields=fields):
-            return pa.struct([_stored(arrow.field(at), field) for at, field in enumerate(fields)])
+            return pa.struct([_stored(arrow.field(index), field) for index, field in enumerate(fields)])
         case Array(element=element):
             return pa.list_(arrow.value_field.with_type(_stored_type(arrow.value_type, element)))
         case Map(key=key, value=value):

@@ -1,4 +1,4 @@
-"""Values for identity columns: the next ones behind the high-water mark, which moves along."""
+"""Generate values for identity columns: the next ones after the high-water mark, which moves with them."""
 
 from __future__ import annotations
 
@@ -21,42 +21,46 @@ class Exhausted(ValueError):
 
 
 def next_value(column: Identity) -> int:
-    """The value that a column generates next."""
+    """Return the value that a column generates next."""
     return column.start if column.mark is None else column.mark + column.step
 
 
-def numbered(table: Table, first: Marks = next_value) -> Table:
-    """The table with values where it has to make them up, and the marks as far as these reach."""
+def with_identity_values(table: Table, first: Marks = next_value) -> Table:
+    """Return the table with its generated values, and with high-water marks that include them.
+
+    Raises Exhausted if a column has no values left.
+    """
     for column in identities(table.schema):
         values = count(first(column), column.step)
-        made: list[int] = []
+        generated: list[int] = []
 
-        def value_of(old: Value, values: count[int] = values, made: list[int] = made) -> Value:
+        def value_of(old: Value, values: count[int] = values, generated: list[int] = generated) -> Value:
             if old is not UNKNOWN:
                 return old
-            made.append(next(values))
-            return made[-1]
+            generated.append(next(values))
+            return generated[-1]
 
-        at = column.position
-        rows = tuple((*row[:at], value_of(row[at]), *row[at + 1 :]) for row in table.rows)
-        if not all(LEAST <= each <= MOST for each in made):
+        position = column.position
+        rows = tuple((*row[:position], value_of(row[position]), *row[position + 1 :]) for row in table.rows)
+        if not all(LEAST <= value <= MOST for value in generated):
             raise Exhausted(column.name)
-        if made:
-            table = _marked(table, at, made[-1]).with_rows(rows)
+        if generated:
+            table = _marked(table, position, generated[-1]).with_rows(rows)
     return table
 
 
-def with_marks(schema: Struct, newer: Struct) -> Struct:
-    """An earlier schema with the marks of a newer one, for a mark never moves back."""
+def with_newer_marks(schema: Struct, newer: Struct) -> Struct:
+    """Return an earlier schema with the marks of a newer one, because a mark never moves back."""
     marks = {identity.name: identity.mark for identity in identities(newer) if identity.mark is not None}
     return Struct(
         tuple(_with_mark(field, marks[field.name]) if field.name in marks else field for field in schema)
     )
 
 
-def _marked(table: Table, at: int, mark: int) -> Table:
-    fields = table.schema.fields
-    return replace(table, schema=Struct((*fields[:at], _with_mark(fields[at], mark), *fields[at + 1 :])))
+def _marked(table: Table, position: int, mark: int) -> Table:
+    fields = list(table.schema.fields)
+    fields[position] = _with_mark(fields[position], mark)
+    return replace(table, schema=Struct(tuple(fields)))
 
 
 def _with_mark(field: Field, mark: int) -> Field:

@@ -1,4 +1,4 @@
-"""Puts files into `_delta_log`: commits only where none is, checkpoints and their hint by rename."""
+"""Write the files of `_delta_log`: a commit never replaces another; checkpoints and their hint appear by a rename."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
-from delta_models.log import Snapshot
-from delta_models.log.file_names import LAST_CHECKPOINT, checkpoint_name, commit_name
+from delta_models.log import Snapshot, commit_timestamps
+from delta_models.log.file_names import LAST_CHECKPOINT, checkpoint_name, checksum_name, commit_name
 from delta_models.log.reader import live_adds
 
 _TEXTS = pa.map_(pa.string(), pa.string())
@@ -54,17 +54,20 @@ class VersionTaken(Exception):
 
 
 def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> None:
-    """Put a commit in place, or raise Taken: a link to a complete file never replaces another.
+    """Write a commit. Raises VersionTaken if there is a commit of this version.
 
-    Where a storage repeats the call it finds its own link, and says that the name is taken.
+    A link to a complete file never replaces another file. If the storage repeats the call, it meets its own link and
+    reports that the name is taken; then the commit succeeded.
     """
     log.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(form, ensure_ascii=True, separators=(",", ":")) + "\n" for form in forms)
-    made = staged(log, text.encode())
+    made = stage_file(log, text.encode())
     try:
         os.link(made, log / commit_name(version))
     except FileExistsError as error:
-        if not made.samefile(log / commit_name(version)):  # else it is ours: only the reply was lost
+        if not made.samefile(
+            log / commit_name(version)
+        ):  # else the link is this one: only the reply was lost
             raise VersionTaken(str(version)) from error
     finally:
         made.unlink()
@@ -73,22 +76,22 @@ def publish_commit(log: Path, version: int, forms: Sequence[actions.Form]) -> No
 def publish_checkpoint(log: Path, forms: Iterable[actions.Form], version: int) -> None:
     """Write a classic checkpoint and then the hint that leads to it."""
     listed = list(forms)
-    table = pa.Table.from_pylist(rows_of_forms(listed), schema=CHECKPOINT_SCHEMA)
-    made = staged(log, b"")
+    table = pa.Table.from_pylist(to_arrow_rows(listed), schema=CHECKPOINT_SCHEMA)
+    made = stage_file(log, b"")
     pq.write_table(table, made)
     size = made.stat().st_size
     made.rename(log / checkpoint_name(version))
-    publish_hint(log, version, len(listed), size, sum("add" in each for each in listed))
+    publish_hint(log, version, len(listed), size, sum("add" in form for form in listed))
 
 
 def publish_hint(log: Path, version: int, count: int, size: int, adds: int) -> None:
-    """Say which checkpoint is the newest."""
+    """Write the hint that names the newest checkpoint."""
     hint = {"version": version, "size": count, "sizeInBytes": size, "numOfAddFiles": adds}
-    staged(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
+    stage_file(log, json.dumps(hint).encode()).rename(log / LAST_CHECKPOINT)
 
 
 def publish_compaction(log: Path, first: int, last: int) -> None:
-    """Write what is left of the commits `first` to `last` as one file beside them."""
+    """Write the reconciled actions of the commits `first` to `last` as one file beside them."""
     kept: dict[object, actions.Form] = {}
     for version in range(first, last + 1):
         for line in (log / commit_name(version)).read_text("utf-8").splitlines():
@@ -98,29 +101,29 @@ def publish_compaction(log: Path, first: int, last: int) -> None:
                 kept.pop(key, None)
                 kept[key] = form
     text = "".join(
-        json.dumps(each, ensure_ascii=True, separators=(",", ":")) + "\n" for each in kept.values()
+        json.dumps(form, ensure_ascii=True, separators=(",", ":")) + "\n" for form in kept.values()
     )
-    staged(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
+    stage_file(log, text.encode()).rename(log / f"{first:020}.{last:020}.compacted.json")
 
 
 def _reconciled_by(form: actions.Form) -> object:
-    """Of two actions with one key the later counts; None for what is no state."""
-    kind, said = next(iter(form.items()))
+    """Return the key of an action: of two with one key the later counts. None for an action that is no state."""
+    kind, fields = next(iter(form.items()))
     match kind:
         case "add" | "remove":
-            vector = said.get("deletionVector")
-            return ("file", said["path"], json.dumps(vector, sort_keys=True))
+            vector = fields.get("deletionVector")
+            return ("file", fields["path"], json.dumps(vector, sort_keys=True))
         case "protocol" | "metaData":
             return (kind,)
         case "txn":
-            return (kind, said["appId"])
+            return (kind, fields["appId"])
         case "domainMetadata":
-            return (kind, said["domain"])
+            return (kind, fields["domain"])
     return None
 
 
 def checkpoint_actions(snapshot: Snapshot, retention_ms: int) -> list[actions.Form]:
-    """Everything that a checkpoint of a state holds."""
+    """Return all actions of a checkpoint of a state."""
     protocol, oldest = snapshot.protocol, actions.now() - retention_ms
     lists = {"readerFeatures": protocol.reader_features, "writerFeatures": protocol.writer_features}
     forms: list[actions.Form] = [
@@ -153,25 +156,60 @@ def checkpoint_actions(snapshot: Snapshot, retention_ms: int) -> list[actions.Fo
     return forms
 
 
-def rows_of_forms(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:
-    """Forms with their maps as pairs, as Arrow takes them."""
+def checksum_of(snapshot: Snapshot) -> actions.Form:
+    """Return the version checksum of a state: its definition, and the number and size of its files."""
+    kinds: dict[str, list[actions.Form]] = {}
+    for checkpoint_action in checkpoint_actions(snapshot, retention_ms=0):
+        for kind, fields in checkpoint_action.items():
+            kinds.setdefault(kind, []).append(fields)
+    vectors = [add.deletion_vector for add in snapshot.live.values() if add.deletion_vector is not None]
+    form: actions.Form = {
+        "tableSizeBytes": sum(add.size for add in snapshot.live.values()),
+        "numFiles": len(snapshot.live),
+        "numMetadata": 1,
+        "numProtocol": 1,
+        "metadata": kinds["metaData"][0],
+        "protocol": kinds["protocol"][0],
+        "setTransactions": kinds.get("txn", []),
+        "domainMetadata": kinds.get("domainMetadata", []),
+        "numDeletionVectorsOpt": len(vectors),
+        "numDeletedRecordsOpt": sum(vector.cardinality for vector in vectors),
+    }
+    if snapshot.properties.get(commit_timestamps.ENABLED, "").lower() == "true":
+        form["inCommitTimestampOpt"] = snapshot.in_commit_timestamp
+    return form
+
+
+def publish_checksum(log: Path, snapshot: Snapshot) -> None:
+    """Write the checksum of a version beside its commit, unless there is one."""
+    made = stage_file(log, json.dumps(checksum_of(snapshot), separators=(",", ":")).encode())
+    try:
+        os.link(made, log / checksum_name(snapshot.version))
+    except FileExistsError:
+        return
+    finally:
+        made.unlink()
+
+
+def to_arrow_rows(forms: Iterable[actions.Form]) -> list[dict[str, Any]]:
+    """Return forms with their maps as pairs, as Arrow takes them."""
     return [{kind: _pairs(fields) for kind, fields in form.items()} for form in forms]
 
 
 def _pairs(fields: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    with_pairs: dict[str, Any] = {}
     for key, value in fields.items():
         if key in {"partitionValues", "tags", "configuration", "options"} and isinstance(value, dict):
-            found[key] = list(value.items())
+            with_pairs[key] = list(value.items())
         elif key == "format":
-            found[key] = _pairs(value)
+            with_pairs[key] = _pairs(value)
         else:
-            found[key] = value
-    return found
+            with_pairs[key] = value
+    return with_pairs
 
 
-def staged(log: Path, data: bytes) -> Path:
-    """A file that nobody takes for one of the log yet."""
+def stage_file(log: Path, data: bytes) -> Path:
+    """Write a temporary file, which no reader takes for a file of the log, and return its path."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=log)
     with os.fdopen(handle, "wb") as file:
         file.write(data)

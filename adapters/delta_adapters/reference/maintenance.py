@@ -1,4 +1,4 @@
-"""What moves files and versions about and leaves rows alone: compacting, vacuuming, going back, copying."""
+"""The layer that maintains tables: compaction, purge, vacuum, restore, clones and conversion."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.clones import clone_forms, found_files
-from delta_adapters.reference.commit_builder import CommitBuilder
+from delta_adapters.reference.actions import CommitBuilder
+from delta_adapters.reference.clones import adds_of_folder, clone_forms
 from delta_adapters.reference.commit_writer import DEFAULT_RETENTION_HOURS, HOUR_MS, CommitWriter
-from delta_adapters.reference.definition import CLUSTERING, HIGHEST, defined
+from delta_adapters.reference.definition import CLUSTERING, HIGHEST, redefine
 from delta_adapters.reference.files import Layout
-from delta_adapters.reference.identity_columns import with_marks
+from delta_adapters.reference.identity_columns import with_newer_marks
 from delta_adapters.reference.log_writer import publish_commit, publish_compaction
 from delta_adapters.reference.row_tracking import row_columns
 from delta_models import operations as ops
@@ -23,11 +23,11 @@ from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
 from delta_models.table import Table
 
 
-class Maintenance(CommitWriter):
-    """A table whose files are looked after."""
+class TableMaintainer(CommitWriter):
+    """The layer of the reference engine that works on files and versions and computes no rows."""
 
     def compact(self, snapshot: Snapshot, where: Any) -> CommitBuilder:
-        """One file in place of several of one partition."""
+        """Replace several files of one partition by one."""
         groups: dict[tuple[tuple[str, str | None], ...], list[Add]] = {}
         for add in live_adds(snapshot):
             groups.setdefault(tuple(sorted(add.partition_values.items())), []).append(add)
@@ -43,7 +43,7 @@ class Maintenance(CommitWriter):
         return draft
 
     def purge(self, snapshot: Snapshot) -> CommitBuilder:
-        """Files without deletion vectors in place of those with one."""
+        """Replace files with a deletion vector by files without one."""
         layout = Layout(snapshot.schema, snapshot.partition_by, row_columns(snapshot.properties))
         draft = CommitBuilder()
         for add in live_adds(snapshot):
@@ -53,7 +53,7 @@ class Maintenance(CommitWriter):
         return draft
 
     def compact_log(self, snapshot: Snapshot, commits: int) -> Outcome:
-        """Put one file beside the last commits, with what is left of them."""
+        """Write one file with the reconciled actions of the last commits beside them."""
         first = snapshot.version - commits + 1
         if first < 0 or first >= snapshot.version or first not in self.reader.listing().commits:
             return NoChange()
@@ -61,7 +61,7 @@ class Maintenance(CommitWriter):
         return Committed()
 
     def clone(self, operation: ops.CloneTo, tag: str) -> Outcome:
-        """A table of its own beside this one, with the files of this one or with copies of them."""
+        """Create another table beside this one, with this table's files or with copies of them."""
         snapshot = self.snapshot_for(operation.at)
         target = self.folder.resolve().parent / operation.target
         if (target / "_delta_log").exists():
@@ -71,52 +71,52 @@ class Maintenance(CommitWriter):
         return Committed()
 
     def convert(self, operation: ops.ConvertFromParquet, tag: str) -> Outcome:
-        """A table of the Parquet files that are there."""
+        """Create a table from the Parquet files in the folder."""
         schema = operation.rows.schema
         after = Table(exists=True, schema=schema, partition_by=operation.partition_by)
-        draft = CommitBuilder(others=list(defined(None, Table(), after).forms))
-        draft.adds = found_files(self.folder)
+        draft = CommitBuilder(others=list(redefine(None, Table(), after).forms))
+        draft.adds = adds_of_folder(self.folder)
         return self.commit(draft, None, "Convert", tag)
 
     def restore(self, snapshot: Snapshot, version: int, tag: str) -> Outcome:
-        """The files and the definition of an earlier version."""
+        """Return to the files and the definition of an earlier version."""
         try:
             goal = self.reader.snapshot(version)
         except MissingVersion as error:
             return Rejected("missing-version", str(error))
-        gone = [add for add in live_adds(snapshot) if add.key not in goal.live]
-        back = [add for add in live_adds(goal) if add.key not in snapshot.live]
-        for each in back:
-            if not paths.resolve(self.folder, each.path).exists():
-                return Rejected("missing-file", each.path)
+        removed = [add for add in live_adds(snapshot) if add.key not in goal.live]
+        restored = [add for add in live_adds(goal) if add.key not in snapshot.live]
+        for add in restored:
+            if not paths.resolve(self.folder, add.path).exists():
+                return Rejected("missing-file", add.path)
         draft = CommitBuilder(
-            [actions.add_again(each, data_change=True) for each in back],
-            [actions.remove(each, data_change=True) for each in gone],
+            [actions.add_again(add, data_change=True) for add in restored],
+            [actions.remove(add, data_change=True) for add in removed],
         )
         if goal.metadata != snapshot.metadata:
             properties = dict(goal.properties)
             if HIGHEST in snapshot.properties:
                 properties[HIGHEST] = snapshot.properties[HIGHEST]
-            schema = with_marks(goal.schema, snapshot.schema)
+            schema = with_newer_marks(goal.schema, snapshot.schema)
             draft.others.append(actions.metadata(schema, goal.partition_by, properties, snapshot))
-        columns = [each.domains.get(CLUSTERING) for each in (goal, snapshot)]
-        if columns[0] != columns[1]:
-            said = columns[0].configuration if columns[0] else '{"clusteringColumns":[]}'
-            draft.others.append(actions.domain(CLUSTERING, said))
+        clustering = goal.domains.get(CLUSTERING)
+        if clustering != snapshot.domains.get(CLUSTERING):
+            configuration = clustering.configuration if clustering else '{"clusteringColumns":[]}'
+            draft.others.append(actions.domain(CLUSTERING, configuration))
         return self.commit(draft, snapshot, "Restore", tag) if draft else NoChange()
 
     def vacuum(self, snapshot: Snapshot, operation: ops.Vacuum) -> Outcome:
         """Delete the files that no version within the retention needs."""
         hours = DEFAULT_RETENTION_HOURS if operation.retention_hours is None else operation.retention_hours
-        doomed = self.unreferenced(snapshot, hours)
-        if operation.dry_run or not doomed:
+        files = self.unreferenced(snapshot, hours)
+        if operation.dry_run or not files:
             return NoChange()
-        for each in doomed:
-            each.unlink(missing_ok=True)
+        for file in files:
+            file.unlink(missing_ok=True)
         return Committed()
 
     def unreferenced(self, snapshot: Snapshot, hours: float) -> list[Path]:
-        """The files under the table that may go."""
+        """Return the files under the table that no version within the retention needs."""
         oldest = actions.now() - round(hours * HOUR_MS)
         kept: set[Path] = set()
         for add in live_adds(snapshot):
@@ -127,7 +127,7 @@ class Maintenance(CommitWriter):
         for remove in snapshot.tombstones.values():
             if (remove.deletion_timestamp or 0) > oldest:
                 kept.add(paths.resolve(self.folder, remove.path).absolute())
-        found = []
+        unreferenced = []
         for path in sorted(self.folder.rglob("*")):
             hidden = any(
                 part.startswith(("_", ".")) and "=" not in part
@@ -136,5 +136,5 @@ class Maintenance(CommitWriter):
             if hidden or not path.is_file() or path.absolute() in kept:
                 continue
             if path.stat().st_mtime_ns // 1_000_000 <= oldest:
-                found.append(path)
-        return found
+                unreferenced.append(path)
+        return unreferenced

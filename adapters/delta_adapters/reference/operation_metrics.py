@@ -1,4 +1,4 @@
-"""What a commit counts of itself: rows and files, under the names that delta-spark gives them."""
+"""Count the operation metrics of a commit: rows and files, under delta-spark's names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from delta_models.table import Table
 from delta_models.table.merge import counts
 
 
-def metrics(
+def operation_metrics(
     operation: ops.Operation, before: Table, after: Table, adds: Sequence[Form], removes: Sequence[Form]
 ) -> dict[str, int]:
-    """The counts of an operation that turned one state of the table into another by these actions."""
-    gone = {remove["remove"]["path"] for remove in removes}
-    fresh = [add["add"] for add in adds if add["add"]["path"] not in gone]
-    files = {"numAddedFiles": len(fresh), "numRemovedFiles": len(gone) - (len(adds) - len(fresh))}
+    """Return the metrics of an operation that turned one state of the table into another by these actions."""
+    removed = {remove["remove"]["path"] for remove in removes}
+    new = [add["add"] for add in adds if add["add"]["path"] not in removed]
+    files = {"numAddedFiles": len(new), "numRemovedFiles": len(removed) - (len(adds) - len(new))}
     match operation:
         case ops.Append() | ops.CreateAs() | ops.Overwrite(where=None, dynamic=False):
-            return {"numFiles": len(fresh), "numOutputRows": _rows(fresh)}
+            return {"numFiles": len(new), "numOutputRows": _rows(new)}
         case ops.Delete():
             deleted = len(before.rows) - len(after.rows)
-            return {**files, "numDeletedRows": deleted, "numCopiedRows": _rows(fresh)}
+            return {**files, "numDeletedRows": deleted, "numCopiedRows": _rows(new)}
         case ops.Update(where=where):
             picks = compiled(where, before.schema) if where is not None else None
             return {
@@ -32,9 +32,9 @@ def metrics(
                 "numUpdatedRows": sum(picks is None or picks(row) is True for row in before.rows),
             }
         case ops.Merge():
-            found = counts(before, operation)
-            if found is not None:
-                rows = (found.inserted, found.updated, found.deleted)
+            merged = counts(before, operation)
+            if merged is not None:
+                rows = (merged.inserted, merged.updated, merged.deleted)
                 names = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
                 return dict(zip(names, rows, strict=True))
         case ops.Optimize() | ops.ZOrder():

@@ -1,5 +1,4 @@
-"""Which rows stay in which files: by copying what is left of a file, or by a deletion vector on it; and the change data
-that tells of it."""
+"""Delete rows from files by deletion vectors, and write the change data of a commit."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
 from delta_adapters.reference.files import Layout, to_parquet
-from delta_adapters.reference.row_tracking import rows_of
+from delta_adapters.reference.row_tracking import file_rows
 from delta_adapters.reference.value_serialization import partition_folder, path_in_log
 from delta_models.log import Add, LogReader, Snapshot, deletion_vectors
 from delta_models.log.reader import live_adds
@@ -23,36 +22,39 @@ from delta_models.table.row_conversion import converter
 from delta_models.values import Key, Row, bag, row_keyer, same_key
 
 
-def with_vectors(
+def mark_deleted_rows(
     reader: LogReader, snapshot: Snapshot, after: Table
 ) -> tuple[list[Row], list[Add], list[actions.Form], list[Row]]:
-    """Rows to be written, files to be removed, files that come back with a deletion vector, and the rows that their
-    files lose."""
+    """Return what the new state of the table needs, with deletion vectors in place of copies.
+
+    That is: the rows to write, the files to remove, the adds of files with a new deletion vector, and the rows that
+    their files lose.
+    """
     missing = Counter(after.bag)
     key = row_keyer(after.schema)
     convert = converter(snapshot.schema, after.schema)
-    gone: list[Add] = []
+    removed: list[Add] = []
     marked: list[actions.Form] = []
-    away: list[Row] = []
+    lost_rows: list[Row] = []
     for add in live_adds(snapshot):
         deleted = reader.deleted(add)
-        held = rows_of(reader, snapshot, add)
+        held = file_rows(reader, snapshot, add)
         rows = [convert(row) for row in held]
-        places = [at for at in range(len(rows) + len(deleted)) if at not in deleted]
+        positions = [index for index in range(len(rows) + len(deleted)) if index not in deleted]
         lost = []
-        for at, row, old in zip(places, rows, held, strict=True):
-            keyed = key(row)
-            if missing[keyed] > 0:
-                missing[keyed] -= 1
+        for position, row, old in zip(positions, rows, held, strict=True):
+            row_key = key(row)
+            if missing[row_key] > 0:
+                missing[row_key] -= 1
             else:
-                lost.append(at)
-                away.append(old)
+                lost.append(position)
+                lost_rows.append(old)
         if lost:
-            gone.append(add)
+            removed.append(add)
             if len(lost) < len(rows):
                 marked.append(_marked(add, deleted | set(lost)))
     by_key = {same_key(after.schema, row): row for row in after.rows}
-    return [by_key[each] for each in (+missing).elements()], gone, marked, away
+    return [by_key[row_key] for row_key in (+missing).elements()], removed, marked, lost_rows
 
 
 def _marked(add: Add, deleted: frozenset[int] | set[int]) -> actions.Form:
@@ -66,22 +68,22 @@ def _marked(add: Add, deleted: frozenset[int] | set[int]) -> actions.Form:
 
 
 def _loose(text: str, stats: dict[str, object]) -> str:
-    """The statistics, wide from now on; the digits of decimals stay as they are written."""
+    """Return the statistics as text with loose bounds. The digits of decimals stay as they are written."""
     if "tightBounds" in stats:
         return text.replace('"tightBounds":true', '"tightBounds":false')
     return text[:-1] + ',"tightBounds":false}'
 
 
-def change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
-    """Change data files with the difference of two states."""
+def write_change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
+    """Write change data files with the difference of two states, and return their actions."""
     convert = converter(before.schema, after.schema)
     old_rows = [convert(row) for row in before.rows]
     old, new = bag(after.schema, old_rows), after.bag
     by_key: dict[Key, Row] = {same_key(after.schema, row): row for row in (*old_rows, *after.rows)}
-    told = [("delete", by_key[key]) for key in (old - new).elements()]
-    told += [("insert", by_key[key]) for key in (new - old).elements()]
+    changes = [("delete", by_key[key]) for key in (old - new).elements()]
+    changes += [("insert", by_key[key]) for key in (new - old).elements()]
     parts: dict[tuple[str | None, ...], list[tuple[str, Row]]] = {}
-    for kind, row in told:
+    for kind, row in changes:
         parts.setdefault(layout.texts(row), []).append((kind, row))
     return [_change_file(folder, layout, texts, members) for texts, members in parts.items()]
 
@@ -89,14 +91,14 @@ def change_data(folder: Path, layout: Layout, before: Table, after: Table) -> li
 def _change_file(
     folder: Path, layout: Layout, texts: Sequence[str | None], members: Sequence[tuple[str, Row]]
 ) -> actions.Form:
-    inside = [tuple(row[at] for at in layout.data_positions) for _, row in members]
-    table = to_parquet(layout.data_schema, inside)
+    data_rows = [tuple(row[position] for position in layout.data_positions) for _, row in members]
+    table = to_parquet(layout.data_schema, data_rows)
     kinds = pa.array([kind for kind, _ in members], pa.string())
     table = table.append_column("_change_type", kinds)
     name = f"cdc-{uuid.uuid4()}.parquet"
-    below = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
-    path = folder / "_change_data" / below
+    relative = f"{partition_folder(layout.partition_names, texts)}/{name}" if layout.partition_by else name
+    path = folder / "_change_data" / relative
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
     values = dict(zip(layout.partition_names, texts, strict=True))
-    return actions.cdc(path_in_log(f"_change_data/{below}"), values, path.stat().st_size)
+    return actions.cdc(path_in_log(f"_change_data/{relative}"), values, path.stat().st_size)

@@ -1,4 +1,4 @@
-"""Row tracking: each row has an id, and the version that wrote it last, which move with it from file to file."""
+"""Row tracking: assign ids to rows, and keep each row's id and last version when it moves to another file."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ COLUMNS = {
 
 
 class PreservedRows(tuple[Value, ...]):  # noqa: SLOT001 - a tuple with values has no place for slots
-    """A row that was there before, with its id and version; without a version it is written anew."""
+    """A row that was in the table before, with its id and version. A changed row has no version."""
 
     id: Value
     version: Value
 
     def __new__(cls, row: Iterable[Value], number: Value, version: Value) -> Self:
-        """A row with what is known of it."""
-        made = super().__new__(cls, row)
-        made.id, made.version = number, version
-        return made
+        """Return a row with its id and version."""
+        preserved = super().__new__(cls, row)
+        preserved.id, preserved.version = number, version
+        return preserved
 
 
-def rows_of(reader: LogReader, state: Snapshot, add: Add) -> tuple[Row, ...]:
-    """The rows of a live file, with their ids where they have such."""
+def file_rows(reader: LogReader, state: Snapshot, add: Add) -> tuple[Row, ...]:
+    """Return the rows of a live file, with their ids if the table tracks rows."""
     if not is_tracked(state):
         return reader.file_rows(state, add)
     return tuple(
@@ -53,35 +53,35 @@ def rows_of(reader: LogReader, state: Snapshot, add: Add) -> tuple[Row, ...]:
 
 
 def row_columns(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns in which files of a table hold ids and versions of their rows; none where rows have no ids."""
+    """Return the columns in which files hold ids and versions of their rows; none if the table does not track rows."""
     if properties.get(ENABLED, "").lower() != "true":
         return ()
     return tuple(properties[key] for key in COLUMNS if key in properties)
 
 
-def named(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties, with names for the columns that a tracked table needs."""
+def with_row_id_columns(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties, with names for the columns of row ids and versions if the table tracks rows."""
     if properties.get(ENABLED, "").lower() != "true":
         return dict(properties)
     return {key: f"{prefix}{uuid.uuid4()}" for key, prefix in COLUMNS.items()} | dict(properties)
 
 
-def numbered(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iterator[Form]:
-    """Give each file that has none its first row id and its version; yields how far ids are taken by then."""
+def assign_row_ids(adds: Sequence[Form], state: Snapshot | None, version: int) -> Iterator[Form]:
+    """Give each file without one its first row id and version. Yield the new high-water mark, if it moved."""
     known = state.domains.get(DOMAIN) if state else None
     mark = json.loads(known.configuration)["rowIdHighWaterMark"] if known and not known.removed else -1
     before = mark
     for add in adds:
-        said = add["add"]
-        if "baseRowId" not in said:
-            said["baseRowId"], said["defaultRowCommitVersion"] = mark + 1, version
-            mark += json.loads(said["stats"])["numRecords"]
+        fields = add["add"]
+        if "baseRowId" not in fields:
+            fields["baseRowId"], fields["defaultRowCommitVersion"] = mark + 1, version
+            mark += json.loads(fields["stats"])["numRecords"]
     if mark != before:
         yield domain(DOMAIN, json.dumps({"rowIdHighWaterMark": mark}))
 
 
-def unnumbered(reader: LogReader, state: Snapshot) -> Iterator[Form]:
-    """The live files that have no row ids, once more as they are, for such to be added; their rows counted."""
+def adds_without_row_ids(reader: LogReader, state: Snapshot) -> Iterator[Form]:
+    """Yield adds for the live files without row ids, otherwise unchanged. Each has the number of its rows."""
     for add in live_adds(state):
         if add.base_row_id is None:
             form = add_again(add, data_change=False)
@@ -91,35 +91,35 @@ def unnumbered(reader: LogReader, state: Snapshot) -> Iterator[Form]:
             yield form
 
 
-def carried(
+def with_known_ids(
     operation: ops.Operation, before: Table, after: Table, lost: Sequence[Row], new: Sequence[Row]
 ) -> list[Row]:
-    """The rows to be written, each with its id if it is one of those that their files lose, or comes of one of them."""
+    """Return the rows to write. A row keeps its id if it is one of the lost rows, or was made from one of them."""
     known = [row for row in lost if isinstance(row, PreservedRows)]
     if not known:
         return list(new)
     key, convert = row_keyer(after.schema), converter(before.schema, after.schema)
-    wanted = Counter(map(key, new))
+    unmatched = Counter(map(key, new))
     rows = {key(row): row for row in new}
-    found: list[Row] = []
+    preserved: list[Row] = []
     rest: list[PreservedRows] = []
     for old in known:
         row = convert(old)
-        if wanted[key(row)] > 0:
-            wanted[key(row)] -= 1
-            found.append(PreservedRows(row, old.id, old.version))
+        if unmatched[key(row)] > 0:
+            unmatched[key(row)] -= 1
+            preserved.append(PreservedRows(row, old.id, old.version))
         else:
             rest.append(old)
     for old in rest:
         for row in _successors(operation, before, old):
-            if wanted[key(row)] > 0:
-                wanted[key(row)] -= 1
-                found.append(PreservedRows(row, old.id, None))
-    return found + [rows[each] for each in wanted.elements()]
+            if unmatched[key(row)] > 0:
+                unmatched[key(row)] -= 1
+                preserved.append(PreservedRows(row, old.id, None))
+    return preserved + [rows[row_key] for row_key in unmatched.elements()]
 
 
 def _successors(operation: ops.Operation, before: Table, row: Row) -> tuple[Row, ...]:
-    """What an operation that changes rows makes of one row alone."""
+    """Return the rows that an update or a merge makes of one row."""
     alone = before.with_rows((row,))
     match operation:
         case ops.Update():

@@ -1,6 +1,7 @@
-"""Which files a filter need not read, by partition values and statistics: for comparisons of a column with a literal.
+"""Skip files that a filter need not read, by partition values and statistics.
 
-In doubt a file is read. A predicate picks a row only where it is true, so unknown counts as false here.
+Only comparisons of a column with a literal skip files; in doubt a file is read. A predicate picks a row only if it is
+true, so unknown counts as false here.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def may_match(predicate: Expression | None, snapshot: Snapshot, add: Add, zone: 
 
 
 class _Bounds:
-    """What is known of the values of a column in one file."""
+    """The known bounds of the values of a column in one file."""
 
     def __init__(
         self, schema: Struct, partition_by: tuple[str, ...], add: Add, stats: Mapping[str, Any], zone: tzinfo
@@ -55,7 +56,7 @@ class _Bounds:
         self.zone = zone
 
     def of(self, column: Column) -> tuple[DataType, Value, Value] | None:
-        """The least and the greatest value that the column can have; None if nothing is known."""
+        """Return the type of a column and the least and the greatest value that it can have; None if unknown."""
         if len(column.path) != 1:
             return None
         field = self.schema[column.name]
@@ -82,7 +83,7 @@ class _Bounds:
         return field.type, low, high
 
     def nulls(self, column: Column) -> int | None:
-        """How many nulls the column has; None if that is not known."""
+        """Return how many nulls the column has; None if unknown."""
         if len(column.path) != 1 or self.schema[column.name].name in self.partition_by:
             return None
         count = (self.stats.get("nullCount") or {}).get(physical_name(self.schema[column.name]))
@@ -90,7 +91,7 @@ class _Bounds:
         return count if isinstance(count, int) and (exact or count == 0) else None
 
     def rows(self) -> int | None:
-        """How many rows the file holds."""
+        """Return how many rows the file holds; None if unknown."""
         count = self.stats.get("numRecords")
         return count if isinstance(count, int) else None
 
@@ -129,8 +130,8 @@ def _compare(op: str, column: Column, value: Value, bounds: _Bounds) -> bool:
     data_type, low, high = known
     if low is None or high is None:
         return False  # a partition whose value is null
-    least, wanted, most = (order_key(data_type, each) for each in (low, value, high))
+    least, literal, most = (order_key(data_type, bound) for bound in (low, value, high))
     return bool({
-        "=": least <= wanted <= most, "<": least < wanted, "<=": least <= wanted,
-        ">": most > wanted, ">=": most >= wanted,
+        "=": least <= literal <= most, "<": least < literal, "<=": least <= literal,
+        ">": most > literal, ">=": most >= literal,
     }[op])  # fmt: skip

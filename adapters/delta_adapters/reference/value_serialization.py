@@ -1,4 +1,4 @@
-"""Values as the log writes them: partition values, statistics, and the names of partition folders."""
+"""Write values as the log has them: partition values, statistics, and the names of partition folders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NotSerializable(ValueError):
 
 
 def partition_text(data_type: DataType, value: Value) -> str | None:
-    """A partition value as a string, None for null."""
+    """Return a partition value as a string, None for null."""
     if value is None:
         return None
     match data_type:
@@ -45,7 +45,7 @@ def partition_text(data_type: DataType, value: Value) -> str | None:
 
 
 def partition_folder(columns: Sequence[str], values: Sequence[str | None]) -> str:
-    """`letter=a/day=2024-02-29`, with what a file name can't hold escaped."""
+    """Return a folder such as `letter=a/day=2024-02-29`, with characters that a file name can't hold escaped."""
     parts = (
         f"{quote(name, safe=SAFE_IN_FOLDERS)}={NULL_FOLDER if value is None else quote(value, safe=SAFE_IN_FOLDERS)}"
         for name, value in zip(columns, values, strict=True)
@@ -54,12 +54,12 @@ def partition_folder(columns: Sequence[str], values: Sequence[str | None]) -> st
 
 
 def path_in_log(path: str) -> str:
-    """A relative path as a URI."""
+    """Return a relative path as a URI."""
     return quote(path, safe="/=-._~!'()*,;:@&+$")
 
 
 def statistics(schema: Struct, rows: Sequence[Row]) -> dict[str, Any]:
-    """The statistics of a file with these rows: tight, long strings cut."""
+    """Return the statistics of a file with these rows. Bounds are tight, but long strings are cut."""
     low: dict[str, Any] = {}
     high: dict[str, Any] = {}
     nulls: dict[str, int] = {}
@@ -75,7 +75,7 @@ def statistics(schema: Struct, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _bounds(field: Field, values: list[Value]) -> tuple[Any, Any] | None:
-    if not values or not _bounded(field.type):
+    if not values or not _has_bounds(field.type):
         return None
     ordered = sorted(values, key=lambda value: order_key(field.type, value))
     try:
@@ -84,17 +84,20 @@ def _bounds(field: Field, values: list[Value]) -> tuple[Any, Any] | None:
         return None
 
 
-def raised(text: str) -> str:
-    """The shortest text above all that begin like this one: its last character, or the one before, is the next one."""
-    for at in range(len(text) - 1, -1, -1):
-        after = ord(text[at]) + 1
+def text_above(text: str) -> str:
+    """Return the shortest text above all texts that begin like this one: its last character that can be raised is.
+
+    Raises NotSerializable if there is none.
+    """
+    for position in range(len(text) - 1, -1, -1):
+        after = ord(text[position]) + 1
         after = SURROGATES.stop if after in SURROGATES else after
         if after <= LAST_CHARACTER:
-            return text[:at] + chr(after)
+            return text[:position] + chr(after)
     raise NotSerializable
 
 
-def _bounded(data_type: DataType) -> bool:
+def _has_bounds(data_type: DataType) -> bool:
     unbounded = {"boolean", "binary", "variant", "void"}
     return isinstance(data_type, DecimalType) or (
         isinstance(data_type, Primitive) and data_type.name not in unbounded
@@ -102,14 +105,14 @@ def _bounded(data_type: DataType) -> bool:
 
 
 def _cut(data_type: DataType, value: Value, *, up: bool) -> Any:
-    """A bound as JSON; a cut maximum is raised above all that begins like it."""
+    """Return a bound as JSON. A cut maximum is raised above all texts that begin like it."""
     match data_type:
         case Primitive(name="string"):
-            if any("\ud800" <= each <= "\udfff" for each in value):
+            if any("\ud800" <= character <= "\udfff" for character in value):
                 raise NotSerializable
             if len(value) <= LONGEST_TEXT:
                 return value
-            return raised(value[:LONGEST_TEXT]) if up else value[:LONGEST_TEXT]
+            return text_above(value[:LONGEST_TEXT]) if up else value[:LONGEST_TEXT]
         case Primitive(name="date"):
             return date_text(value)
         case Primitive(name="timestamp"):
@@ -124,18 +127,18 @@ def _cut(data_type: DataType, value: Value, *, up: bool) -> Any:
 
 
 class Number(str):
-    """A number whose digits are written as they are, for decimals that no float holds."""
+    """A number whose digits are written as they are, for decimals that a float can't hold."""
 
     __slots__ = ()
 
 
 def date_text(days: int) -> str:
-    """`2024-02-29`, `-0044-03-15`, `+12024-01-01`."""
+    """Return a date such as `2024-02-29`, `-0044-03-15` or `+12024-01-01`."""
     return f"{'+' if days > LAST_DAY else ''}{calendar.date_text(days)}"
 
 
 def moment_text(micros: int, separator: str) -> str:
-    """`2024-02-29T12:00:00.000001`."""
+    """Return a moment such as `2024-02-29T12:00:00.000001`."""
     return (
         f"{'+' if micros // DAY > LAST_DAY else ''}{calendar.timestamp_text(micros).replace(' ', separator)}"
     )

@@ -1,6 +1,7 @@
-"""An engine on one Spark session whose API is delta-spark's or like it: what such adapters do alike.
+"""The base of adapters for engines on Spark whose API is that of delta-spark, or like it.
 
-A subclass says who it is, how its session starts, how it reads, writes and creates, and what its exceptions mean.
+A subclass defines the engine's identity, how its session starts, how it reads, writes and creates tables, and what its
+exceptions mean.
 """
 
 from __future__ import annotations
@@ -59,16 +60,16 @@ ZONE = "spark.sql.session.timeZone"
 TAG = "spark.databricks.delta.commitInfo.userMetadata"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-TOLD = ("version", "operation", "timestamp", "operationMetrics")
+HISTORY_COLUMNS = ("version", "operation", "timestamp", "operationMetrics")
 
 Perform = Callable[[Any, Any], Outcome | None]
 
 
 class SparkAdapter(ABC):
-    """An engine in one JVM: started once, one table addressed at a time by its path."""
+    """An engine in one JVM, started once. It addresses one table at a time, by its path."""
 
     PERFORM: ClassVar[Mapping[type[Operation], Perform]]
-    HOME: ClassVar[str]  # the file of the subclass: its capability document lies beside it
+    HOME: ClassVar[str]  # the subclass' file: its capability document lies beside it
 
     def __init__(self) -> None:
         self._spark: Any = None
@@ -76,12 +77,12 @@ class SparkAdapter(ABC):
         self._home = ""  # a zone belongs to a history, so to a table
         self._tag = ""
 
-    # What a subclass says
+    # For subclasses
 
     @property
     @abstractmethod
     def identity(self) -> Identity:
-        """Who is tested."""
+        """The engine's name and version."""
 
     @abstractmethod
     def _session(self, work: Path) -> Any:
@@ -89,29 +90,29 @@ class SparkAdapter(ABC):
 
     @abstractmethod
     def _api(self) -> Any:
-        """The engine's class `DeltaTable`."""
+        """Return the engine's class `DeltaTable`."""
 
     @abstractmethod
     def _refusal(self, error: Exception) -> Outcome:
-        """What an exception means; raises EngineGone if the JVM is no more."""
+        """Return what an exception means. Raises EngineGone if the JVM has ended."""
 
     @abstractmethod
     def _frame(self, at: When) -> Any:
-        """The table as a data frame, or Unsupported."""
+        """Return the table as a data frame, or Unsupported."""
 
     @abstractmethod
     def _changes(self, read: ReadChanges) -> Any:
-        """The change feed as a data frame, or Unsupported."""
+        """Return the change feed as a data frame, or Unsupported."""
 
     @abstractmethod
     def _write(self, write: Append | Overwrite, mode: str) -> Outcome | None:
-        """Append or overwrite."""
+        """Append or overwrite rows."""
 
     # The contract
 
     @functools.cached_property
     def capabilities(self) -> Mapping[str, Any]:
-        """What it claims."""
+        """The capability document beside the subclass' file."""
         text = Path(self.HOME).with_name("capabilities.json").read_text(encoding="utf-8")
         document: dict[str, Any] = json.loads(text)
         return document
@@ -127,7 +128,7 @@ class SparkAdapter(ABC):
             self._spark = None
 
     def open(self, location: str) -> None:
-        """Address the table at this path. The engine keeps what it knows of a table by path: a new one is cold."""
+        """Address the table at this path. The engine caches tables by path, so a new path is cold."""
         home = str(Path(location).resolve())
         if home != self._home and self._spark is not None:
             self._home = home
@@ -141,58 +142,58 @@ class SparkAdapter(ABC):
             return Unsupported(f"the adapter does not know {name_of(operation)}")
         before = self._version()
         try:
-            self._mark(tag)
+            self._set_commit_tag(tag)
             answer = perform(self, operation)
         except Inexpressible as error:
             return Unsupported(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever the engine throws is told as a rejection
-            return self._refused(error, before)
+        except Exception as error:  # noqa: BLE001 - any exception of the engine becomes an outcome
+            return self._failure(error, before)
         if answer is not None:
             return answer
         return NoChange() if self._version() == before else Committed()
 
     def read(self, read: Query) -> Answer | Outcome:
-        """The rows of the table, or what is told of it."""
+        """Answer a read or another query."""
         try:
             match read:
                 case Read():
                     frame = self._frame(read.at)
-                    return frame if isinstance(frame, Unsupported) else Answer(_arrow(_part(frame, read)))
+                    return frame if isinstance(frame, Unsupported) else Answer(_arrow(_selected(frame, read)))
                 case ReadChanges():
                     frame = self._changes(read)
                     return frame if isinstance(frame, Unsupported) else Answer(_arrow(frame))
                 case History():
-                    told = self._table().history().select(*TOLD).collect()
-                    return Answer(history_table(tuple(each) for each in told))
+                    entries = self._table().history().select(*HISTORY_COLUMNS).collect()
+                    return Answer(history_table(map(tuple, entries)))
                 case Detail(at=at):
-                    return self._described(at)
+                    return self._describe(at)
                 case ReadStream():
                     return self._follow(read)
         except Inexpressible as error:
             return Unsupported(str(error))
-        except Exception as error:  # noqa: BLE001
-            return self._refused(error, self._version())
+        except Exception as error:  # noqa: BLE001 - as in `execute`
+            return self._failure(error, self._version())
 
-    def _described(self, at: When) -> Answer | Outcome:
-        """What is said of the table, with the schema that a reader sees, unless its rows are refused."""
-        facts = self._facts(at)
+    def _describe(self, at: When) -> Answer | Outcome:
+        """Return the engine's details of the table and, unless it refuses a read, the schema that a reader sees."""
+        details = self._details(at)
         try:
             frame = self._frame(at)
             if isinstance(frame, Unsupported):
                 return frame
             columns = frame._jdf.schema().json()  # noqa: SLF001 - pyspark can't hold all types that a JVM can
-        except Exception as error:  # noqa: BLE001 - as in `read`
-            refusal = self._refused(error, self._version())
-            return Answer(detail_table(facts)) if facts else refusal
-        return Answer(detail_table({**facts, "columns": str(columns)}))
+        except Exception as error:  # noqa: BLE001 - as in `execute`
+            failure = self._failure(error, self._version())
+            return Answer(detail_table(details)) if details else failure
+        return Answer(detail_table({**details, "columns": str(columns)}))
 
-    def _facts(self, at: When) -> Mapping[str, Any]:
-        """What the engine says of the table, beside its columns."""
-        return _details(self._table().detail().collect()[0].asDict()) if at == Latest() else {}
+    def _details(self, at: When) -> Mapping[str, Any]:
+        """Return the engine's details of the table, without its columns."""
+        return _contract_details(self._table().detail().collect()[0].asDict()) if at == Latest() else {}
 
-    def _follow(self, tail: ReadStream) -> Answer | Outcome:
-        """What a reader that follows the table has got."""
-        return Unsupported(f"the engine has no reader that follows {tail.follows}")
+    def _follow(self, stream: ReadStream) -> Answer | Outcome:
+        """Return everything that a stream reader of the table has received."""
+        return Unsupported(f"the engine has no reader that follows {stream.follows}")
 
     # Operations
 
@@ -248,14 +249,14 @@ class SparkAdapter(ABC):
         return None
 
     def _optimize(self, optimize: Optimize) -> Outcome | None:
-        self._part_to_optimize(optimize).executeCompaction()
+        self._optimize_builder(optimize).executeCompaction()
         return None
 
     def _z_order(self, order: ZOrder) -> Outcome | None:
-        self._part_to_optimize(order).executeZOrderBy(*map(SQL.quote, order.columns))
+        self._optimize_builder(order).executeZOrderBy(*map(SQL.quote, order.columns))
         return None
 
-    def _part_to_optimize(self, optimize: Optimize | ZOrder) -> Any:
+    def _optimize_builder(self, optimize: Optimize | ZOrder) -> Any:
         builder = self._table().optimize()
         return builder if optimize.where is None else builder.where(sql(optimize.where))
 
@@ -263,14 +264,14 @@ class SparkAdapter(ABC):
         self._table().addFeatureSupport(enable.feature)
         return None
 
-    def _set_zone(self, there: SetZone) -> Outcome | None:
-        self._spark.conf.set(ZONE, there.zone)
+    def _set_zone(self, change: SetZone) -> Outcome | None:
+        self._spark.conf.set(ZONE, change.zone)
         return None
 
     def _reopen(self, _: Reopen) -> Outcome | None:
         return Unsupported("the harness reopens a table by `open` with another path")
 
-    ALIKE: ClassVar[Mapping[type[Operation], Perform]] = {
+    SHARED: ClassVar[Mapping[type[Operation], Perform]] = {
         CloneTo: _clone,
         ConvertFromParquet: _convert,
         Restore: _restore,
@@ -286,13 +287,13 @@ class SparkAdapter(ABC):
         Reopen: _reopen,
     }
 
-    # Means
+    # Helpers
 
     def _table(self) -> Any:
         return self._api().forPath(self._spark, self._location)
 
     def _rows(self, rows: Rows, files: int | None = None) -> Any:
-        """A frame of the rows, in which every column may be null: whether one must not is the table's to say."""
+        """Return a frame of the rows. Every column may be null in it, because the table decides which may not."""
         schema = Struct(tuple(replace(field, nullable=True) for field in rows.schema))
         frame = self._spark.createDataFrame(to_arrow(Rows(schema, rows.rows)), self._struct_type(schema))
         if files is None:
@@ -304,7 +305,7 @@ class SparkAdapter(ABC):
 
         return StructType.fromJson(json.loads(schema_string(schema)))
 
-    def _mark(self, tag: str) -> None:
+    def _set_commit_tag(self, tag: str) -> None:
         self._tag = tag
         if tag:
             self._spark.conf.set(TAG, tag)
@@ -312,53 +313,54 @@ class SparkAdapter(ABC):
             self._spark.conf.unset(TAG)
 
     def _version(self) -> int | None:
-        """The newest version in the table's folder: a look at the storage, far cheaper than to ask the engine."""
+        """Return the newest version in the table's folder. That is far cheaper than a call of the engine."""
         try:
             names = os.listdir(Path(self._location, "_delta_log"))  # noqa: PTH208 - names are all that is needed
         except (FileNotFoundError, NotADirectoryError):
             return None
-        return max((int(found[1]) for found in map(COMMIT.fullmatch, names) if found), default=None)
+        return max((int(commit[1]) for commit in map(COMMIT.fullmatch, names) if commit), default=None)
 
-    def _refused(self, error: Exception, before: int | None) -> Outcome:
+    def _failure(self, error: Exception, before: int | None) -> Outcome:
+        """Return the outcome that an exception means; Unknown if there is a new version all the same."""
         try:
             refusal = self._refusal(error)
         except EngineGone as gone:
             self._die(gone)
         conflict = isinstance(refusal, Rejected) and refusal.kind.startswith("conflict.")
-        if self._version() != before and not conflict:  # in a conflict it is another writer's
+        if self._version() != before and not conflict:  # in a conflict the version is another writer's
             return Unknown(f"it failed, and there is a new version: {refusal}")
         return refusal
 
     def _die(self, gone: EngineGone) -> NoReturn:
-        """A host without its engine is of no use: it dies of it, and the harness sees when and at what."""
+        """End the host: without its engine it is of no use, and so the harness sees when and at what it died."""
         print(f"the JVM of {self.identity.name} is gone: {gone}", file=sys.stderr, flush=True)  # noqa: T201 - the host's own log
         os._exit(DIED_WITH_ITS_ENGINE)
 
 
-def _part(frame: Any, read: Read) -> Any:
+def _selected(frame: Any, read: Read) -> Any:
     if read.where is not None:
         frame = frame.where(sql(read.where))
     return frame if read.columns is None else frame.select([SQL.quote(column) for column in read.columns])
 
 
 def _arrow(frame: Any) -> Any:
-    """The rows of a frame. Where a variant is null pyspark's last step fails, a cast of what came from the JVM."""
+    """Return the rows of a frame. If a variant is null, the cast in pyspark's `toArrow` fails, so it is left out."""
     if "variant" not in frame.schema.json():
         return frame.toArrow()
-    import pyarrow as pa  # noqa: PLC0415 - as above
+    import pyarrow as pa  # noqa: PLC0415 - pyspark imports it late too
 
     return pa.Table.from_batches(frame._collect_as_arrow(empty_list_if_zero_records=False))  # noqa: SLF001
 
 
-def _details(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What the engine's own detail says, under the names of the contract."""
-    created = told.get("createdAt")
+def _contract_details(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of the engine's `detail`, under the names of the contract."""
+    created = detail.get("createdAt")
     same = (
         "numFiles", "sizeInBytes", "minReaderVersion", "minWriterVersion", "tableFeatures", "id", "name", "description",
         "partitionColumns",
     )  # fmt: skip
     return {
-        **{name: told.get(name) for name in same},
-        "properties": list(told["properties"].items()),
+        **{name: detail.get(name) for name in same},
+        "properties": list(detail["properties"].items()),
         "createdTime": None if created is None else (created.astimezone(UTC) - EPOCH) // MILLISECOND,
     }

@@ -1,6 +1,6 @@
-"""Finds the Java that Spark is to run on, and says what to type where there is none.
+"""Find the Java for Spark, and the command that installs one if there is none.
 
-The standard library is all that it needs: `tools/environment.py` loads this file before anything is installed.
+This module imports only the standard library: `tools/environment.py` loads this file before anything is installed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CURE = f"{'; '.join(f'{system}: {line}' for system, line in CURES)}; or point JA
 
 
 class JavaError(RuntimeError):
-    """Spark can't run on this machine's Java. The message is the cause, `cure` what to type."""
+    """Spark can't run on this machine's Java. The message is the cause, `cure` the command that helps."""
 
     cure = CURE
 
@@ -36,12 +36,12 @@ class NoJava(JavaError):
 
 
 class BadJava(JavaError):
-    """The Java that was found is too old, or does not start."""
+    """The machine's Java is too old, or does not start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that will do. `version` is its whole version text: archives of classes fit only the very same build."""
+    """A Java that Spark accepts. `version` is its whole version text: class archives fit only the same build."""
 
     program: Path
     major: int
@@ -54,7 +54,10 @@ class Java:
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Java:
-    """The Java that Spark's own launcher would take: JAVA_HOME's, else the one on PATH."""
+    """Return the Java that Spark's own launcher would take: that of JAVA_HOME, else the one on PATH.
+
+    Raises NoJava or BadJava if Spark can't use it.
+    """
     program = _program(environment)
     try:
         answer = subprocess.run(
@@ -67,15 +70,17 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Java:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadJava(f"{program} does not start: {error}") from error
-    said = answer.stderr + answer.stdout
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', said)
-    if answer.returncode != 0 or found is None:
-        raise BadJava(f"{program} does not say its version (exit {answer.returncode}): {said.strip()[:200]}")
-    first, second = int(found[1]), int(found[2] or 0)
+    output = answer.stderr + answer.stdout
+    version = re.search(r'version "(\d+)(?:\.(\d+))?', output)
+    if answer.returncode != 0 or version is None:
+        raise BadJava(
+            f"{program} does not say its version (exit {answer.returncode}): {output.strip()[:200]}"
+        )
+    first, second = int(version[1]), int(version[2] or 0)
     major = second if first == 1 else first  # Java 8 calls itself 1.8
     if major < OLDEST:
         raise BadJava(f"{program} is Java {major}; Spark 4 needs {OLDEST} or newer")
-    return Java(program, major, said.strip())
+    return Java(program, major, output.strip())
 
 
 def _program(environment: Mapping[str, str]) -> Path:
@@ -85,7 +90,7 @@ def _program(environment: Mapping[str, str]) -> Path:
         if not program.is_file():
             raise NoJava(f"JAVA_HOME is {home}, and there is no bin/java in it")
         return program
-    found = shutil.which("java", path=environment.get("PATH"))
-    if found is None:
+    java = shutil.which("java", path=environment.get("PATH"))
+    if java is None:
         raise NoJava("there is no java on PATH, and JAVA_HOME is not set")
-    return Path(found)
+    return Path(java)

@@ -1,4 +1,4 @@
-"""What a JVM says of an exception, link by link along the chain of causes, and whether it is still there to say it."""
+"""Read the chain of causes of an exception from the JVM, and notice when the JVM has ended."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 LONGEST_CHAIN = 20
-DEATH_TAKES = 5.0  # seconds until a killed JVM has surely gone, its memory given back
+DEATH_TAKES = 5.0  # seconds within which a killed JVM has ended
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One link of a chain of causes: what the JVM, or PySpark, says of an exception."""
+    """One exception of a chain of causes, as the JVM or PySpark describes it."""
 
     name: str
     condition: str | None
@@ -23,11 +23,11 @@ class Cause:
 
 
 class EngineGone(RuntimeError):
-    """The JVM does not answer any more."""
+    """The JVM no longer answers."""
 
 
-def chain(error: Exception) -> Iterator[Cause]:
-    """The links from the exception that Python caught down to the first cause."""
+def causes_of(error: Exception) -> Iterator[Cause]:
+    """Yield the causes, from the exception that Python caught to the first one. Raises EngineGone without a JVM."""
     from py4j.protocol import Py4JError, Py4JJavaError  # noqa: PLC0415 - comes with pyspark
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -53,8 +53,8 @@ def chain(error: Exception) -> Iterator[Cause]:
         raise
 
 
-def words(causes: tuple[Cause, ...]) -> str:
-    """The engine's own words: the first line of each link that adds something."""
+def describe(causes: tuple[Cause, ...]) -> str:
+    """Return the engine's own message: the first line of each cause that adds something."""
     lines: list[str] = []
     for cause in causes:
         first = next(iter(cause.message.strip().splitlines()), "")
@@ -64,7 +64,7 @@ def words(causes: tuple[Cause, ...]) -> str:
 
 
 def _is_death(error: Exception) -> bool:
-    """Whether an error means that the JVM is no more: the first call after its death does not say so."""
+    """Whether an error means that the JVM has ended. The first call after its death raises another error."""
     from py4j.protocol import Py4JError, Py4JNetworkError  # noqa: PLC0415 - comes with pyspark
 
     if isinstance(error, Py4JNetworkError | ConnectionError | EOFError):

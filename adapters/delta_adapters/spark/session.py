@@ -1,4 +1,4 @@
-"""One Spark session, tuned for tables of a few rows: started once a host, and reused.
+"""Start one Spark session for a host, tuned for tables of a few rows.
 
 Every setting here is one that a user of Spark can make. None of them turns off a part of an engine that reads or
 writes a table.
@@ -29,7 +29,7 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{2}
 def start_session(
     work: Path, more: Mapping[str, str], java: Java, more_java_options: tuple[str, ...] = ()
 ) -> Any:
-    """A SparkSession that keeps everything of its own under `work`, with `more` settings that its engine needs."""
+    """Return a SparkSession that keeps its files under `work`, with `more` settings that its engine needs."""
     for folder in ("tmp", "local", "warehouse"):
         (work / folder).mkdir(parents=True, exist_ok=True)
     (work / "log4j2.properties").write_text(LOGGING, encoding="utf-8")
@@ -64,13 +64,13 @@ def stop_session(spark: Any) -> None:
 
 
 def settings(work: Path, more_java_options: tuple[str, ...] = ()) -> dict[str, str]:
-    """The configuration that every engine's session has."""
+    """Return the configuration that the sessions of all engines share."""
     return {
         "spark.app.name": "delta-conformance",
         "spark.master": "local[2]",
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": java_options(work, more_java_options),
-        # nothing of ours is seen from outside, and nothing of it is left anywhere else
+        # the session is not reachable from other machines, and leaves no files outside of `work`
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.catalogImplementation": "in-memory",
@@ -86,15 +86,15 @@ def settings(work: Path, more_java_options: tuple[str, ...] = ()) -> dict[str, s
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.storage.blockManagerHeartbeatTimeoutMs": "4000d",  # its clock may be moved on by months
-        "spark.sql.ui.explainMode": "simple",  # each plan is written out for a page that nobody opens
+        "spark.sql.ui.explainMode": "simple",  # Spark writes each plan out for a page that is switched off
         # what the harness means by an operation
         "spark.sql.session.timeZone": "UTC",
-        "spark.databricks.delta.retentionDurationCheck.enabled": "false",  # Vacuum(0) is asked for on purpose
+        "spark.databricks.delta.retentionDurationCheck.enabled": "false",  # Vacuum(0) is drawn on purpose
     }
 
 
 def java_options(work: Path, more: tuple[str, ...] = ()) -> str:
-    """What the JVM is started with, as one text that Spark's launcher takes apart again."""
+    """Return the JVM's options, as one text that Spark's launcher splits again."""
     options = (
         "-XX:+UseSerialGC",
         "-Xms1g",  # measured: with the heap and the room for classes as the JVM makes them,

@@ -11,13 +11,13 @@ from delta_adapters.registry import parse_engine
 
 @pytest.fixture(scope="session")
 def delta_spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the host keeps what is its own."""
+    """The host's work folder."""
     return tmp_path_factory.mktemp("delta-spark")
 
 
 @pytest.fixture(scope="session")
 def delta_spark_host(delta_spark_folder: Path) -> Iterator[HostClient]:
-    """One JVM for all tests; none is left when the host has ended."""
+    """One host with one JVM for all tests. No JVM is left when the host has ended."""
     with HostClient.start(parse_engine("delta-spark"), delta_spark_folder) as host:
         yield host
     assert javas_under(delta_spark_folder) == []
@@ -33,8 +33,8 @@ def delta_spark(delta_spark_host: HostClient, tmp_path: Path) -> HostClient:
 
 
 def javas_under(folder: Path) -> list[int]:
-    """The JVMs whose command line names the folder."""
-    found = []
+    """Return the ids of the JVMs whose command line names the folder."""
+    pids = []
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
             try:
@@ -42,5 +42,5 @@ def javas_under(folder: Path) -> list[int]:
             except OSError:
                 continue  # it ended while we looked
             if str(folder).encode() in words and b"java" in words.split(b"\0")[0]:
-                found.append(int(path.name))
-    return found
+                pids.append(int(path.name))
+    return pids

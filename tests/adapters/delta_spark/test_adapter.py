@@ -82,7 +82,7 @@ def commit(tmp_path: Path, version: int) -> list[dict[str, dict[str, object]]]:
 
 
 def test_a_host_dies_with_its_jvm_and_lives_again_with_another(delta_spark, delta_spark_folder, tmp_path):
-    """The first of these tests, while the JVM has nothing to lose: the others go on with the one that comes after."""
+    """This test comes first, while the JVM has no state: the other tests use the next JVM."""
     delta_spark.ready()
     before = javas_under(delta_spark_folder)
     assert len(before) == 1
@@ -136,7 +136,7 @@ def test_an_append_of_several_files_writes_several_files(delta_spark, tmp_path):
         Append(rows(*((n, "a", None) for n in range(9))), files=3),
         Append(rows((9, "b", None))),
     )
-    assert [sum("add" in each for each in commit(tmp_path, version)) for version in (1, 2)] == [3, 1]
+    assert [sum("add" in action for action in commit(tmp_path, version)) for version in (1, 2)] == [3, 1]
 
 
 def test_the_tag_stands_in_the_commit(delta_spark, tmp_path):
@@ -144,7 +144,7 @@ def test_the_tag_stands_in_the_commit(delta_spark, tmp_path):
     delta_spark.execute(Append(rows((1, "a", "x"))), "second")
     delta_spark.execute(Delete(equal("id", 1)), "")
     tags = [
-        next(each["commitInfo"] for each in commit(tmp_path, version) if "commitInfo" in each).get(
+        next(action["commitInfo"] for action in commit(tmp_path, version) if "commitInfo" in action).get(
             "userMetadata"
         )
         for version in (0, 1, 2)
@@ -152,10 +152,10 @@ def test_the_tag_stands_in_the_commit(delta_spark, tmp_path):
     assert tags == ["first", "second", None]
 
 
-def test_what_changes_nothing_is_told_apart_from_what_commits(delta_spark):
+def test_what_changes_nothing_is_distinguished_from_what_commits(delta_spark):
     commits(delta_spark, Create(SCHEMA), Append(rows((1, "a", "x"))))
-    for each in (Delete(equal("id", 9)), Append(rows()), Optimize(), Create(SCHEMA, if_not_exists=True)):
-        assert delta_spark.execute(each).outcome == NoChange(), each
+    for operation in (Delete(equal("id", 9)), Append(rows()), Optimize(), Create(SCHEMA, if_not_exists=True)):
+        assert delta_spark.execute(operation).outcome == NoChange(), operation
     commits(delta_spark, Append(rows((2, "b", "x"))), Optimize(), Vacuum(0))
     assert read(delta_spark) == [(1, "a", "x"), (2, "b", "x")]
 
@@ -180,12 +180,12 @@ def test_refusals_are_classified(delta_spark):
         Delete(Compare("=", Column(("nowhere",)), Literal(LONG, 1))): "bad-argument",
         Optimize(equal("id", 1)): "bad-argument",
     }
-    assert {each: rejection(delta_spark, each) for each in refused} == refused
+    assert {operation: rejection(delta_spark, operation) for operation in refused} == refused
     assert delta_spark.read(Read(AtVersion(99))).outcome.kind == "missing-version"
     assert read(delta_spark) == [(1, "a", "x"), (2, "b", "x")]
 
 
-def test_of_an_older_version_the_protocol_the_properties_and_the_columns_are_told(delta_spark):
+def test_of_an_older_version_the_protocol_the_properties_and_the_columns_are_reported(delta_spark):
     commits(delta_spark, Create(SCHEMA, ("part",), (("team", "red"),)), Append(rows((1, "a", "x"))))
     wider = Rows(struct(*((field.name, field.type) for field in SCHEMA), ("more", LONG)), ((2, "b", "x", 7),))
     commits(delta_spark, Append(wider, schema_mode="merge"))
@@ -193,7 +193,9 @@ def test_of_an_older_version_the_protocol_the_properties_and_the_columns_are_tol
     older = delta_spark.read(Detail(AtVersion(1))).table.to_pylist()[0]
     assert (newest["properties"], older["properties"]) == ([("team", "red")],) * 2
     assert (older["minReaderVersion"], older["minWriterVersion"]) == (1, 2)
-    columns = [[load["name"] for load in json.loads(told["columns"])["fields"]] for told in (older, newest)]
+    columns = [
+        [load["name"] for load in json.loads(details["columns"])["fields"]] for details in (older, newest)
+    ]
     assert columns == [["id", "letter", "part"], ["id", "letter", "part", "more"]]
     assert (newest["partitionColumns"], newest["numFiles"]) == (["part"], 2)
     assert (older["id"], older["numFiles"]) == (None, None)
@@ -230,10 +232,10 @@ def test_values_at_their_limits_come_back_as_they_were(delta_spark):
     plain = table.set_column(4, "day", table["day"].cast("int32")).set_column(
         5, "at", table["at"].cast("int64")
     )
-    found = {tuple(each.values()) for each in plain.to_pylist()}
+    read_rows = {tuple(row.values()) for row in plain.to_pylist()}
     decimal = {row[0]: row[1] and str(row[1]) for row in given.rows}
-    assert {each[:1] + each[2:] for each in found} == {row[:1] + row[2:] for row in given.rows}
-    assert {each[0]: None if each[1] is None else f"{each[1]:f}" for each in found} == decimal
+    assert {row[:1] + row[2:] for row in read_rows} == {row[:1] + row[2:] for row in given.rows}
+    assert {row[0]: None if row[1] is None else f"{row[1]:f}" for row in read_rows} == decimal
 
 
 def test_a_managed_table_loses_its_files_and_an_external_one_keeps_them(delta_spark, tmp_path):

@@ -1,4 +1,4 @@
-"""What delta-spark is known to do wrong still happens, in the smallest history of each entry."""
+"""Each known deviation of delta-spark still happens in its smallest history."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ OURS = tuple(
 )
 
 
-# What each history with such a step shows as well.
+# Every history with such a step shows these as well.
 ALWAYS = ("delta-spark-restores-without-checksum",)
 
 
@@ -55,9 +55,9 @@ def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     history = History.from_json(entry.history)
     steps = [(step.operation, step.slot or "A") for step in history.steps]
     played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
-    keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
+    keys = [key_of(result.seen, violation) for result in played.result for violation in result.violations]
     causes = {key: known_deviation(key, history=history) for key in keys}
-    assert {each.fingerprint for each, cause in causes.items() if cause == entry.name} == set(
+    assert {key.fingerprint for key, cause in causes.items() if cause == entry.name} == set(
         entry.fingerprints
     ), played.describe() or "it is gone"
     assert set(causes.values()) <= {entry.name, *ALWAYS}, played.describe()

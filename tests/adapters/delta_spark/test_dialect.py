@@ -1,6 +1,6 @@
-"""Each literal form of delta-spark says exactly its value: a row with the value is found by it, and by nothing else.
+"""Each literal of Spark SQL expresses exactly its value: it finds the row with the value, and no other row.
 
-The tables keep no statistics, so that what is proved is the literal, and not the engine's data skipping.
+The tables have no statistics, so that the test proves the literal, and not the engine's data skipping.
 """
 
 import pyarrow as pa
@@ -48,14 +48,17 @@ DAY = 86_400_000_000
 FAR_DAYS = (3_663_382, LAST_DAY + 1, FIRST_DAY - 1, FIRST_DAY - 400_000)
 FAR = {
     DATE: FAR_DAYS,
-    **{each: tuple(day * DAY + 3_723_000_001 for day in FAR_DAYS) for each in (TIMESTAMP, TIMESTAMP_NTZ)},
+    **{
+        data_type: tuple(day * DAY + 3_723_000_001 for day in FAR_DAYS)
+        for data_type in (TIMESTAMP, TIMESTAMP_NTZ)
+    },
 }
 WITH_BINARY = (
     EXTREMES
     | {BINARY: (b"", b"\x00", b"'\\\xff\xfe", b"text")}
-    | {each: (*EXTREMES[each], *values) for each, values in FAR.items()}
+    | {data_type: (*EXTREMES[data_type], *values) for data_type, values in FAR.items()}
 )
-NAMED = {each: f"c{number}" for number, each in enumerate(WITH_BINARY)}
+NAMED = {data_type: f"c{number}" for number, data_type in enumerate(WITH_BINARY)}
 
 
 def sql(expression: Expression) -> str:
@@ -69,9 +72,9 @@ def _numbers(reply) -> set[int]:
 
 @pytest.fixture(scope="module")
 def all_types(delta_spark_host, tmp_path_factory):
-    """One table for all types, a column each and a row for each number: to make tables is what costs."""
+    """One table with a column for each type and a row for each number, because making tables is expensive."""
     delta_spark_host.open(str(tmp_path_factory.mktemp("types") / "table"))
-    schema = struct(("number", LONG), *((NAMED[each], each) for each in WITH_BINARY))
+    schema = struct(("number", LONG), *((NAMED[data_type], data_type) for data_type in WITH_BINARY))
     rows = tuple((n, *(values[n % len(values)] for values in WITH_BINARY.values())) for n in range(ROWS))
     assert delta_spark_host.execute(Create(schema, (), NO_STATISTICS)).outcome == Committed()
     assert (
@@ -116,17 +119,24 @@ def test_a_literal_finds_exactly_its_value(all_types, data_type):
     )
     assert _numbers(all_types.read(Read(where=And((own, Not(others)))))) == set(range(ROWS))
     options = (*(Literal(data_type, element) for element in values[1:]), Literal(data_type, None))
-    found = _numbers(all_types.read(Read(where=In(value, options))))
-    assert found == {number for number in range(ROWS) if number % len(values)}
+    numbers = _numbers(all_types.read(Read(where=In(value, options))))
+    assert numbers == {number for number in range(ROWS) if number % len(values)}
 
 
 @pytest.mark.slow
 def test_literals_of_all_types_are_written_by_an_update_and_found_by_a_delete(all_types):
-    values = {each: of[len(of) - 1] for each, of in WITH_BINARY.items()}
+    values = {data_type: value[len(value) - 1] for data_type, value in WITH_BINARY.items()}
     alone = Compare("=", NUMBER, Literal(LONG, ROWS))
-    update = Update(tuple((NAMED[each], Literal(each, of)) for each, of in values.items()), alone)
+    update = Update(
+        tuple((NAMED[data_type], Literal(data_type, value)) for data_type, value in values.items()), alone
+    )
     assert all_types.execute(update).outcome == Committed()
-    every = And(tuple(Compare("=", Column((NAMED[each],)), Literal(each, of)) for each, of in values.items()))
+    every = And(
+        tuple(
+            Compare("=", Column((NAMED[data_type],)), Literal(data_type, value))
+            for data_type, value in values.items()
+        )
+    )
     assert _numbers(all_types.read(Read(where=every))) == {ROWS}
     assert all_types.execute(Delete(every)).outcome == Committed()
     assert _numbers(all_types.read(Read())) == set(range(ROWS))
@@ -140,10 +150,10 @@ def test_a_zero_that_is_negative_is_written_as_such_and_found_by_either(delta_sp
     delta_spark.execute(Append(Rows(schema, ((-0.0, 0), (0.0, 1), (1.0, 2)))))
     delta_spark.execute(Update((("value", Literal(double, -0.0)),), Compare("=", NUMBER, Literal(LONG, 2))))
     table = delta_spark.read(Read()).table
-    found = {
+    numbers = {
         number: same_key(double, value) for value, number in zip(*table.to_pydict().values(), strict=True)
     }
-    assert found == {0: same_key(double, -0.0), 1: same_key(double, 0.0), 2: same_key(double, -0.0)}
+    assert numbers == {0: same_key(double, -0.0), 1: same_key(double, 0.0), 2: same_key(double, -0.0)}
     for zero in (0.0, -0.0):
         assert _numbers(delta_spark.read(Read(where=Compare("=", VALUE, Literal(double, zero))))) == {0, 1, 2}
 
@@ -157,7 +167,7 @@ def test_any_name_can_be_said(delta_spark):
     row = tuple(range(len(NAMES)))
     assert delta_spark.execute(Create(schema)).outcome == Committed()
     assert (
-        delta_spark.execute(Append(Rows(schema, (row, tuple(each + 100 for each in row))))).outcome
+        delta_spark.execute(Append(Rows(schema, (row, tuple(value + 100 for value in row))))).outcome
         == Committed()
     )
     every = And(tuple(Compare("=", Column((name,)), Literal(LONG, n)) for n, name in enumerate(NAMES)))

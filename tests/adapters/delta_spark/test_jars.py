@@ -1,4 +1,4 @@
-"""The cache of JARs, with a resolver of a few shell lines in the place of spark-submit."""
+"""The cache of JARs, tested with a resolver of a few shell lines in place of spark-submit."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ def resolves(spark, tmp_path):
 
 def test_the_jars_are_resolved_once_and_what_spark_ships_is_left_out(resolves, capsys):
     first = jars.resolve(java=JAVA)
-    assert [each.name for each in first] == [RESOLVED, "io.delta_delta-storage-4.4.0.jar"]
+    assert [path.name for path in first] == [RESOLVED, "io.delta_delta-storage-4.4.0.jar"]
     assert "fetching io.delta:delta-spark_4.2_2.13:4.4.0" in capsys.readouterr().err
     assert jars.resolve(java=JAVA) == first == jars.cached()
     assert len(resolves.read_text().splitlines()) == 1
@@ -64,7 +64,7 @@ def test_the_jars_are_resolved_once_and_what_spark_ships_is_left_out(resolves, c
     assert capsys.readouterr().err == ""
 
 
-def test_a_resolver_without_a_network_is_told_so_with_a_cure(spark):
+def test_a_resolver_without_a_network_is_reported_with_a_cure(spark):
     spark("echo 'Host somewhere not found. url=...' >&2", "exit 1")
     with pytest.raises(jars.NoNetwork, match="not in the cache") as raised:
         jars.resolve(java=JAVA)
@@ -140,7 +140,7 @@ def test_of_two_processes_one_resolves_and_the_other_waits_for_it(spark, resolve
     assert second.stderr is not None
     assert "waiting for another process" in second.stderr.readline()
     _open(tmp_path / "gate", first)
-    assert [each.communicate(timeout=60)[0].strip() for each in (first, second)] == ["2", "2"]
+    assert [process.communicate(timeout=60)[0].strip() for process in (first, second)] == ["2", "2"]
     assert len(calls.read_text().splitlines()) == 1
 
 

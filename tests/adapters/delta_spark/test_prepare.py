@@ -10,7 +10,7 @@ from delta_adapters.delta_spark import jars
 
 @pytest.fixture
 def no_network(tmp_path, monkeypatch):
-    """An empty cache, and a Spark whose resolver reaches nobody."""
+    """An empty cache, and a Spark whose resolver reaches no repository."""
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin" / "spark-submit"
     script.write_text("#!/bin/sh\necho 'java.net.UnknownHostException: repository' >&2\nexit 1\n")
@@ -22,10 +22,10 @@ def no_network(tmp_path, monkeypatch):
 def test_an_engine_whose_jars_can_not_be_fetched_is_not_available_and_the_cure_is_named(no_network):
     if not registry.java_availability():
         pytest.skip("there is no Java")
-    found = registry.prepare("delta-spark")
-    assert not found
-    assert "no repository that Spark asks for it could be reached" in found.why
-    assert "proxy" in found.cure
+    result = registry.prepare("delta-spark")
+    assert not result
+    assert "no repository that Spark asks for it could be reached" in result.why
+    assert "proxy" in result.cure
 
 
 def test_other_engines_need_nothing_fetched(no_network):

@@ -2,7 +2,7 @@ import pytest
 
 from delta_adapters.delta_spark import rejections
 from delta_adapters.delta_spark.rejections import classify
-from delta_adapters.spark.jvm_errors import Cause, words
+from delta_adapters.spark.jvm_errors import Cause, describe
 from delta_models.outcomes import REJECTIONS
 
 
@@ -58,4 +58,4 @@ def test_the_words_are_the_first_line_of_each_link_that_adds_something():
         _cause("c.Same", message="first"),
         _cause("d.Root", message="why"),
     )
-    assert words(causes) == "Inner: first <- Root: why"
+    assert describe(causes) == "Inner: first <- Root: why"

@@ -90,16 +90,16 @@ def test_every_kind_of_change_does_what_it_says(engine):
     assert engine.read(History()).table["version"].to_pylist()[-1] == 0
 
 
-def test_what_changes_nothing_is_told_apart_from_what_commits(engine):
+def test_what_changes_nothing_is_distinguished_from_what_commits(engine):
     commits(engine, Create(SCHEMA), Append(rows((1, "a", "x"))))
-    for each in (
+    for operation in (
         Delete(equal("id", 9)),
         Append(rows()),
         Optimize(),
         Create(SCHEMA, if_not_exists=True),
         Checkpoint(),
     ):
-        assert engine.execute(each).outcome == NoChange(), each
+        assert engine.execute(operation).outcome == NoChange(), operation
     assert read(engine) == [(1, "a", "x")]
 
 
@@ -120,6 +120,6 @@ def test_refusals_are_classified(engine):
         Delete(Compare("=", Column(("nowhere",)), Literal(LONG, 1))): "bad-argument",
         Optimize(equal("id", 1)): "bad-argument",
     }
-    assert {each: kind(engine, each) for each in refused} == refused
+    assert {operation: kind(engine, operation) for operation in refused} == refused
     assert engine.read(Read(AtVersion(99))).outcome.kind == "missing-version"
     assert read(engine) == [(1, "a", "x"), (2, "b", "x")]

@@ -1,4 +1,4 @@
-"""What the adapter of the in-house engine says of it, without a JVM."""
+"""The claims and rejections of the in-house engine's adapter, tested without a JVM."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.deviations import all_deviations
 from delta_adapters.pyspark_engine import PysparkEngine
-from delta_adapters.pyspark_engine.rejections import KINDS, refusal
+from delta_adapters.pyspark_engine.rejections import KINDS, outcome_of
 from delta_adapters.registry import availability, parse_engine
 from delta_models.outcomes import REJECTIONS, Rejected, Unknown
 from delta_models.wire_names import ALPHABET
@@ -15,7 +15,7 @@ from pyspark_delta import exceptions, features
 
 
 def test_no_deviation_of_the_engine_is_ever_excused():
-    """Its findings are bugs to mend: an entry for it may not land."""
+    """Findings of the in-house engine are bugs to fix: it may have no known deviations."""
     assert [deviation.name for deviation in all_deviations() if deviation.engine == "pyspark"] == []
 
 
@@ -28,7 +28,7 @@ def test_it_is_an_engine_by_name_that_promises_to_behave_as_delta_spark():
 def test_its_capability_document_is_valid_and_names_what_exists():
     claimed = Capabilities.validated(PysparkEngine().capabilities)
     assert set(claimed.operations) <= set(ALPHABET)
-    performed = {each.__name__ for each in PysparkEngine.PERFORM}
+    performed = {operation.__name__ for operation in PysparkEngine.PERFORM}
     assert set(claimed.operations) - performed <= {"Read", "History", "Detail"}
 
 
@@ -45,8 +45,8 @@ def test_every_kind_of_refusal_is_one_of_the_vocabulary():
 def test_every_exception_of_the_engine_has_a_kind():
     open_ended = {exceptions.DeltaError, exceptions.CommitOutcomeUnknown}
     for name in exceptions.__all__:
-        each = getattr(exceptions, name)
-        assert each in open_ended or issubclass(each, tuple(kind for kind, _ in KINDS)), name
+        exception = getattr(exceptions, name)
+        assert exception in open_ended or issubclass(exception, tuple(kind for kind, _ in KINDS)), name
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_every_exception_of_the_engine_has_a_kind():
         (ValueError("x"), "bad-argument"),
     ),
 )
-def test_a_refusal_is_told_by_its_class(error, kind):
-    found = refusal(error)
-    assert isinstance(found, Rejected)
-    assert found.kind == kind
+def test_a_refusal_is_reported_by_its_class(error, kind):
+    outcome = outcome_of(error)
+    assert isinstance(outcome, Rejected)
+    assert outcome.kind == kind
 
 
-def test_a_commit_of_which_nobody_knows_is_unknown():
-    assert isinstance(refusal(exceptions.CommitOutcomeUnknown("x")), Unknown)
+def test_a_commit_with_an_unknown_outcome_is_unknown():
+    assert isinstance(outcome_of(exceptions.CommitOutcomeUnknown("x")), Unknown)

@@ -19,29 +19,29 @@ def fake_java(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "major"),
+    ("output", "major"),
     (
         ('openjdk version "17.0.15" 2025-04-15', 17),
         ('openjdk version "21" 2023-09-19', 21),
         ('java version "25.0.1" 2025-10-21 LTS', 25),
     ),
 )
-def test_the_java_of_java_home_is_found_with_its_version(fake_java, said, major):
-    program = fake_java(f"echo '{said}' >&2; echo 'OpenJDK 64-Bit Server VM' >&2")
+def test_the_java_of_java_home_is_found_with_its_version(fake_java, output, major):
+    program = fake_java(f"echo '{output}' >&2; echo 'OpenJDK 64-Bit Server VM' >&2")
     java = find_java()
     assert (java.program, java.major, java.home) == (program, major, program.parent.parent)
-    assert java.version.startswith(said)
+    assert java.version.startswith(output)
 
 
 @pytest.mark.parametrize(
-    ("said", "major"), (('java version "1.8.0_402"', 8), ('openjdk version "11.0.2"', 11))
+    ("output", "major"), (('java version "1.8.0_402"', 8), ('openjdk version "11.0.2"', 11))
 )
-def test_a_java_that_is_too_old_is_refused_with_the_lines_to_type(fake_java, said, major):
-    fake_java(f"echo '{said}' >&2")
+def test_a_java_that_is_too_old_is_refused_with_the_lines_to_type(fake_java, output, major):
+    fake_java(f"echo '{output}' >&2")
     with pytest.raises(BadJava, match=f"is Java {major}; Spark 4 needs 17 or newer") as raised:
         find_java()
-    for each in ("apt install", "dnf install", "brew install"):
-        assert each in raised.value.cure
+    for command in ("apt install", "dnf install", "brew install"):
+        assert command in raised.value.cure
 
 
 def test_a_java_that_fails_is_refused_with_its_own_words(fake_java):

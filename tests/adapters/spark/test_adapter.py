@@ -1,4 +1,4 @@
-"""What an engine in a JVM refused, where there is a new version afterwards: another writer's, or perhaps its own."""
+"""A refusal of an engine on Spark, after which there is a new version: another writer's, or perhaps its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Checkpoints of the policy `v2`: files in sidecars of their own, everything else in a file with a name of its own.
+"""Write checkpoints of the policy `v2`, in both forms that the protocol allows.
 
-Both forms of that file occur, by the parity of the version: JSON with the files in a sidecar, Parquet with all in it.
+Odd versions get one Parquet file with all actions. Even versions get a JSON file, with adds and removes in a sidecar.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from delta_adapters.reference import actions
-from delta_adapters.reference.log_writer import CHECKPOINT_SCHEMA, publish_hint, rows_of_forms, staged
+from delta_adapters.reference.log_writer import CHECKPOINT_SCHEMA, publish_hint, stage_file, to_arrow_rows
 
 POLICY, SECOND = "delta.checkpointPolicy", "v2"
 FEATURE = "v2Checkpoint"
@@ -24,25 +24,25 @@ METADATA = pa.field("checkpointMetadata", pa.struct([("version", pa.int64())]))
 
 
 def publish_v2(log: Path, forms: Sequence[actions.Form], version: int) -> None:
-    """Write a checkpoint with a name of its own, and then the hint that leads to it."""
+    """Write a checkpoint with a unique name, and then the hint that leads to it."""
     marker: actions.Form = {"checkpointMetadata": {"version": version}}
     if version % 2:
         size = _parquet(log, [marker, *forms], f"{version:020}.checkpoint.{uuid.uuid4()}.parquet")
     else:
         files = [form for form in forms if set(form) & set(FILES)]
         rest = [form for form in forms if not set(form) & set(FILES)]
-        beside = [_sidecar(log, files)] if files else []
-        text = "".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in (marker, *beside, *rest))
-        made = staged(log, text.encode())
+        sidecars = [_sidecar(log, files)] if files else []
+        text = "".join(f"{json.dumps(form, separators=(',', ':'))}\n" for form in (marker, *sidecars, *rest))
+        made = stage_file(log, text.encode())
         size = made.stat().st_size
         made.rename(log / f"{version:020}.checkpoint.{uuid.uuid4()}.json")
     publish_hint(log, version, len(forms) + 1, size, sum("add" in form for form in forms))
 
 
 def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:
-    made = staged(log, b"")
+    made = stage_file(log, b"")
     schema = CHECKPOINT_SCHEMA.append(METADATA)
-    pq.write_table(pa.Table.from_pylist(rows_of_forms(forms), schema=schema), made)
+    pq.write_table(pa.Table.from_pylist(to_arrow_rows(forms), schema=schema), made)
     size = made.stat().st_size
     made.rename(log / name)
     return size
@@ -51,9 +51,9 @@ def _parquet(log: Path, forms: Sequence[actions.Form], name: str) -> int:
 def _sidecar(log: Path, files: Sequence[actions.Form]) -> actions.Form:
     (log / FOLDER).mkdir(exist_ok=True)
     name = f"{uuid.uuid4()}.parquet"
-    made = staged(log / FOLDER, b"")
-    schema = pa.schema([each for each in CHECKPOINT_SCHEMA if each.name in FILES])
-    pq.write_table(pa.Table.from_pylist(rows_of_forms(files), schema=schema), made)
+    made = stage_file(log / FOLDER, b"")
+    schema = pa.schema([field for field in CHECKPOINT_SCHEMA if field.name in FILES])
+    pq.write_table(pa.Table.from_pylist(to_arrow_rows(files), schema=schema), made)
     size = made.stat().st_size
     made.rename(log / FOLDER / name)
     return {"sidecar": {"path": name, "sizeInBytes": size, "modificationTime": actions.now()}}

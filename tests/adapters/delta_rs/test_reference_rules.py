@@ -1,4 +1,4 @@
-"""What deltalake does otherwise than delta-spark where the protocol is silent: class reference, told and legal."""
+"""deltalake differs from delta-spark where the protocol is silent. The rules of class reference report it as legal."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def test_a_transaction_that_was_seen_is_written_again(tmp_path):
 
 
 def test_these_rules_fail_no_engine_that_does_not_follow_delta_spark():
-    told = ("write.column-order", "outcome.repeated-transaction-skipped")
-    assert {BY_ID[each].strength for each in told} == {"reference"}
+    rules = ("write.column-order", "outcome.repeated-transaction-skipped")
+    assert {BY_ID[rule].strength for rule in rules} == {"reference"}

@@ -1,13 +1,13 @@
-"""Messages as deltalake 1.6.6 said them, and what they stand for."""
+"""Messages of deltalake 1.6.6, and the kinds of rejection that they mean."""
 
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
-from delta_adapters.delta_rs.rejections import classify, of_the_engine
+from delta_adapters.delta_rs.rejections import classify, comes_from_engine
 from delta_models.outcomes import REJECTIONS, Rejected, Unknown
 
 COMMIT = "Failed to commit transaction: "
-SAID = (
+MESSAGES = (
     (
         CommitFailedError,
         COMMIT + "Commit failed: a concurrent transactions added new data.\nHelp: ...",
@@ -72,7 +72,7 @@ SAID = (
 
 
 @pytest.mark.parametrize(
-    ("kind", "message", "expected"), SAID, ids=[f"{each[2]} {each[1][-30:]}" for each in SAID]
+    ("kind", "message", "expected"), MESSAGES, ids=[f"{case[2]} {case[1][-30:]}" for case in MESSAGES]
 )
 def test_a_message_stands_for_its_kind(kind, message, expected):
     outcome = classify(kind(message), acting=True)
@@ -103,7 +103,7 @@ def test_what_leaves_it_open_whether_the_table_changed_is_unknown_for_a_change(m
     assert "<unknown>" not in outcome.message
 
 
-def test_a_slip_of_the_adapter_is_no_word_of_the_engine():
-    assert of_the_engine(DeltaError("no"))
-    assert not of_the_engine(KeyError("mine"))
-    assert not of_the_engine(KeyboardInterrupt())
+def test_a_bug_of_the_adapter_does_not_come_from_the_engine():
+    assert comes_from_engine(DeltaError("no"))
+    assert not comes_from_engine(KeyError("mine"))
+    assert not comes_from_engine(KeyboardInterrupt())

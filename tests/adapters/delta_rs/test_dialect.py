@@ -1,6 +1,6 @@
-"""Each literal form of delta-rs says exactly its value: a row with the value is found by it, and by nothing else.
+"""Each literal of delta-rs expresses exactly its value: it finds the row with the value, and no other row.
 
-The tables keep no statistics, so that what is proved is the literal, and not the engine's data skipping.
+The tables have no statistics, so that the test proves the literal, and not the engine's data skipping.
 """
 
 import pyarrow as pa
@@ -22,10 +22,10 @@ VALUE, NUMBER = Column(("value",)), Column(("number",))
 
 
 def _partition_values(data_type: DataType) -> tuple[Value, ...]:
-    """What deltalake 1.6.6 can have as a partition value at all.
+    """Return the extremes that deltalake 1.6.6 supports as partition values.
 
-    It writes negative decimals as `-1.-1`, after which nobody can read the table; it names folders by all digits of a
-    double, which are too many for a file name; and it reads the name of Hive's null back as a null.
+    It writes negative decimals as `-1.-1`, after which no reader can read the table. It names folders by all digits of
+    a double, which are too many for a file name. And it reads the name of Hive's null back as a null.
     """
     unfit = {"__HIVE_DEFAULT_PARTITION__", -1.7976931348623157e308, 5e-324, 2.2250738585072014e-308}
     values = [extreme for extreme in EXTREMES[data_type] if extreme not in unfit]
@@ -44,26 +44,24 @@ def test_a_literal_says_exactly_its_value(delta_rs, data_type, role):
     assert delta_rs.execute(create).outcome == Committed()
     # A NaN gets a file of its own: beside other values in one row group deltalake 1.6.6 does not find it.
     for with_nan in (False, True):
-        append = Append(Rows(schema, tuple((each, n) for n, each in rows if (each != each) is with_nan)))
+        append = Append(Rows(schema, tuple((value, n) for n, value in rows if (value != value) is with_nan)))
         if append.rows.rows:
             assert delta_rs.execute(append).outcome == Committed()
 
-    for number, wanted in rows[:-1]:
-        found = _numbers(delta_rs.read(Read(where=Compare("=", VALUE, Literal(data_type, wanted)))))
-        assert found == {number}, f"read {wanted!r}"
+    for number, value in rows[:-1]:
+        numbers = _numbers(delta_rs.read(Read(where=Compare("=", VALUE, Literal(data_type, value)))))
+        assert numbers == {number}, f"read {value!r}"
         # No null among the options: on partition columns deltalake 1.6.6 then picks every row.
-        options = (Literal(data_type, wanted), Literal(data_type, rows[0][1]))
-        assert _numbers(delta_rs.read(Read(where=In(VALUE, options)))) == {number, 0}, f"read in {wanted!r}"
+        options = (Literal(data_type, value), Literal(data_type, rows[0][1]))
+        assert _numbers(delta_rs.read(Read(where=In(VALUE, options)))) == {number, 0}, f"read in {value!r}"
 
     null = len(rows) - 1
     alone = Compare("=", NUMBER, Literal(LONG, null))
-    for number, wanted in (rows[0], rows[null - 1]):
-        assert (
-            delta_rs.execute(Update((("value", Literal(data_type, wanted)),), alone)).outcome == Committed()
-        )
-        if wanted == wanted:  # for a NaN see above: the two are in one row group now
-            found = _numbers(delta_rs.read(Read(where=Compare("=", VALUE, Literal(data_type, wanted)))))
-            assert found == {number, null}, f"update to {wanted!r}"
+    for number, value in (rows[0], rows[null - 1]):
+        assert delta_rs.execute(Update((("value", Literal(data_type, value)),), alone)).outcome == Committed()
+        if value == value:  # for a NaN see above: the two are in one row group now
+            numbers = _numbers(delta_rs.read(Read(where=Compare("=", VALUE, Literal(data_type, value)))))
+            assert numbers == {number, null}, f"update to {value!r}"
     assert delta_rs.execute(Update((("value", Literal(data_type, None)),), alone)).outcome == Committed()
     assert _numbers(delta_rs.read(Read(where=IsNull(VALUE)))) == {null}
 
@@ -73,11 +71,11 @@ def test_a_literal_says_exactly_its_value(delta_rs, data_type, role):
     assert delta_rs.execute(merge).outcome == Committed()
     assert _numbers(delta_rs.read(Read())) == set(range(1, len(rows)))
 
-    for number, wanted in rows[1:-1]:
+    for number, value in rows[1:-1]:
         assert (
-            delta_rs.execute(Delete(Compare("=", VALUE, Literal(data_type, wanted)))).outcome == Committed()
-        ), wanted
-        assert _numbers(delta_rs.read(Read())) == set(range(number + 1, len(rows))), f"delete {wanted!r}"
+            delta_rs.execute(Delete(Compare("=", VALUE, Literal(data_type, value)))).outcome == Committed()
+        ), value
+        assert _numbers(delta_rs.read(Read())) == set(range(number + 1, len(rows))), f"delete {value!r}"
 
 
 NAMES = ("Upper", "two words", 'q"uote', "a.b", "select", "ünï", "a`b", "it's", "a,b", "x=y", "#", "{}")

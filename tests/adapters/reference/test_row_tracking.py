@@ -1,4 +1,4 @@
-"""The honest engine's rows keep their ids: through copies, deletion vectors, updates, merges and compaction."""
+"""The reference engine's rows keep their ids through copies, deletion vectors, updates, merges and compaction."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ RENAME = ops.Update((("name", Literal(STRING, "z")),), stories.compare(stories.I
 @pytest.fixture(params=("copies", "vectors"))
 def engine(request, tmp_path) -> Reference:
     """Two files: rows 1 and 2 with the ids 0 and 1, rows 4 and 5 with the ids 2 and 3."""
-    made = Reference()
-    made.open(str(tmp_path / "table"))
+    engine = Reference()
+    engine.open(str(tmp_path / "table"))
     vectors = (("delta.enableDeletionVectors", "true"),) if request.param == "vectors" else ()
     create = ops.Create(SCHEMA, (), tuple(sorted((*TRACKED, *vectors))))
-    for each in (create, ops.Append(rows((1, "a", 1.0), (2, "b", 2.0))), stories.FILL_MORE):
-        assert made.execute(each, "") == Committed()
-    return made
+    for operation in (create, ops.Append(rows((1, "a", 1.0), (2, "b", 2.0))), stories.FILL_MORE):
+        assert engine.execute(operation, "") == Committed()
+    return engine
 
 
 def ids(engine: Reference) -> dict[int, tuple[int, int]]:
@@ -56,10 +56,10 @@ def test_what_an_update_or_a_delete_leaves_alone_keeps_id_and_version(engine):
 def test_what_a_merge_updates_keeps_its_id_and_what_it_inserts_gets_a_new_one(engine):
     source = rows((2, "new", 0.0), (9, "nine", 9.0))
     engine.execute(ops.Merge(source, stories.ON_ID, (stories.UPDATE_ALL, stories.INSERT_ALL)), "")
-    found = ids(engine)
-    assert (found[1], found[2], found[5]) == ((0, 1), (1, 3), (3, 2))
-    assert found[9][0] > 3
-    assert found[9][1] == 3
+    id_of = ids(engine)
+    assert (id_of[1], id_of[2], id_of[5]) == ((0, 1), (1, 3), (3, 2))
+    assert id_of[9][0] > 3
+    assert id_of[9][1] == 3
 
 
 def test_files_that_are_rewritten_take_ids_and_versions_along(engine):
@@ -74,33 +74,35 @@ def test_a_restore_brings_ids_back_and_gives_none_away_again(engine):
     engine.execute(ops.Delete(), "")
     engine.execute(ops.Restore(ops.AtVersion(1)), "")
     engine.execute(ops.Append(rows((7, "x", 0.0))), "")
-    found = ids(engine)
-    assert (found[1][0], found[2][0]) == (0, 1)
-    assert found[7][0] > 3
+    id_of = ids(engine)
+    assert (id_of[1][0], id_of[2][0]) == (0, 1)
+    assert id_of[7][0] > 3
 
 
 @pytest.mark.parametrize("vectors", (True, False))
 def test_files_from_before_get_ids_when_row_tracking_is_switched_on(tmp_path, vectors):
-    made = Reference()
-    made.open(str(tmp_path / "table"))
+    engine = Reference()
+    engine.open(str(tmp_path / "table"))
     properties = (("delta.enableDeletionVectors", "true"),) if vectors else ()
     gone = ops.Delete(stories.compare(stories.ID, "=", stories.number(1)))
-    told = (
+    operations = (
         ops.Create(SCHEMA, (), properties),
         ops.Append(rows((1, "a", 1.0), (2, "b", 2.0))),
         stories.FILL_MORE,
         gone,
     )
-    for each in (*told, ops.SetProperties(TRACKED)):
-        assert made.execute(each, "") == Committed()
-    before = ids(made)
+    for operation in (*operations, ops.SetProperties(TRACKED)):
+        assert engine.execute(operation, "") == Committed()
+    before = ids(engine)
     assert set(before) == {2, 4, 5}
     assert len({number for number, _ in before.values()}) == len(before)
     for later in (RENAME, stories.FILL_MORE, ops.Optimize()):
-        made.execute(later, "")
-    after = ids(made)
+        engine.execute(later, "")
+    after = ids(engine)
     assert after[2] == before[2]
-    assert not LogReader(made.folder).snapshot().live.keys() & LogReader(made.folder).snapshot(3).live.keys()
+    assert (
+        not LogReader(engine.folder).snapshot().live.keys() & LogReader(engine.folder).snapshot(3).live.keys()
+    )
 
 
 def test_row_tracking_is_not_dropped(engine):

@@ -1,4 +1,4 @@
-"""How the honest engine runs a stream that writes into a table: a batch is planned, committed by number, noted done."""
+"""The layer that runs a stream into a table: it plans a batch, commits it under its number, and records it as done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from delta_adapters.reference.maintenance import Maintenance
+from delta_adapters.reference.maintenance import TableMaintainer
 from delta_adapters.streams import arrivals_of, progress_of
 from delta_models import operations as ops
 from delta_models.log import Snapshot
@@ -21,42 +21,45 @@ from delta_models.values import Row, Rows
 PLANNED, DONE = "offsets", "commits"
 
 
-class StreamWrites(Maintenance):
-    """A table that a stream writes into. Its small methods are what liars override."""
+class StreamWriter(TableMaintainer):
+    """The layer of the reference engine that performs `WriteStream`."""
 
     @abstractmethod
     def perform(self, operation: ops.Operation, snapshot: Snapshot | None, tag: str) -> Outcome:
-        """Perform an operation on the table as it is now."""
+        """Perform an operation on the table in its current state."""
 
-    def pour(self, operation: ops.WriteStream, tag: str) -> Outcome:
-        """Write all that has arrived, the batch first of which it is not known whether it was written."""
+    def write_stream(self, operation: ops.WriteStream, tag: str) -> Outcome:
+        """Write everything that has arrived. A batch that was planned and is not recorded as done comes first."""
         progress = progress_of(self.folder, operation.stream)
         before = self.reader.latest_version()
-        while (number := self.planned(progress, arrivals_of(self.folder, operation.stream))) is not None:
-            rows = self.batch(progress, operation, number)
+        while (number := self.plan_batch(progress, arrivals_of(self.folder, operation.stream))) is not None:
+            rows = self.batch_rows(progress, operation, number)
             outcome = self.write_batch(operation.stream, number, rows, tag)
             if isinstance(outcome, Rejected):
                 return outcome
-            self.note(progress / DONE, number, ())
+            self.write_note(progress / DONE, number, ())
         return NoChange() if self.reader.latest_version() == before else Committed()
 
-    def planned(self, progress: Path, arrivals: Path) -> int | None:
-        """The next batch: one that was planned and not noted as done, or a new one of what has arrived since."""
-        plans = _numbered(progress / PLANNED)
-        open_ones = sorted(set(plans) - set(_numbered(progress / DONE)))
-        if open_ones:
-            return open_ones[0]
+    def plan_batch(self, progress: Path, arrivals: Path) -> int | None:
+        """Return the number of the next batch: a planned one that is not done, or a new one of new files.
+
+        None if there is nothing to write.
+        """
+        plans = _notes_by_number(progress / PLANNED)
+        unfinished = sorted(set(plans) - set(_notes_by_number(progress / DONE)))
+        if unfinished:
+            return unfinished[0]
         known = {name for path in plans.values() for name in json.loads(path.read_text("utf-8"))}
-        new = sorted(str(each) for each in arrivals.glob("*.parquet") if str(each) not in known)
+        new = sorted(str(path) for path in arrivals.glob("*.parquet") if str(path) not in known)
         if not new:
             return None
         number = max(plans, default=-1) + 1
-        self.note(progress / PLANNED, number, new)
+        self.write_note(progress / PLANNED, number, new)
         return number
 
     @staticmethod
-    def batch(progress: Path, operation: ops.WriteStream, number: int) -> Rows:
-        """The rows of a batch that was planned."""
+    def batch_rows(progress: Path, operation: ops.WriteStream, number: int) -> Rows:
+        """Return the rows of a planned batch."""
         schema: Struct = operation.rows.schema
         rows: list[Row] = []
         for name in json.loads((progress / PLANNED / f"{number}").read_text("utf-8")):
@@ -64,18 +67,18 @@ class StreamWrites(Maintenance):
         return Rows(schema, tuple(rows))
 
     def write_batch(self, stream: str, number: int, rows: Rows, tag: str) -> Outcome:
-        """Append a batch under its number, under which it is not appended again."""
+        """Append a batch under its number, so that it is not appended twice."""
         self.reader.forget()
         return self.perform(ops.Append(rows, transaction=(stream, number)), self.current(), tag)
 
     @staticmethod
-    def note(folder: Path, number: int, names: Sequence[str]) -> None:
-        """Note of a batch, whole or not at all."""
+    def write_note(folder: Path, number: int, names: Sequence[str]) -> None:
+        """Write the note of a batch, whole or not at all."""
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{number}.tmp"
         partial.write_text(json.dumps(list(names)), "utf-8")
         partial.replace(folder / f"{number}")
 
 
-def _numbered(folder: Path) -> dict[int, Path]:
+def _notes_by_number(folder: Path) -> dict[int, Path]:
     return {int(path.name): path for path in folder.glob("*") if path.name.isdigit()}

@@ -1,4 +1,4 @@
-"""Adapters that go wrong, each in one way, to see what becomes of the harness. `Honest` is their well-behaved base."""
+"""Adapters that fail, each in one way, to test how the harness copes. `Honest` is their well-behaved base."""
 
 import ctypes
 import os
@@ -92,9 +92,9 @@ class WritesOnTheWire(Honest):
     """Writes to every descriptor it finds, as a confused native library might."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
-        for each in range(3, 64):
+        for descriptor in range(3, 64):
             try:
-                os.write(each, b"Segmentation fault? No, just a log line.\n" * 10)
+                os.write(descriptor, b"Segmentation fault? No, just a log line.\n" * 10)
             except OSError:
                 continue
         return Committed()
@@ -123,7 +123,7 @@ class FloodsStderr(Honest):
 
 
 class Raises(Honest):
-    """Lets an exception of its own out."""
+    """Raises an exception of its own."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         outcomes: dict[str, Outcome] = {}
@@ -134,7 +134,7 @@ class Raises(Honest):
 
 
 class WrongTypes(Honest):
-    """Answers what the contract does not know."""
+    """Answers with types that the contract does not allow."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         return "done, I think"  # type: ignore[return-value]
@@ -150,7 +150,7 @@ class ClaimsNonsense(Honest):
 
 
 class DiesLater(Honest):
-    """Answers, then ends by itself before it is asked again."""
+    """Answers, then ends by itself before the next request."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
@@ -172,8 +172,8 @@ class Daemonises(Honest):
                     os.setsid()
                     if os.fork():
                         os._exit(0)
-                for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                    signal.signal(each, signal.SIG_IGN)
+                for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                    signal.signal(number, signal.SIG_IGN)
                 with (self.work / "pids").open("a") as file:
                     file.write(f"{os.getpid()}\n")
                 os.write(writer, b"!")

@@ -1,4 +1,4 @@
-"""Scripts that a person wrote for known deviations: each belongs to an entry, stands alone, and shows it."""
+"""The hand-written scripts of known deviations: each belongs to an entry, needs only its engine, and shows the bug."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from delta_adapters.deviations import all_deviations
 from tools.confirm_deviations import run_in_turn
 
-SCRIPTS = sorted((Path(__file__).parents[2] / "tools" / "deviations").glob("*.py"))
-ON_SPARK = [each for each in SCRIPTS if each.stem.startswith("delta_spark")]
+SCRIPTS = sorted((Path(__file__).parents[3] / "tools" / "deviations").glob("*.py"))
+ON_SPARK = [script for script in SCRIPTS if script.stem.startswith("delta_spark")]
 # A JVM takes long. Here are those that show more than their history does, played in `delta_spark/test_deviations.py`;
 # `python tools/confirm_deviations.py delta-spark` runs all.
 ALONE = [
-    each for each in ON_SPARK if each.stem.removeprefix("delta_spark_") in {
+    script for script in ON_SPARK if script.stem.removeprefix("delta_spark_") in {
         "cut_creation_blocks_the_next", "is_cdc_in_data_files", "stream_without_its_first_plan",
     }
 ]  # fmt: skip
@@ -33,12 +33,12 @@ def test_no_script_needs_the_harness():
     for script in SCRIPTS:
         lines = script.read_text("utf-8").splitlines()
         imports = [line.split()[1] for line in lines if line.lstrip().startswith(("import ", "from "))]
-        assert not [each for each in imports if each.partition(".")[0] in OURS], script.name
+        assert not [module for module in imports if module.partition(".")[0] in OURS], script.name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "script", [each for each in SCRIPTS if each not in ON_SPARK], ids=lambda each: each.stem
+    "script", [script for script in SCRIPTS if script not in ON_SPARK], ids=lambda script: script.stem
 )
 def test_a_script_shows_its_deviation(script: Path, tmp_path):
     done = subprocess.run(
@@ -55,6 +55,6 @@ def test_a_script_shows_its_deviation(script: Path, tmp_path):
 
 @pytest.mark.slow
 def test_scripts_on_delta_spark_show_theirs_one_after_another_on_one_jvm():
-    told = run_in_turn([each.read_text("utf-8") for each in ALONE])
-    assert [code for code, _ in told] == [1, 1, 1], told
-    assert all(last.startswith("DEVIATION: ") for _, last in told)
+    results = run_in_turn([script.read_text("utf-8") for script in ALONE])
+    assert [code for code, _ in results] == [1, 1, 1], results
+    assert all(last.startswith("DEVIATION: ") for _, last in results)

@@ -1,4 +1,4 @@
-"""What the honest engine reads: a state of the table, its past, and what else is asked of it."""
+"""The layer that reads: the rows of a state, the history, the details and the change feed of a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.contract import Answer, Query, detail_table, history_table
 from delta_adapters.reference.definition import table_of
-from delta_adapters.reference.row_tracking import rows_of
+from delta_adapters.reference.row_tracking import file_rows
 from delta_adapters.reference.skipping import may_match
 from delta_models import operations as ops
 from delta_models.expressions import compiled
@@ -37,40 +37,40 @@ from delta_models.values import Row, Rows
 from delta_models.wire_names import name_of
 
 
-class Queries:
-    """A table that is read. Its small methods are what liars override."""
+class TableReader:
+    """The layer of the reference engine that answers reads and queries."""
 
     def __init__(self) -> None:
         self.folder = Path()
         self.reader = LogReader(self.folder)
 
     def open(self, location: str) -> None:
-        """Address a table, with nothing remembered."""
+        """Address a table, cold."""
         self.folder = Path(location)
         self.reader = LogReader(self.folder)
 
     def current(self) -> Snapshot | None:
-        """The newest state, None if there is no table."""
+        """Return the newest state, None if there is no table."""
         try:
             return self.reader.snapshot()
         except NoTable:
             return None
 
     def table(self, snapshot: Snapshot | None) -> Table:
-        """A state as the model has it."""
+        """Return a state as the model's table."""
         if snapshot is None:
             return Table()
         return table_of(snapshot, self.reader.rows(snapshot).rows)
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
-        """The rows of one live file, with their ids where they have such."""
-        return rows_of(self.reader, snapshot, add)
+        """Return the rows of one live file, with their ids if the table tracks rows."""
+        return file_rows(self.reader, snapshot, add)
 
     def read(self, read: Query) -> Answer | Outcome:
-        """The rows of a read, or what else is asked of the table."""
+        """Answer a read or another query."""
         try:
             if not isinstance(read, ops.Read):
-                return self.told(read)
+                return self.answer(read)
             snapshot = self.snapshot_for(read.at)
             rows = self.scan(snapshot, read)
         except LogError as error:
@@ -79,12 +79,12 @@ class Queries:
             return Rejected("schema", str(error))
         return Answer(to_arrow(rows), snapshot.version)
 
-    def told(self, look: Query) -> Answer | Outcome:
-        """What the log says of the table's past, and of the table."""
+    def answer(self, query: Query) -> Answer | Outcome:
+        """Answer a query about changes, history or details, from the log."""
         snapshot = self.reader.snapshot()
-        match look:
+        match query:
             case ops.ReadChanges():
-                return self.changes(look)
+                return self.changes(query)
             case ops.History():
                 commits = [
                     self.reader.commit(commit)
@@ -96,25 +96,25 @@ class Queries:
             case ops.Detail(at=at):
                 snapshot = self.snapshot_for(at)
                 return Answer(detail_table(_details(snapshot)), snapshot.version)
-        return Unsupported(f"{name_of(look)} is told elsewhere")
+        return Unsupported(f"{name_of(query)} is told elsewhere")
 
     @staticmethod
     def provenance(commit: Commit, times: Mapping[int, int]) -> tuple[str, object, Mapping[str, str] | None]:
-        """The operation, the time and the counts of a commit."""
+        """Return the operation, the time and the metrics of a commit."""
         values = commit.info.values if commit.info else {}
         return str(values.get("operation", "")), times.get(commit.version), values.get("operationMetrics")
 
-    def changes(self, look: ops.ReadChanges) -> Answer | Outcome:
-        """The change feed."""
-        first = look.first.version if isinstance(look.first, ops.AtVersion) else 0
-        last = look.last.version if isinstance(look.last, ops.AtVersion) else None
+    def changes(self, query: ops.ReadChanges) -> Answer | Outcome:
+        """Return the change feed."""
+        first = query.first.version if isinstance(query.first, ops.AtVersion) else 0
+        last = query.last.version if isinstance(query.last, ops.AtVersion) else None
         try:
             return Answer(to_arrow(changes(self.reader, first, last)))
         except NoChangeData as error:
             return Rejected("bad-argument", str(error))
 
     def snapshot_for(self, at: ops.When) -> Snapshot:
-        """The state that a read asks for."""
+        """Return the state that a read names."""
         match at:
             case ops.Latest():
                 return self.reader.snapshot()
@@ -126,7 +126,7 @@ class Queries:
         raise MissingVersion(message)
 
     def scan(self, snapshot: Snapshot, read: ops.Read) -> Rows:
-        """The rows that a predicate picks, and of them the columns asked for."""
+        """Return the rows that a read's predicate picks, in the columns that it names."""
         files = [add for add in live_adds(snapshot) if self.may_match(read, snapshot, add)]
         rows: Sequence[Row] = list(chain.from_iterable(self.file_rows(snapshot, file) for file in files))
         if read.where is not None:
@@ -134,13 +134,13 @@ class Queries:
             rows = [row for row in rows if picks(row) is True]
         if read.columns is None:
             return Rows(snapshot.schema, tuple(rows))
-        places = [snapshot.schema.index(name) for name in read.columns]
-        schema = Struct(tuple(snapshot.schema.fields[at] for at in places))
-        return Rows(schema, tuple(tuple(row[at] for at in places) for row in rows))
+        positions = [snapshot.schema.index(name) for name in read.columns]
+        schema = Struct(tuple(snapshot.schema.fields[position] for position in positions))
+        return Rows(schema, tuple(tuple(row[position] for position in positions) for row in rows))
 
     @staticmethod
     def may_match(read: ops.Read, snapshot: Snapshot, add: Add) -> bool:
-        """Whether a file has to be looked into."""
+        """Whether a file may hold rows that the read picks."""
         return may_match(read.where, snapshot, add, UTC)
 
 
@@ -164,7 +164,7 @@ def _details(snapshot: Snapshot) -> dict[str, object]:
 
 
 def rejection(error: LogError) -> Rejected:
-    """Why a table can't be read."""
+    """Return the rejection that an error of the log reader means."""
     match error:
         case NoTable():
             kind = "missing-table"

@@ -1,4 +1,4 @@
-"""The honest engine's catalogue: names of tables, and what dropping one takes."""
+"""The reference engine's catalogue: the names of tables, and what a drop deletes."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from delta_adapters.registry import parse_engine
 
 @pytest.fixture(scope="session")
 def delta_rs_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostClient]:
-    """One delta-rs for all tests: in a host, because a process that read with it may abort at its own exit."""
+    """One delta-rs for all tests, in a host, because a process that read with it may abort when it exits."""
     with HostClient.start(parse_engine("delta-rs"), tmp_path_factory.mktemp("delta-rs")) as host:
         yield host
 

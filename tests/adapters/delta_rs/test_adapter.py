@@ -1,4 +1,4 @@
-"""The adapter of delta-rs: every operation through a host, and each refusal told by its kind."""
+"""The adapter of delta-rs in a host: its operations, and the kinds of its refusals."""
 
 import json
 
@@ -58,7 +58,7 @@ def test_a_table_made_from_another_one_keeps_its_rows_when_that_is_dropped(delta
 
 @pytest.fixture
 def log(tmp_path):
-    """The actions of a commit, as they stand in the file."""
+    """Read the actions of a commit from its file."""
 
     def actions(version):
         path = tmp_path / "table" / "_delta_log" / f"{version:020}.json"
@@ -96,7 +96,7 @@ def test_the_tag_and_the_transaction_go_into_the_commit(table, log):
 
 
 def test_an_append_in_several_files_makes_several(table, log):
-    table.execute(append(*((each, "x") for each in range(6)), files=3))
+    table.execute(append(*((number, "x") for number in range(6)), files=3))
     assert sum("add" in commit for commit in log(2)) > 1
 
 
@@ -157,14 +157,14 @@ def test_earlier_versions_are_read_and_restored(table):
 
 def test_a_table_is_described_as_it_is_and_as_it_was(table, log):
     assert table.execute(SetProperties((("delta.appendOnly", "true"),))).outcome == Committed()
-    newest, older = (table.read(each) for each in (Detail(), Detail(AtVersion(1))))
+    newest, older = (table.read(query) for query in (Detail(), Detail(AtVersion(1))))
     assert (newest.version, older.version) == (2, 1)
-    told, before = (each.table.to_pylist()[0] for each in (newest, older))
-    assert (told["properties"], before["properties"]) == ([("delta.appendOnly", "true")], [])
+    now, before = (reply.table.to_pylist()[0] for reply in (newest, older))
+    assert (now["properties"], before["properties"]) == ([("delta.appendOnly", "true")], [])
     metadata = next(commit["metaData"] for commit in log(0) if "metaData" in commit)
-    assert (told["id"], told["createdTime"]) == (metadata["id"], metadata["createdTime"])
-    assert json.loads(told["schemaString"]) == json.loads(metadata["schemaString"])
-    assert told["numFiles"] is None
+    assert (now["id"], now["createdTime"]) == (metadata["id"], metadata["createdTime"])
+    assert json.loads(now["schemaString"]) == json.loads(metadata["schemaString"])
+    assert now["numFiles"] is None
 
 
 def test_a_read_picks_rows_and_columns(table):
@@ -241,7 +241,7 @@ OTHER = struct(("id", LONG), ("number", LONG))
         "broken rule",
     ),
 )
-def test_a_refusal_is_told_by_its_kind_and_changes_nothing(table, operation, kind):
+def test_a_refusal_is_reported_by_its_kind_and_changes_nothing(table, operation, kind):
     outcome = table.execute(operation).outcome
     assert isinstance(outcome, Rejected)
     assert (outcome.kind, rows_of(table)) == (kind, [(1, "a"), (2, "b"), (3, None)]), outcome
@@ -265,13 +265,13 @@ def test_without_a_table_everything_is_refused(delta_rs, operation):
     assert delta_rs.read(Read()).outcome.kind == "missing-table"
 
 
-def test_a_log_that_can_not_be_understood_is_told(table, tmp_path, reopened):
+def test_a_log_that_can_not_be_understood_is_reported(table, tmp_path, reopened):
     (tmp_path / "table" / "_delta_log" / f"{2:020}.json").write_text("{broken\n")
     assert reopened(table).read(Read()).outcome.kind == "corrupt-log"
     assert kind_of(table.execute(Delete())) == "corrupt-log"
 
 
-def test_a_data_file_that_is_gone_is_told(table, tmp_path):
+def test_a_data_file_that_is_gone_is_reported(table, tmp_path):
     for path in (tmp_path / "table").glob("*.parquet"):
         path.unlink()
     assert table.read(Read()).outcome.kind == "missing-file"

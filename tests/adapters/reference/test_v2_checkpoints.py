@@ -1,4 +1,4 @@
-"""Checkpoints of the policy v2 as the honest engine writes them: read anew, they alone give the state."""
+"""Checkpoints of the policy v2 that the reference engine writes: a cold reader gets the state from them alone."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_both_forms_occur_and_no_other(folder):
-    found = sorted((folder / "_delta_log").glob("*.checkpoint.*"))
-    forms = [(int(each.name[:20]), each.suffix) for each in found]
+    checkpoints = sorted((folder / "_delta_log").glob("*.checkpoint.*"))
+    forms = [(int(path.name[:20]), path.suffix) for path in checkpoints]
     assert forms == [(1, ".parquet"), (2, ".json"), (3, ".parquet"), (4, ".json")]
     assert len(list((folder / "_delta_log" / "_sidecars").iterdir())) == 2
 
