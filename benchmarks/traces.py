@@ -43,7 +43,7 @@ class Racers:
             {name: parse_engine(name) for name in names}, work, lambda _: None
         )
         places = "AB" if names[0] == names[1] else "AA"
-        found = [self.instrumented_engines.player(*each) for each in zip(names, places, strict=True)]
+        found = [self.instrumented_engines.get(*each) for each in zip(names, places, strict=True)]
         self._players: list[InstrumentedEngine] = [each for each in found if each is not None]
         if len(self._players) < len(names):
             raise SystemExit(f"{' and '.join(names)} can't both run here: see ./dev conformance doctor")

@@ -20,8 +20,8 @@ from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import HostError
 from delta_adapters.registry import KNOWN, EngineSpec
 
-LIGHT_TIMEOUT = 60.0
-HEAVY_TIMEOUT = 180.0
+NATIVE_TIMEOUT = 60.0
+JVM_TIMEOUT = 180.0
 TIMEOUT = "CONFORMANCE_CALL_TIMEOUT"
 
 
@@ -30,7 +30,7 @@ class Engine:
     """An engine that was asked for; `host` is None when it can't run here. Heavy ones run on a JVM."""
 
     spec: EngineSpec
-    heavy: bool
+    runs_on_jvm: bool
     host: HostClient | None = None
     ready: bool = False
     began: float = field(default_factory=time.monotonic)
@@ -49,7 +49,7 @@ class Engine:
     @property
     def timeout(self) -> float:
         """How long it may take over one call."""
-        return call_timeout(heavy=self.heavy)
+        return call_timeout(on_jvm=self.runs_on_jvm)
 
 
 class EnginePool:
@@ -65,7 +65,7 @@ class EnginePool:
         self._environment = environment
         self._work = work
         self._tell = tell
-        self._engines = {str(spec): Engine(spec, is_heavy(spec)) for spec in specs}
+        self._engines = {str(spec): Engine(spec, runs_on_jvm(spec)) for spec in specs}
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +83,7 @@ class EnginePool:
     def begin(self, *, heavy: bool) -> None:
         """Start hosts without waiting for them."""
         for engine in self._engines.values():
-            if engine.heavy is heavy and engine.host is None and not engine.ready:
+            if engine.runs_on_jvm is heavy and engine.host is None and not engine.ready:
                 self._start(engine)
 
     def get(self, name: str) -> Engine | None:
@@ -137,15 +137,15 @@ class EnginePool:
         self._tell(EngineUnavailable(name, why, cure))
 
 
-def call_timeout(*, heavy: bool) -> float:
+def call_timeout(*, on_jvm: bool) -> float:
     """Seconds that an engine may take over one call; a very slow machine says more in `CONFORMANCE_CALL_TIMEOUT`."""
     asked = os.environ.get(TIMEOUT)
     if asked:
         return float(asked)
-    return HEAVY_TIMEOUT if heavy else LIGHT_TIMEOUT
+    return JVM_TIMEOUT if on_jvm else NATIVE_TIMEOUT
 
 
-def is_heavy(spec: EngineSpec) -> bool:
+def runs_on_jvm(spec: EngineSpec) -> bool:
     """Whether an engine needs a JVM, so that its steps are dear."""
     known = KNOWN.get(spec.name)
     return known is not None and known.java

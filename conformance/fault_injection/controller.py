@@ -3,7 +3,7 @@
     with Turnstile(work / "turnstile") as turnstile:
         actor = turnstile.actor("A")
         host = Host.start(spec, work / "host", environment=actor.environment()).ready()
-        actor.check_seen()
+        actor.check_instrumented()
         actor.watch(table)
         actor.begin([Rule("commit", Kill("before"))])
         ...                                              # the host executes, and dies
@@ -60,7 +60,7 @@ class Turnstile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def instrumented_process(self, name: str) -> InstrumentedProcess:
+    def add_process(self, name: str) -> InstrumentedProcess:
         """A new actor; its `environment` makes a process one."""
         with self.changed:
             if name in self._actors:

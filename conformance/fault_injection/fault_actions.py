@@ -71,18 +71,18 @@ class FaultRule:
     """The verdict on one event of an operation."""
 
     role: str
-    verdict: FaultAction
+    action: FaultAction
     ordinal: int = 0
 
     def check(self) -> None:
         """Raise ValueError for what no shim could do."""
         if self.role not in ROLES:
             raise ValueError(f"there is no role {self.role!r}, only {', '.join(sorted(ROLES))}")
-        if not isinstance(self.verdict, Pause):
-            to_answer(self.verdict)
+        if not isinstance(self.action, Pause):
+            to_answer(self.action)
 
     def __str__(self) -> str:
-        return f"{self.verdict} at {self.role}#{self.ordinal}"
+        return f"{self.action} at {self.role}#{self.ordinal}"
 
 
 def rule_of(fault: Operation) -> FaultRule:
@@ -101,9 +101,9 @@ def rule_of(fault: Operation) -> FaultRule:
     raise ValueError(f"{name_of(fault)} is no fault of the turnstile")
 
 
-def to_answer(verdict: FaultAction) -> bytes:
+def to_answer(action: FaultAction) -> bytes:
     """The verdict as the shim reads it; a hold is no answer at all."""
-    match verdict:
+    match action:
         case Pass():
             return _ANSWER.pack(_PASS, 0, 0)
         case Fail(errno=errno):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.engine_pool import Engine, EnginePool, call_timeout, is_heavy
+from conformance.engine_pool import Engine, EnginePool, call_timeout, runs_on_jvm
 from conformance.events.types import Event, Note
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_process import InstrumentedProcess, NotInstrumented
@@ -14,7 +14,7 @@ from conformance.fault_injection.shim_build import TurnstileProblem
 from delta_adapters.registry import EngineSpec
 from delta_models.operations import Operation
 
-STEPS_HELD = (
+STEPS_PAUSED = (
     8  # how many steps of others, each as long as an engine may take over a call, one may stand parked
 )
 
@@ -49,11 +49,11 @@ class InstrumentedEngines:
     def turnstile(self) -> Turnstile:
         """The one turnstile of this worker. Raises TurnstileProblem where none can be made."""
         if self._turnstile is None:
-            longest = max(call_timeout(heavy=is_heavy(spec)) for spec in self.specs.values())
-            self._turnstile = Turnstile(self.work / "turnstile", hold_seconds=STEPS_HELD * longest)
+            longest = max(call_timeout(on_jvm=runs_on_jvm(spec)) for spec in self.specs.values())
+            self._turnstile = Turnstile(self.work / "turnstile", hold_seconds=STEPS_PAUSED * longest)
         return self._turnstile
 
-    def player(self, name: str, place: str = "A") -> InstrumentedEngine | None:
+    def get(self, name: str, place: str = "A") -> InstrumentedEngine | None:
         """An engine of the run by what was asked for; `place` tells twins of one apart. None if it can't play."""
         engine_session = f"{name}-{place}"
         if engine_session in self._blind:
@@ -66,7 +66,7 @@ class InstrumentedEngines:
                 return None
             instrumented_process = self._actors[engine_session]
             if not instrumented_process.busy:
-                instrumented_process.check_seen()
+                instrumented_process.check_instrumented()
         except TurnstileProblem as problem:
             self._give_up(engine_session, name, problem)
             return None
@@ -81,7 +81,7 @@ class InstrumentedEngines:
         )
         try:
             if engine_session not in self._blind:
-                player.instrumented_process.check_seen()
+                player.instrumented_process.check_instrumented()
         except NotInstrumented as problem:
             self._give_up(engine_session, str(player.engine.spec), problem)
 
@@ -100,7 +100,7 @@ class InstrumentedEngines:
             self._turnstile = None
 
     def _start(self, name: str, place: str, engine_session: str) -> None:
-        instrumented_process = self.turnstile.instrumented_process(f"{len(self._actors)}{place}")
+        instrumented_process = self.turnstile.add_process(f"{len(self._actors)}{place}")
         self._actors[engine_session] = instrumented_process
         self._hosts[engine_session] = EnginePool(
             [self.specs[name]],

@@ -129,7 +129,7 @@ class InstrumentedProcess:
         preload = f"{self._library}:{before}" if before else str(self._library)
         return {"LD_PRELOAD": preload, "DELTA_TURNSTILE": str(self._page.path)}
 
-    def check_seen(self, *, alone: bool = False) -> None:
+    def check_instrumented(self, *, alone: bool = False) -> None:
         """Raise NotSeen unless a process of this actor has loaded the shim, and unless what its operation changed since
         `begin` came by: an engine may be a static program, or one that goes around the C library, in a child.
 
@@ -272,22 +272,22 @@ class InstrumentedProcess:
         return [*self._journal.happened(), *self._happened]
 
     @property
-    def parked(self) -> StorageEvent | None:
+    def paused(self) -> StorageEvent | None:
         """Where it is held, if it is."""
         return self._held.event if self._held is not None else None
 
-    def await_parked(self, seconds: float) -> StorageEvent | None:
+    def wait_until_paused(self, seconds: float) -> StorageEvent | None:
         """Wait until it is held; None if it is not in time."""
         with self._changed:
             self._changed.wait_for(lambda: self._held is not None, seconds)
-            return self.parked
+            return self.paused
 
-    def release(self, verdict: FaultAction = PASS) -> None:
+    def release(self, action: FaultAction = PASS) -> None:
         """Let the parked caller go on, or do something else to it."""
         with self._changed:
             if self._held is None:
                 raise ValueError(f"{self.name} is not parked")
-            self._let_go(verdict)
+            self._let_go(action)
 
     def kill(self, why: str) -> None:
         """End it: its first process by SIGKILL, the others as soon as they touch the table, or by who started them."""
@@ -330,17 +330,17 @@ class InstrumentedProcess:
             self._let_go(Kill())
             self._changed.notify_all()
 
-    def asked(self, connection: socket.socket, question: StorageCall) -> None:
+    def asked(self, connection: socket.socket, call: StorageCall) -> None:
         """A call is about to be made."""
         if not self._operating:
             _send(connection, PASS)
         elif self._killed:
             _send(connection, Kill())
         elif self._held is not None:
-            self._queue.append((connection, question))  # its other threads wait for the one that is parked
+            self._queue.append((connection, call))  # its other threads wait for the one that is parked
             self._changed.notify_all()
         else:
-            self._decide(connection, question)
+            self._decide(connection, call)
 
     def done(self, connection: socket.socket, errno: int, untearable: bool) -> None:
         """A call has been made."""
@@ -348,12 +348,12 @@ class InstrumentedProcess:
         self._tell_who_ends()
         if at is not None:
             self._happened[at] = replace(self._happened[at], errno=errno)
-            event, verdict = self._happened[at].event, self._happened[at].verdict
+            event, action = self._happened[at].event, self._happened[at].action
             if untearable:
                 self._problems.append(f"{event} could not be torn: it writes no file of its own")
-            elif errno and isinstance(verdict, Tear | LoseReply):
+            elif errno and isinstance(action, Tear | LoseReply):
                 self._problems.append(
-                    f"{event} failed by itself ({os.strerror(errno)}), so no {verdict} took place"
+                    f"{event} failed by itself ({os.strerror(errno)}), so no {action} took place"
                 )
 
     def lost(self, connection: socket.socket) -> None:
@@ -393,46 +393,46 @@ class InstrumentedProcess:
         if self._ending and not self._moving:
             self._changed.notify_all()
 
-    def _decide(self, connection: socket.socket, question: StorageCall) -> None:
-        role = question.role
+    def _decide(self, connection: socket.socket, call: StorageCall) -> None:
+        role = call.role
         if self._page["journals"]:
             self._read_journal()
-        event = StorageEvent(question, role, self._counts[role])
-        self._counts[role] += not question.noted  # else when it is read
+        event = StorageEvent(call, role, self._counts[role])
+        self._counts[role] += not call.noted  # else when it is read
         rule = next(
             (each for each in self._rules if (each.role, each.ordinal) == (role, event.ordinal)), None
         )
-        verdict: FaultAction = PASS
+        action: FaultAction = PASS
         if rule is not None:
             self._rules.remove(rule)
-            verdict = rule.verdict
+            action = rule.action
         elif self._gate is not None and self._gate(event):
-            verdict = Pause()
+            action = Pause()
         elif self._classes is not None:
             if self._classes(event):
-                verdict = Pause()
+                action = Pause()
             self._take_gates()
-        if isinstance(verdict, Pause):
+        if isinstance(action, Pause):
             self._held = _PausedCall(connection, event, time.monotonic() + self._hold)
             self._changed.notify_all()
         else:
-            self._tell(connection, event, verdict)
+            self._tell(connection, event, action)
 
-    def _tell(self, connection: socket.socket, event: StorageEvent, verdict: FaultAction) -> None:
-        if isinstance(verdict, Kill):
+    def _tell(self, connection: socket.socket, event: StorageEvent, action: FaultAction) -> None:
+        if isinstance(action, Kill):
             self._killed = True
-        if event.question.noted and verdict == PASS:
-            _send(connection, verdict)
+        if event.call.noted and action == PASS:
+            _send(connection, action)
             connection.close()  # what comes of it is written down
             return
         self._moving[connection] = len(self._happened)
-        self._happened.append(RecordedEvent(event, verdict))
-        _send(connection, verdict)
+        self._happened.append(RecordedEvent(event, action))
+        _send(connection, action)
 
-    def _let_go(self, verdict: FaultAction) -> None:
+    def _let_go(self, action: FaultAction) -> None:
         assert self._held is not None  # noqa: S101 - the callers have looked
         held, self._held = self._held, None
-        self._tell(held.connection, held.event, verdict)
+        self._tell(held.connection, held.event, action)
         self._drain()
 
     def _drain(self) -> None:
@@ -448,6 +448,6 @@ class InstrumentedProcess:
         return self._spare / "shim.so"
 
 
-def _send(connection: socket.socket, verdict: FaultAction) -> None:
+def _send(connection: socket.socket, action: FaultAction) -> None:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is told by `lost`
-        connection.send(to_answer(verdict))
+        connection.send(to_answer(action))

@@ -200,7 +200,7 @@ class _Interleaving(Generic[Answer]):
                     f" {' and '.join(self._gates[number].passed) or 'no gate at all'}"
                 )
         for number, writer in enumerate(self._writers):
-            if writer.instrumented_process.parked is not None:
+            if writer.instrumented_process.paused is not None:
                 self._problems.append(
                     f"the schedule leaves writer {number} at {self._gates[number].passed[-1]}"
                 )
@@ -279,7 +279,7 @@ class _Interleaving(Generic[Answer]):
     def _pass_on(self, number: int) -> bool:
         """Let a parked writer through, up to a gate at which another goes next, or its end."""
         instrumented_process = self._writers[number].instrumented_process
-        if instrumented_process.parked is None:
+        if instrumented_process.paused is None:
             return False
         self._goes_on(number)
         self._grant(number)
@@ -292,7 +292,7 @@ class _Interleaving(Generic[Answer]):
         instrumented_process = self._writers[number].instrumented_process
 
         def stands() -> bool:
-            return instrumented_process.parked is not None or len(self._answers[number]) == self._wanted(
+            return instrumented_process.paused is not None or len(self._answers[number]) == self._wanted(
                 number
             )
 

@@ -45,9 +45,9 @@ class StorageJournal:
                 break
             text = self._page.part(start + _ENTRY.size, start + length)
             path, source, thread = (part.decode("utf-8", "surrogateescape") for part in text.split(b"\0")[:3])
-            question = StorageCall(self._actor, KINDS[kind & ~_GRANTED], path, source, pid, thread)
-            role = question.role
-            event = StorageEvent(question, role, counts[role])
+            call = StorageCall(self._actor, KINDS[kind & ~_GRANTED], path, source, pid, thread)
+            role = call.role
+            event = StorageEvent(call, role, counts[role])
             self._found.append((start, event))
             if kind & _GRANTED:
                 granted.append(event)
@@ -58,7 +58,7 @@ class StorageJournal:
     def moves(self) -> bool:
         """Whether a call that has been read is still under way, in a process that lives."""
         return any(
-            self._state(start)[0] != _OVER and os.path.exists(f"/proc/{event.question.pid}")  # noqa: PTH110
+            self._state(start)[0] != _OVER and os.path.exists(f"/proc/{event.call.pid}")  # noqa: PTH110
             for start, event in self._found
         )
 

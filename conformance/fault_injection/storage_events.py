@@ -46,17 +46,17 @@ class StorageCall:
 class StorageEvent:
     """A question with its number: the `ordinal`-th of its role, counted from 0 since the operation began."""
 
-    question: StorageCall
+    call: StorageCall
     role: str
     ordinal: int
 
     @property
     def name(self) -> str:
         """As traces call it: the same in every run of the same operation."""
-        return f"{self.role}#{self.ordinal} {self.question.kind}"
+        return f"{self.role}#{self.ordinal} {self.call.kind}"
 
     def __str__(self) -> str:
-        return f"{self.name} {self.question.path}"
+        return f"{self.name} {self.call.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class RecordedEvent:
     """An event, what it was told, and its errno: 0 done, None never heard of again (killed, or never made)."""
 
     event: StorageEvent
-    verdict: FaultAction
+    action: FaultAction
     errno: int | None = None
 
 
@@ -94,7 +94,7 @@ class StorageRecord:
     @property
     def faults(self) -> tuple[RecordedEvent, ...]:
         """What was not simply let through."""
-        return tuple(event for event in self.happened if event.verdict != PASS)
+        return tuple(event for event in self.happened if event.action != PASS)
 
 
 def trace_of(events: list[StorageEvent]) -> tuple[str, ...]:

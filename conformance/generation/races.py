@@ -94,7 +94,7 @@ def predicted(model_history: ModelHistory, race: Interleave) -> ModelHistory:
     )
 
 
-def simpler(race: Interleave) -> Iterator[Interleave]:
+def simplify_race(race: Interleave) -> Iterator[Interleave]:
     """Races with less in them, the shortest first: an operation less, a writer less, fewer and earlier turns."""
     for at in range(len(race.operations)):
         left = [owner for place, owner in enumerate(race.owners) if place != at]

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from conformance._version import harness_version
-from conformance.engine_pool import is_heavy
+from conformance.engine_pool import runs_on_jvm
 from conformance.events.types import (  # fmt: skip
     FORMAT,
     BudgetSpent,
@@ -210,7 +210,7 @@ class Campaign:
 
     def _deal(self, specs: Sequence[EngineSpec]) -> None:
         """Tell workers who plays. Only half of them run JVMs, which need more than a core each while they warm up."""
-        dear = any(map(is_heavy, specs))
+        dear = any(map(runs_on_jvm, specs))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and dear)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and dear))
         for worker in self._workers:
@@ -310,7 +310,7 @@ class Campaign:
 
 def header_of(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> RunStarted:
     """The first event of a run."""
-    heavy = [is_heavy(spec) for spec in specs]
+    heavy = [runs_on_jvm(spec) for spec in specs]
     return RunStarted(
         format=FORMAT,
         harness=harness_version(),

@@ -50,7 +50,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def instrumented_process(turnstile: Turnstile, table: Path) -> InstrumentedProcess:
-    made = turnstile.instrumented_process("A")
+    made = turnstile.add_process("A")
     made.watch(table)
     return made
 
@@ -110,12 +110,12 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, 
     with Turnstile(folder / "turnstile", hold_seconds=120) as turnstile, contextlib.ExitStack() as stack:
         made = []
         for name in ("A", "B"):
-            instrumented_process = turnstile.instrumented_process(name)
+            instrumented_process = turnstile.add_process(name)
             host = HostClient.start(
                 parse_engine("delta-rs"), folder / name, environment=instrumented_process.environment()
             )
             made.append(Engine(turnstile, instrumented_process, stack.enter_context(host)))
         for each in made:
             each.host.ready()
-            each.instrumented_process.check_seen()
+            each.instrumented_process.check_instrumented()
         yield made[0], made[1]

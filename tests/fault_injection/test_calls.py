@@ -15,9 +15,7 @@ OLD = "old"
 
 
 def seen(record):
-    return [
-        (event.event.question.kind, event.event.role, event.event.question.path) for event in record.happened
-    ]
+    return [(event.event.call.kind, event.event.role, event.event.call.path) for event in record.happened]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +40,7 @@ def test_each_way_to_publish_a_file_is_seen(instrumented_process, table, run, ca
     record = instrumented_process.end()
     assert seen(record) == [("rename" if "rename" in call else "link", "commit", NEW)]
     if call != "symlink":
-        assert record.happened[0].event.question.source == OLD
+        assert record.happened[0].event.call.source == OLD
     assert (table / NEW).exists()
 
 

@@ -97,14 +97,14 @@ MATRIX: dict[str, tuple[FaultAction, dict[str, bool]]] = {
     "name", [pytest.param(each, marks=[pytest.mark.slow] if "kill" in each else []) for each in MATRIX]
 )
 def test_every_verdict_at_every_role_of_an_append_leaves_what_it_must(stage, name):
-    verdict, present = MATRIX[name]
+    action, present = MATRIX[name]
     for role in ROLES:
         stage.set()
-        outcome, record = stage.act(Append(rows(4)), FaultRule(role, verdict))
+        outcome, record = stage.act(Append(rows(4)), FaultRule(role, action))
         assert record.followed, (role, record)
         there = present.get(role, False)
         assert ids(stage.table) == ([1, 2, 3, 4] if there else [1, 2, 3]), role
-        assert (outcome is None) == isinstance(verdict, Kill), role
+        assert (outcome is None) == isinstance(action, Kill), role
         assert outcome != Committed() or there, role
         stage.table = stage.table.rename(stage.table.with_name(f"{stage.table.name}-afterwards"))
         stage.engine.at(stage.table)
@@ -148,7 +148,7 @@ def test_each_role_is_named_in_the_operation_that_makes_it(stage):
 
 
 @pytest.mark.parametrize(
-    ("operation", "verdict", "role"),
+    ("operation", "action", "role"),
     (
         (Checkpoint(), Kill("before"), "checkpoint"),
         (Checkpoint(), Kill("after"), "checkpoint"),
@@ -160,11 +160,11 @@ def test_each_role_is_named_in_the_operation_that_makes_it(stage):
         (Vacuum(0), Fail("EACCES"), "clean-up"),
     ),
 )
-def test_upkeep_that_is_cut_leaves_the_rows(stage, operation, verdict, role):
+def test_upkeep_that_is_cut_leaves_the_rows(stage, operation, action, role):
     stage.set()
     if not isinstance(operation, Optimize):
         stage.host.execute(Overwrite(rows(1, 2, 3)))
-    _, record = stage.act(operation, FaultRule(role, verdict))
+    _, record = stage.act(operation, FaultRule(role, action))
     assert record.followed, record
     assert ids(stage.table) == [1, 2, 3]
 

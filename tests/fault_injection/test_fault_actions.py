@@ -213,20 +213,20 @@ def test_a_dead_table_stays_dead_between_operations_until_another_is_watched(
 def test_a_held_call_waits_until_it_is_released(instrumented_process, table, start):
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    event = instrumented_process.await_parked(20)
+    event = instrumented_process.wait_until_paused(20)
     assert event is not None
     assert event.name == "commit#0 open"
     assert process.poll() is None
     assert not (table / COMMIT).exists()
     instrumented_process.release()
     assert process.wait(20) == 0
-    assert instrumented_process.end().happened[0].verdict == PASS
+    assert instrumented_process.end().happened[0].action == PASS
 
 
 def test_a_held_call_can_be_told_to_fail(instrumented_process, table, start):
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     instrumented_process.release(Fail("EEXIST"))
     assert process.communicate(timeout=20)[0] == "open -1 17\n"
 
@@ -236,7 +236,7 @@ def test_while_one_thread_is_parked_the_others_wait_at_the_table_too(
 ):
     instrumented_process.begin([FaultRule("data", Pause(), 5)])
     process = start(instrumented_process, "threads", table)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     assert turnstile.wait(lambda: len(instrumented_process._queue) == 7, 20), (
         "the seven other threads wait behind it"
     )

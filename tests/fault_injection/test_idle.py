@@ -62,7 +62,7 @@ def test_suites_come_to_the_same_behind_an_idle_turnstile(
 ):
     plain = heard(engines, chunks, tmp_path / "plain", None)
     with Turnstile(tmp_path / "turnstile") as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
+        instrumented_process = turnstile.add_process("A")
         behind = heard(engines, chunks, tmp_path / "behind", instrumented_process.environment())
         assert instrumented_process.processes >= len(engines)
     assert behind == plain
@@ -72,7 +72,7 @@ def test_suites_come_to_the_same_behind_an_idle_turnstile(
 @pytest.mark.slow
 def test_an_engine_on_a_jvm_comes_to_what_is_written_behind_an_idle_turnstile(tmp_path: Path):
     with Turnstile(tmp_path / "turnstile") as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
+        instrumented_process = turnstile.add_process("A")
         behind = heard(("pyspark",), CHUNKS[2:], tmp_path / "behind", instrumented_process.environment())
         assert instrumented_process.processes >= 1
     held = [

@@ -30,7 +30,7 @@ def words(table):
 
 def told(record):
     return [
-        (event.event.name, event.event.question.path, event.event.question.source, event.errno)
+        (event.event.name, event.event.call.path, event.event.call.source, event.errno)
         for event in record.happened
     ]
 
@@ -68,7 +68,7 @@ def test_what_is_written_down_is_what_would_have_been_asked_about(instrumented_p
     assert told(noted) == told(asked)
     assert noted.trace == asked.trace
     assert {each[3] for each in told(noted)} == {0, 17}
-    instrumented_process.check_seen()
+    instrumented_process.check_instrumented()
 
 
 def test_only_calls_that_come_to_a_gate_which_is_left_are_asked_about(instrumented_process, table, run):
@@ -138,7 +138,7 @@ def test_no_file_of_threads_is_lost_between_what_is_asked_and_what_is_written_do
         record = instrumented_process.end()
         assert sorted(event.event.ordinal for event in record.happened) == list(range(160))
         assert {event.errno for event in record.happened} == {0}
-        assert len({event.event.question.path for event in record.happened}) == 160
+        assert len({event.event.call.path for event in record.happened}) == 160
 
 
 def test_what_has_no_room_is_asked_about_and_none_is_lost(instrumented_process, table, run):
@@ -159,7 +159,7 @@ def test_while_one_thread_is_parked_the_others_wait_whatever_their_calls_are(
 
     instrumented_process.begin(classes=First(AT_DATA))
     process = start(instrumented_process, "threads", table)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)
     assert not list(table.glob("*.parquet"))
@@ -195,7 +195,7 @@ class Nothing:
     def __call__(self, event):
         return False
 turnstile = Turnstile(work)
-actor = turnstile.instrumented_process("A")
+actor = turnstile.add_process("A")
 actor.watch(table)
 actor.begin(classes=Nothing())
 words = ["cost", table / "part-0.parquet", "100000000"]

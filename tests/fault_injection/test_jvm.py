@@ -43,17 +43,17 @@ def ids(folder):
 def changes(record):
     """The names in order; Hadoop's block checksums are not numbered here, since the data file has one too."""
     told = [event.event for event in record.happened if event.event.role != "look"]
-    return tuple(f"side {each.question.kind}" if each.role == "side" else each.name for each in told)
+    return tuple(f"side {each.call.kind}" if each.role == "side" else each.name for each in told)
 
 
 def test_delta_spark_is_seen_and_an_append_can_be_cut_and_failed(turnstile, tmp_path):
-    instrumented_process = turnstile.instrumented_process("jvm")
+    instrumented_process = turnstile.add_process("jvm")
     table = tmp_path / "table"
     with HostClient.start(
         parse_engine("delta-spark"), tmp_path / "host", environment=instrumented_process.environment()
     ) as host:
         host.ready()
-        instrumented_process.check_seen()
+        instrumented_process.check_instrumented()
         instrumented_process.watch(table)
         host.open(str(table))
         for each in (Create(SCHEMA), Append(rows(1))):
@@ -98,7 +98,7 @@ spark.stop()
 
 
 def test_a_pyspark_driver_its_jvm_and_its_python_workers_are_one_actor(turnstile, table, tmp_path):
-    instrumented_process = turnstile.instrumented_process("driver")
+    instrumented_process = turnstile.add_process("driver")
     instrumented_process.watch(table)
     instrumented_process.begin()
     environment = {**os.environ, **instrumented_process.environment(), "PYSPARK_PYTHON": sys.executable}
@@ -112,9 +112,9 @@ def test_a_pyspark_driver_its_jvm_and_its_python_workers_are_one_actor(turnstile
     )
     assert done.returncode == 0, done.stderr[-2000:]
     record = instrumented_process.end()
-    pids: dict[int, set[str]] = {event.event.question.pid: set() for event in record.happened}
+    pids: dict[int, set[str]] = {event.event.call.pid: set() for event in record.happened}
     for event in record.happened:
-        pids[event.event.question.pid].add(event.event.role)
+        pids[event.event.call.pid].add(event.event.role)
     assert sum("data" in roles for roles in pids.values()) >= 2, "workers, and the JVM"
     assert [roles for roles in pids.values() if "commit" in roles] == [{"staging", "commit"}], "the driver"
     assert any("side" in roles for roles in pids.values()), "the JVM"

@@ -60,7 +60,7 @@ def kept(deviation: str, folder: Path) -> Path:
             instrumented_engines,
         )
         players = [
-            each for place in "AB" if (each := instrumented_engines.player(entry.engine, place)) is not None
+            each for place in "AB" if (each := instrumented_engines.get(entry.engine, place)) is not None
         ]
         table_session = (
             WriterGroup(tuple(players)).table_session(context, folder / "table", "kept")

@@ -30,7 +30,7 @@ def raced(
     specs = {each: parse_engine(each) for each in (REFERENCE, f"{LIARS}:{other}")}
     instrumented_engines = InstrumentedEngines(specs, work, lambda _: None)
     try:
-        players = [each for each in map(instrumented_engines.player, specs) if each]
+        players = [each for each in map(instrumented_engines.get, specs) if each]
         engine_sessions, instrumented_processes = (
             [engine_session_of(player.engine) for player in players],
             [player.instrumented_process for player in players],
