@@ -1,5 +1,6 @@
-"""The engines of one worker: a host each, started once, checked once, reused from history to history,
-restarted when lost.
+"""The engines of one worker, a host process each: started once, checked once, restarted when lost.
+
+The hosts are reused from history to history.
 """
 
 from __future__ import annotations
@@ -22,72 +23,82 @@ from delta_adapters.registry import KNOWN, EngineSpec
 
 NATIVE_TIMEOUT = 60.0
 JVM_TIMEOUT = 180.0
-TIMEOUT = "CONFORMANCE_CALL_TIMEOUT"
+TIMEOUT_VARIABLE = "CONFORMANCE_CALL_TIMEOUT"
 
 
 @dataclass(slots=True)
 class Engine:
-    """An engine that was asked for; `host` is None when it can't run here. Heavy ones run on a JVM."""
+    """An engine of the run. `host` is None if it can't run on this machine."""
 
     spec: EngineSpec
     runs_on_jvm: bool
     host: HostClient | None = None
-    ready: bool = False
+    ready: bool = False  # it has been checked, or given up
     began: float = field(default_factory=time.monotonic)
 
     @property
     def name(self) -> str:
-        """Its identity as soon as it runs, before that what was asked for."""
+        """Its identity as soon as it runs, before that the name that the user gave it."""
         return str(self.host.identity) if self.host is not None and self.ready else str(self.spec)
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it claims."""
+        """What the engine claims to do."""
         assert self.host is not None  # noqa: S101 - only engines that run are asked
         return self.host.capabilities
 
     @property
     def timeout(self) -> float:
-        """How long it may take over one call."""
+        """How many seconds it may take for one call."""
         return call_timeout(on_jvm=self.runs_on_jvm)
 
 
 class EnginePool:
-    """All engines of one worker."""
+    """The host processes of all engines of one worker."""
 
     def __init__(
         self,
         specs: Sequence[EngineSpec],
         work: Path,
-        tell: Callable[[Event], None],
+        emit: Callable[[Event], None],
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._environment = environment
         self._work = work
-        self._tell = tell
+        self._emit = emit
         self._engines = {str(spec): Engine(spec, runs_on_jvm(spec)) for spec in specs}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for engine in self._engines.values():
-            if engine.host is not None:
-                engine.host.kill() if kind else engine.host.close()
+        if kind is None:
+            self.close()
+        else:
+            for host in self._hosts():
+                host.kill()
+
+    def close(self) -> None:
+        """End all hosts."""
+        for host in self._hosts():
+            host.close()
 
     @property
-    def specs(self) -> Mapping[str, Engine]:
-        """All engines by what was asked for, whether they can run or not."""
+    def engines(self) -> Mapping[str, Engine]:
+        """All engines by the names that the user gave them, whether they can run or not."""
         return self._engines
 
-    def begin(self, *, heavy: bool) -> None:
-        """Start hosts without waiting for them."""
+    def start(self, *, on_jvm: bool) -> None:
+        """Start the hosts that run on a JVM, or those that do not, without waiting for them."""
         for engine in self._engines.values():
-            if engine.runs_on_jvm is heavy and engine.host is None and not engine.ready:
+            if engine.runs_on_jvm is on_jvm and engine.host is None and not engine.ready:
                 self._start(engine)
 
     def get(self, name: str) -> Engine | None:
-        """An engine that runs; None if it can't, which is told once."""
+        """Return an engine that runs, or None if it can't. Then an event has said so once.
+
+        Raises KeyError if the run has no engine of this name.
+        """
         engine = self._engines[name]
         if not engine.ready:
             if engine.host is None:
@@ -96,6 +107,9 @@ class EnginePool:
         elif engine.host is not None and not engine.host.alive:
             self._restart(engine)
         return engine if engine.host is not None else None
+
+    def _hosts(self) -> list[HostClient]:
+        return [engine.host for engine in self._engines.values() if engine.host is not None]
 
     def _start(self, engine: Engine) -> None:
         engine.began = time.monotonic()
@@ -114,7 +128,7 @@ class EnginePool:
             self._give_up(engine, str(error))
             return
         engine.ready = True
-        self._tell(
+        self._emit(
             EngineReady(
                 str(identity), identity.homepage, identity.issue_tracker, identity.compatible_with,
                 round(time.monotonic() - engine.began, 3),
@@ -134,23 +148,26 @@ class EnginePool:
             engine.host.kill()
         engine.host, engine.ready = None, True
         cure = "`conformance doctor` says what is missing on this machine."
-        self._tell(EngineUnavailable(name, why, cure))
+        self._emit(EngineUnavailable(name, why, cure))
 
 
 def call_timeout(*, on_jvm: bool) -> float:
-    """Seconds that an engine may take over one call; a very slow machine says more in `CONFORMANCE_CALL_TIMEOUT`."""
-    asked = os.environ.get(TIMEOUT)
-    if asked:
-        return float(asked)
+    """Return how many seconds an engine may take for one call.
+
+    On a very slow machine, `CONFORMANCE_CALL_TIMEOUT` in the environment replaces it.
+    """
+    configured = os.environ.get(TIMEOUT_VARIABLE)
+    if configured:
+        return float(configured)
     return JVM_TIMEOUT if on_jvm else NATIVE_TIMEOUT
 
 
 def runs_on_jvm(spec: EngineSpec) -> bool:
-    """Whether an engine needs a JVM, so that its steps are dear."""
+    """Whether an engine runs on a JVM, so that its steps are expensive."""
     known = KNOWN.get(spec.name)
     return known is not None and known.java
 
 
 def clear(folder: Path) -> None:
-    """A folder goes, with all that is in it."""
+    """Remove a folder with all that is in it, if it exists."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -74,7 +74,7 @@ class PytestRun:
         self._work = tempfile.TemporaryDirectory(prefix="conformance-")
         work = Path(self._work.name)
         self._hosts = EnginePool(able, work / "hosts", self._recorder.bus.emit)
-        self._hosts.begin(heavy=False)
+        self._hosts.start(on_jvm=False)
         finding_recorder = FindingRecorder(options.folder, options.known)
         self._arena = InstrumentedEngines({str(each): each for each in able}, work, self._recorder.bus.emit)
         self._dealer = SuiteContext(
@@ -94,7 +94,7 @@ class PytestRun:
     def close(self) -> Results:
         """Stop the engines, judge the run, write its reports."""
         self._arena.close()
-        self._hosts.__exit__(None, None, None)
+        self._hosts.close()
         self._work.cleanup()
         return self._recorder.finish()
 

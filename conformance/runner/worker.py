@@ -126,9 +126,9 @@ def _work(campaign: CoordinatorLink) -> None:
         session_gives_way()  # its own: whoever starts a worker starts a session
     specs = [parse_engine(engine) for engine in settings.engines]
     with EnginePool(specs, work / "hosts", campaign.tell) as hosts:
-        hosts.begin(heavy=False)
+        hosts.start(on_jvm=False)
         if settings.heavy:
-            hosts.begin(heavy=True)
+            hosts.start(on_jvm=True)
         finding_recorder = FindingRecorder(Path(settings.folder), frozenset(settings.known))
         with closing(
             InstrumentedEngines({str(spec): spec for spec in specs}, work, campaign.tell)

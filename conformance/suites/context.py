@@ -27,7 +27,7 @@ class SuiteContext:
 
     def playing(self, chunk: Chunk, history: int) -> Iterator[Engine]:
         """The engines that take part in a history, as far as the plan goes."""
-        for name, engine in self.hosts.specs.items():
+        for name, engine in self.hosts.engines.items():
             if not engine.runs_on_jvm or history in chunk.heavy:
                 running = self.hosts.get(name)
                 if running is not None:

@@ -204,7 +204,7 @@ def _players(
     """The engines that take part in a history, each with the others, which read."""
     names = [
         name
-        for name, engine in context.hosts.specs.items()
+        for name, engine in context.hosts.engines.items()
         if not engine.runs_on_jvm or history in chunk.heavy
     ]
     for name in names:
