@@ -20,8 +20,9 @@ from pathlib import Path
 
 from benchmarks.results import Result, Row, in_parts
 from conformance.execution.table_copies import copy_folder
+from conformance.fault_injection.gates import PUBLISH, GateTracker
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine, InstrumentedEngines
-from conformance.fault_injection.interleaving import PUBLISH, GateTracker, ScheduledWriter, interleave
+from conformance.fault_injection.interleaving import ScheduledWriter, interleave
 from conformance.suites.context import engine_session_of
 from conformance.suites.races.scenarios import BEFORE, PAIRS
 from conformance.suites.races.session import promises

@@ -237,7 +237,7 @@ def test_while_one_thread_is_parked_the_others_wait_at_the_table_too(
     instrumented_process.begin([FaultRule("data", Pause(), 5)])
     process = start(instrumented_process, "threads", table)
     assert instrumented_process.wait_until_paused(20)
-    assert turnstile.wait(lambda: len(instrumented_process._queue) == 7, 20), (
+    assert turnstile.wait(lambda: instrumented_process.control.waiting == 7, 20), (
         "the seven other threads wait behind it"
     )
     assert len(list(table.glob("*.parquet"))) == 5

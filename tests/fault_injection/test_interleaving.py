@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.fault_injection.interleaving import GATES, ScheduledWriter, interleave, schedules
+from conformance.fault_injection.gates import GATES
+from conformance.fault_injection.interleaving import ScheduledWriter, interleave, schedules
 from delta_models.log import LogReader
 from delta_models.operations import Append, Create, Overwrite, SetProperties
 from delta_models.outcomes import Committed

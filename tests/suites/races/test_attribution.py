@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.execution.table_session import StepResult
+from conformance.fault_injection.gates import GATES
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.fault_injection.interleaving import GATES
 from conformance.histories import Step
 from conformance.suites.context import engine_session_of
 from conformance.suites.crashes.scenarios import rows
