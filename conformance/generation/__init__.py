@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.generation.choices import HypothesisChoices, RandomChoices
-from conformance.generation.operations import Guard, draw_command
+from conformance.generation.operations import Guard, draw_operation
 from conformance.generation.table_profiles import PROFILES, TableProfile
 from conformance.generation.table_shapes import TableShape, draw_shape
 from delta_adapters.deviations import guarded
@@ -21,10 +21,10 @@ __all__ = [
     "RandomChoices",
     "TableProfile",
     "TableShape",
-    "commands",
-    "draw_command",
+    "draw_operation",
     "draw_shape",
-    "shapes",
+    "generate_operations",
+    "generate_shapes",
     "slots",
 ]
 
@@ -32,12 +32,12 @@ SLOTS = ("A", "B", "C")
 ATTEMPTS = 5
 
 
-def shapes(profile: TableProfile | str) -> st.SearchStrategy[TableShape]:
+def generate_shapes(profile: TableProfile | str) -> st.SearchStrategy[TableShape]:
     """Shapes of tables for the histories of a profile, which may be given by its name."""
     return _shapes(PROFILES[profile] if isinstance(profile, str) else profile)
 
 
-def commands(
+def generate_operations(
     model_history: ModelHistory, shape: TableShape, avoid: tuple[Guard, ...] = ()
 ) -> st.SearchStrategy[Operation]:
     """The next command of a history; the first is always Create. Reopen is the machine's to draw.
@@ -61,9 +61,9 @@ def _shapes(draw: Callable[..., Any], profile: TableProfile) -> TableShape:
 def _commands(
     draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape, avoid: tuple[Guard, ...]
 ) -> Operation:
-    dice = HypothesisChoices(draw)
+    choices = HypothesisChoices(draw)
     for _ in range(ATTEMPTS):
-        command = draw_command(dice, model_history, shape)
+        command = draw_operation(choices, model_history, shape)
         tripping = shape.tame and guarded(model_history.table, command) is not None
         if not tripping and not any(each(model_history, command) for each in avoid):
             return command

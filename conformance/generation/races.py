@@ -64,20 +64,20 @@ BETWEEN = (("Append", 6), ("Reopen", 2), ("Optimize", 1), ("Checkpoint", 1), ("D
 FOLLOWED = ReadStream("changes", "changes")
 
 
-def race_shapes(table: str) -> st.SearchStrategy[TableShape]:
+def generate_race_shapes(table: str) -> st.SearchStrategy[TableShape]:
     """What a history of races plays with: partitioned or not."""
-    kinds = [(by, tame) for by in ((PART,), ()) for tame in (True, False)]
-    return st.sampled_from(kinds).map(
+    column_specs = [(by, tame) for by in ((PART,), ()) for tame in (True, False)]
+    return st.sampled_from(column_specs).map(
         lambda kind: TableShape(SCHEMA, kind[0], TABLES[table], tame=kind[1], profile=table)
     )
 
 
-def race_steps(model_history: ModelHistory, shape: TableShape) -> st.SearchStrategy[Operation]:
+def generate_race_operations(model_history: ModelHistory, shape: TableShape) -> st.SearchStrategy[Operation]:
     """The next command of a history of races."""
     return _steps(model_history, shape)
 
 
-def predicted(model_history: ModelHistory, race: Interleave) -> ModelHistory:
+def predict_race(model_history: ModelHistory, race: Interleave) -> ModelHistory:
     """The history after a race as the schedule lets it be expected, should all commit; never relied on."""
     left = {owner: [at for at, each in enumerate(race.owners) if each == owner] for owner in race.owners}
     gates: dict[int, int] = {}
@@ -97,8 +97,8 @@ def predicted(model_history: ModelHistory, race: Interleave) -> ModelHistory:
 def simplify_race(race: Interleave) -> Iterator[Interleave]:
     """Races with less in them, the shortest first: an operation less, a writer less, fewer and earlier turns."""
     for at in range(len(race.operations)):
-        left = [owner for place, owner in enumerate(race.owners) if place != at]
-        if len(set(left)) > 1:
+        owners = [owner for other, owner in enumerate(race.owners) if other != at]
+        if len(set(owners)) > 1:
             yield _without(race, at)
     for length in sorted({0, len(race.schedule) // 2, len(race.schedule) - 1}):
         if 0 <= length < len(race.schedule):
@@ -114,8 +114,8 @@ def simplify_race(race: Interleave) -> Iterator[Interleave]:
 
 def _without(race: Interleave, at: int) -> Interleave:
     """A race without one of its operations; without its writer if it was all that that one did."""
-    owners = [owner for place, owner in enumerate(race.owners) if place != at]
-    operations = tuple(operation for place, operation in enumerate(race.operations) if place != at)
+    owners = [owner for other, owner in enumerate(race.owners) if other != at]
+    operations = tuple(operation for other, operation in enumerate(race.operations) if other != at)
     gone = race.owners[at]
     if gone in owners:
         return Interleave(operations, race.schedule, tuple(owners))
@@ -125,59 +125,59 @@ def _without(race: Interleave, at: int) -> Interleave:
 
 @st.composite
 def _steps(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
-    return draw_step(HypothesisChoices(draw), model_history, shape)
+    return draw_race_operation(HypothesisChoices(draw), model_history, shape)
 
 
-def draw_step(dice: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:
+def draw_race_operation(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:
     """The next command: first the table and some rows, then races and what comes between them."""
     if not model_history.table.exists:
         return Create(SCHEMA, partition_by=shape.partition_by, properties=shape.properties)
     if not model_history.table.rows:
-        return Append(_fresh(model_history, 0, 1 + dice.below(4)))
-    if dice.one_in(RACES_ONE_IN):
-        return _race(dice, model_history, shape)
-    return _operation(dice, model_history, dice.weighted((*BETWEEN, *_followed(model_history, 8))), 0)
+        return Append(_fresh(model_history, 0, 1 + choices.below(4)))
+    if choices.one_in(RACES_ONE_IN):
+        return _race(choices, model_history, shape)
+    return _operation(choices, model_history, choices.weighted((*BETWEEN, *_followed(model_history, 8))), 0)
 
 
-def _race(dice: Choices, model_history: ModelHistory, shape: TableShape) -> Interleave:
+def _race(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Interleave:
     """A race that sets off no known trigger, unless the history may."""
     for _ in range(ATTEMPTS):
-        race = draw_race(dice, model_history)
+        race = draw_race(choices, model_history)
         if not (shape.tame and set_off(model_history.table, race)):
             return race
     return Interleave((Append(_fresh(model_history, 0, 1)), Append(_fresh(model_history, 1, 1))), (), (0, 1))
 
 
-def draw_race(dice: Choices, model_history: ModelHistory) -> Interleave:
+def draw_race(choices: Choices, model_history: ModelHistory) -> Interleave:
     """Two or three writers, each with one or two operations, one of which may be to read."""
     operations: list[Operation] = []
     owners: list[int] = []
-    for owner in range(dice.weighted(((2, 3), (3, 1)))):
-        for _ in range(dice.weighted(((1, 3), (2, 1)))):
+    for owner in range(choices.weighted(((2, 3), (3, 1)))):
+        for _ in range(choices.weighted(((1, 3), (2, 1)))):
             more = (
                 () if FOLLOWED in operations else _followed(model_history, 5)
             )  # a reader is in one place at a time
-            kind = dice.weighted((*AT_ONCE, *more))
-            operations.append(_operation(dice, model_history, kind, 10 * (1 + len(operations))))
+            kind = choices.weighted((*AT_ONCE, *more))
+            operations.append(_operation(choices, model_history, kind, 10 * (1 + len(operations))))
             owners.append(owner)
     writers = owners[-1] + 1
-    schedule = tuple(dice.below(writers) for _ in range(GATES * len(operations)))
+    schedule = tuple(choices.below(writers) for _ in range(GATES * len(operations)))
     return Interleave(tuple(operations), schedule, tuple(owners))
 
 
-def _operation(dice: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
+def _operation(choices: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
     """An operation of a kind on the table as it is; `number` tells the rows that it writes from others'."""
     match kind:
         case "Append":
-            return Append(_fresh(model_history, number, 1 + dice.below(2)))
+            return Append(_fresh(model_history, number, 1 + choices.below(2)))
         case "Delete":
-            return Delete(_picks(dice, model_history))
+            return Delete(_picks(choices, model_history))
         case "Update":
-            return Update(((PART, Literal(LONG, dice.below(PARTS))),), _picks(dice, model_history))
+            return Update(((PART, Literal(LONG, choices.below(PARTS))),), _picks(choices, model_history))
         case "Merge":
-            return _merge(dice, model_history, number)
-        case "Overwrite" if dice.one_in(2):
-            part = dice.below(PARTS)
+            return _merge(choices, model_history, number)
+        case "Overwrite" if choices.one_in(2):
+            part = choices.below(PARTS)
             row = (_fresh(model_history, number, 1).rows[0][0], part)
             return Overwrite(Rows(SCHEMA, (row,)), where=_is(PART, part))
         case "Overwrite":
@@ -189,7 +189,7 @@ def _operation(dice: Choices, model_history: ModelHistory, kind: str, number: in
         case "Vacuum":
             return Vacuum()
         case "SetProperties":
-            days = 40 + dice.below(3)  # longer than removed files are kept, or delta-spark refuses it
+            days = 40 + choices.below(3)  # longer than removed files are kept, or delta-spark refuses it
             return SetProperties((("delta.logRetentionDuration", f"interval {days} days"),))
         case "Reopen":
             return Reopen()
@@ -203,30 +203,30 @@ def _followed(model_history: ModelHistory, weight: int) -> tuple[tuple[str, int]
     return (("Tail", weight),) if is_recorded(model_history.table) else ()
 
 
-def _merge(dice: Choices, model_history: ModelHistory, number: int) -> Merge:
+def _merge(choices: Choices, model_history: ModelHistory, number: int) -> Merge:
     ids = _ids(model_history)
-    known = tuple((each, dice.below(PARTS)) for each in dice.some(ids, dice.below(2) + 1))
+    known = tuple((each, choices.below(PARTS)) for each in choices.some(ids, choices.below(2) + 1))
     source = Rows(SCHEMA, (*known, *_fresh(model_history, number, 1).rows))
     matched = (
         MergeClause("matched", "delete")
-        if dice.one_in(3)
+        if choices.one_in(3)
         else MergeClause("matched", "update", everything=True)
     )
     on = Compare("=", Column(("target", ID)), Column(("source", ID)))
     return Merge(source, on, (matched, MergeClause("not-matched", "insert", everything=True)))
 
 
-def _picks(dice: Choices, model_history: ModelHistory) -> Expression:
+def _picks(choices: Choices, model_history: ModelHistory) -> Expression:
     """A condition that holds for some of the rows that are there."""
-    known = dice.pick(_ids(model_history))
-    match dice.below(4):
+    known = choices.pick(_ids(model_history))
+    match choices.below(4):
         case 0:
             return _is(ID, known)
         case 1:
             return Compare("<=", Column((ID,)), Literal(LONG, known))
         case 2:
-            return _is(PART, dice.below(PARTS))
-    return And((_is(PART, dice.below(PARTS)), Compare(">", Column((ID,)), Literal(LONG, known))))
+            return _is(PART, choices.below(PARTS))
+    return And((_is(PART, choices.below(PARTS)), Compare(">", Column((ID,)), Literal(LONG, known))))
 
 
 def _is(column: str, value: int) -> Compare:

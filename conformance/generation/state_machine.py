@@ -26,9 +26,9 @@ from hypothesis.internal.conjecture.providers import (
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from conformance.generation import SLOTS, TableShape, commands, shapes
-from conformance.generation.faults import faults, prevents
-from conformance.generation.races import predicted, race_shapes, race_steps
+from conformance.generation import SLOTS, TableShape, generate_operations, generate_shapes
+from conformance.generation.faults import generate_faults, is_expected_to_prevent
+from conformance.generation.races import generate_race_operations, generate_race_shapes, predict_race
 from conformance.histories import Step
 from conformance.planning.plan import Chunk
 from delta_models.operations import (
@@ -98,7 +98,7 @@ def draw(
         def shape_of_the_table(self, data: st.DataObject) -> None:
             if self.idle():
                 return
-            self.shape = data.draw((race_shapes if racing else shapes)(chunk.drawn_for))
+            self.shape = data.draw((generate_race_shapes if racing else generate_shapes)(chunk.drawn_for))
             self.begun = True
             game.begin(self.history, self.shape)
 
@@ -108,26 +108,28 @@ def draw(
                 return
             operation = self.next_operation(data)
             slot = data.draw(st.sampled_from(SLOTS)) if shared else None
-            fault = data.draw(faults(self.model_history, operation)) if faulty else None
+            fault = data.draw(generate_faults(self.model_history, operation)) if faulty else None
             if fault is not None:
                 game.play(Step(fault))
                 self.model_history = self.model_history.after(Reopen())
             game.play(Step(operation, slot))
             if isinstance(operation, Interleave):
-                self.model_history = predicted(self.model_history, operation)
+                self.model_history = predict_race(self.model_history, operation)
             else:
-                self.model_history = self.model_history.after(Reopen() if prevents(fault) else operation)
+                self.model_history = self.model_history.after(
+                    Reopen() if is_expected_to_prevent(fault) else operation
+                )
             self.cold = isinstance(operation, COOLS)
 
         def next_operation(self, data: st.DataObject) -> Operation:
             if racing:
-                between: Operation = data.draw(race_steps(self.model_history, self.shape))
+                between: Operation = data.draw(generate_race_operations(self.model_history, self.shape))
                 return between
             if self.model_history.table.exists and (
                 self.cold or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1
             ):
                 return Reopen()
-            drawn: Operation = data.draw(commands(self.model_history, self.shape))
+            drawn: Operation = data.draw(generate_operations(self.model_history, self.shape))
             return drawn
 
         def teardown(self) -> None:

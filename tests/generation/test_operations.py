@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, draw_operation, draw_shape
 from conformance.generation.feature_bundles import FEATURES
 from conformance.generation.operations import MAKERS
 from conformance.generation.races import TABLES
@@ -57,10 +57,10 @@ def drawn() -> Drawn:
     assert plan is not None
     for name in ("dev", *plan.tables):
         for number in range(HISTORIES):
-            dice, model_history = RandomChoices(number), ModelHistory()
-            shape = draw_shape(dice, PROFILES[name])
+            choices, model_history = RandomChoices(number), ModelHistory()
+            shape = draw_shape(choices, PROFILES[name])
             for _ in range(STEPS):
-                operation = draw_command(dice, model_history, shape)
+                operation = draw_operation(choices, model_history, shape)
                 found[name_of(operation)] |= options_of(operation) | {""}
                 model_history = model_history.after(operation)
     return found

@@ -9,7 +9,7 @@ from functools import wraps
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, TableProfile, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, TableProfile, draw_operation, draw_shape
 from delta_models.expressions import evaluate
 from delta_models.operations import (
     Append,
@@ -47,11 +47,11 @@ class Seen:
 Fault = Callable[[Seen, Table], Table]
 
 
-def only(*kinds: type[Operation]) -> Callable[[Fault], Fault]:
+def only(*column_specs: type[Operation]) -> Callable[[Fault], Fault]:
     def decorate(fault: Fault) -> Fault:
         @wraps(fault)
         def guarded(seen: Seen, table: Table) -> Table:
-            return fault(seen, table) if isinstance(seen.operation, kinds) else table
+            return fault(seen, table) if isinstance(seen.operation, column_specs) else table
 
         return guarded
 
@@ -199,11 +199,11 @@ def chunk(
     profile: TableProfile, seed: int, histories: int, steps: int
 ) -> Iterator[tuple[ModelHistory, Operation, dict[str, object]]]:
     for number in range(histories):
-        dice = RandomChoices(seed * 1000 + number)
-        shape = draw_shape(dice, profile)
+        choices = RandomChoices(seed * 1000 + number)
+        shape = draw_shape(choices, profile)
         model_history, memory = ModelHistory(), dict[str, object]()
         for _ in range(steps):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             yield model_history, operation, memory
             model_history = model_history.after(operation)
 

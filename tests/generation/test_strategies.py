@@ -18,13 +18,12 @@ from conformance.generation import (
     RandomChoices,
     TableProfile,
     TableShape,
-    commands,
-    draw_command,
+    draw_operation,
     draw_shape,
-    shapes,
+    generate_operations,
+    generate_shapes,
 )
-from conformance.generation.exclusions import is_known_trigger, is_storable
-from conformance.generation.table_shapes import every_value
+from conformance.generation.column_specs import every_value, is_known_trigger, is_storable
 from delta_adapters.deviations import TRIGGERS, set_off
 from delta_adapters.deviations.triggers import touched
 from delta_models.codec import decode, encode
@@ -45,11 +44,11 @@ History = tuple[TableShape, list[tuple[ModelHistory, Operation]]]
 
 def drawn(profile: TableProfile, histories: int) -> Iterator[History]:
     for number in range(histories):
-        dice = RandomChoices(number)
-        shape = draw_shape(dice, profile)
+        choices = RandomChoices(number)
+        shape = draw_shape(choices, profile)
         model_history, steps = ModelHistory(), []
         for _ in range(STEPS):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             steps.append((model_history, operation))
             model_history = model_history.after(operation)
         yield shape, steps
@@ -70,10 +69,10 @@ def play(number: int, do: Callable[[TableShape, list[Operation]], None], example
     )  # fmt: skip
     @given(st.data())
     def run(data: st.DataObject) -> None:
-        shape = data.draw(shapes("dev"))
+        shape = data.draw(generate_shapes("dev"))
         model_history, steps = ModelHistory(), []
         for _ in range(STEPS):
-            operation = data.draw(commands(model_history, shape))
+            operation = data.draw(generate_operations(model_history, shape))
             steps.append(operation)
             model_history = model_history.after(operation)
         do(shape, steps)
@@ -195,9 +194,9 @@ class TestDraws:
     def test_the_simplest_history_is_simple(self) -> None:
         @st.composite
         def three(draw: Callable[..., object]) -> tuple[TableShape, Operation]:
-            shape = draw(shapes("dev"))
+            shape = draw(generate_shapes("dev"))
             assert isinstance(shape, TableShape)
-            operation = draw(commands(ModelHistory().after(Create(shape.schema)), shape))
+            operation = draw(generate_operations(ModelHistory().after(Create(shape.schema)), shape))
             return shape, operation  # type: ignore[return-value]
 
         shape, operation = find(three(), lambda _: True, settings=settings(database=None, max_examples=20))
@@ -212,8 +211,10 @@ class TestDraws:
         @given(st.data())
         @settings(max_examples=50, database=None, suppress_health_check=list(HealthCheck))
         def run(data: st.DataObject) -> None:
-            shape = data.draw(shapes("dev"))
-            operation = data.draw(commands(ModelHistory().after(Create(shape.schema)), shape, (deletes,)))
+            shape = data.draw(generate_shapes("dev"))
+            operation = data.draw(
+                generate_operations(ModelHistory().after(Create(shape.schema)), shape, (deletes,))
+            )
             assert not isinstance(operation, Delete)
 
         run()
@@ -243,7 +244,7 @@ class TestGuards:
         for shape, steps in tame:
             for model_history, _ in steps:
                 for row in model_history.table.rows:
-                    for kind, value in zip(shape.kinds, row, strict=True):
+                    for kind, value in zip(shape.column_specs, row, strict=True):
                         assert not is_known_trigger(kind.type, value, partition=kind.partition)
 
     def test_the_commands_of_tame_histories_set_off_no_trigger(self) -> None:
@@ -265,7 +266,7 @@ class TestGuards:
                 for model_history, operation in steps:
                     seen |= set_off(model_history.table, operation)
         for number in range(2000):  # some types seldom partition a table
-            for kind in draw_shape(RandomChoices(number), PROFILES["ci"]).kinds:
+            for kind in draw_shape(RandomChoices(number), PROFILES["ci"]).column_specs:
                 seen |= {touched(kind.type, value, partition=kind.partition) for value in every_value(kind)}
         elsewhere = {"commit-found-taken", "creation-cut", "stream-plan-cut"}  # tests/suites/crashes
         elsewhere |= {"bytes-as-text"}  # docs/model.md tells why it is not drawn
@@ -276,7 +277,7 @@ class TestGuards:
         for shape, steps in histories:
             for model_history, _ in steps:
                 for row in model_history.table.rows:
-                    for kind, value in zip(shape.kinds, row, strict=True):
+                    for kind, value in zip(shape.column_specs, row, strict=True):
                         assert is_storable(kind.type, value, partition=kind.partition)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, draw_operation, draw_shape
 from conformance.generation.table_profiles import TABLES
 from conformance.histories import Step
 from conformance.observations.version_resolution import resolve_states
@@ -24,14 +24,14 @@ STEPS = 15
 def test_the_honest_engine_breaks_nothing_in_a_table_profile(name, tmp_path):
     played = 0
     for number in range(2):
-        dice, model_history = RandomChoices(number), ModelHistory()
-        shape = draw_shape(dice, PROFILES[name])
+        choices, model_history = RandomChoices(number), ModelHistory()
+        shape = draw_shape(choices, PROFILES[name])
         table = Table(Reference(), tmp_path / str(number) / "table")
         engine_session = table._desk.engine_sessions[0]
         if engine_session.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties)):
             continue
         for _ in range(STEPS):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             model_history = model_history.after(operation)
             if not table.plays:
                 break
