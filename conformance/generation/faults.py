@@ -1,4 +1,4 @@
-"""What may happen to the storage during an operation: drawn from the operation alone, before any engine is asked."""
+"""Draws faults: what happens to the storage during an operation. Draws depend on the operation alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from delta_models.operations import (
 from delta_models.table import ModelHistory
 
 FAULT_ONE_IN = 2
-KILL_ONE_IN = 12  # of the faults: a host that is killed has to be started again
+KILL_ONE_IN = 12  # of the faults, since a host that is killed has to be started again
 
 COMMIT: tuple[tuple[str, int], ...] = (("staging", 3), ("commit", 6), ("clean-up", 1))
 WRITES: tuple[tuple[str, int], ...] = (("data-staging", 2), ("data", 4), *COMMIT)
@@ -49,12 +49,12 @@ OPENED = ("data-staging", "staging", "checkpoint-staging")
 
 
 def generate_faults(model_history: ModelHistory, operation: Operation) -> st.SearchStrategy[Operation | None]:
-    """What happens to the next operation, mostly nothing."""
+    """Return a strategy for the fault of the next operation, mostly none."""
     return _faults(model_history, operation)
 
 
 def draw_fault(choices: Choices, model_history: ModelHistory, operation: Operation) -> Operation:
-    """Something that may happen to an operation of a kind that has storage events."""
+    """Draw a fault for an operation of a type that `ROLES` has."""
     roles = ROLES[type(operation)]
     if isinstance(operation, Delete | Update | Merge):
         roles += tuple(
@@ -75,7 +75,7 @@ def draw_fault(choices: Choices, model_history: ModelHistory, operation: Operati
 
 
 def is_expected_to_prevent(fault: Operation | None) -> bool:
-    """Whether histories are drawn on as if the operation had not taken place: right mostly, and never relied on."""
+    """Whether later steps are drawn as if the operation had not taken place, which is mostly right."""
     match fault:
         case None | LoseReplyAt():
             return False
@@ -91,9 +91,7 @@ def _faults(draw: Callable[..., Any], model_history: ModelHistory, operation: Op
     choices = HypothesisChoices(draw)
     if not model_history.table.exists or type(operation) not in ROLES:
         return None
-    leaves_traces = isinstance(operation, UPKEEP) or model_history.expect(operation).ordinary.commits[0] > 0
+    has_events = isinstance(operation, UPKEEP) or model_history.expect(operation).ordinary.commits[0] > 0
     return (
-        draw_fault(choices, model_history, operation)
-        if leaves_traces and choices.one_in(FAULT_ONE_IN)
-        else None
+        draw_fault(choices, model_history, operation) if has_events and choices.one_in(FAULT_ONE_IN) else None
     )

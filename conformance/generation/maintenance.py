@@ -1,5 +1,4 @@
-"""Upkeep and looks beyond the plain ones: layouts, vacuums of every kind, time travel, and what the table tells of
-itself."""
+"""Draws maintenance and queries beyond the plain ones: layouts, vacuums, time travel, streams, history and detail."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ ZONES = ("America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiritimati", "Austral
 
 
 def z_order(context: DrawContext) -> Operation:
-    """Files in the Z-order of a column or two."""
+    """Z-order the files by a column or two."""
     columns = _layout_columns(context)
     if not columns:
         return Purge()
@@ -56,12 +55,12 @@ def z_order(context: DrawContext) -> Operation:
 
 
 def purge(_: DrawContext) -> Operation:
-    """No deletion vectors and dropped columns any more."""
+    """Purge deletion vectors and dropped columns."""
     return Purge()
 
 
 def cluster(context: DrawContext) -> Operation:
-    """Other clustering columns, or none."""
+    """Set other clustering columns, or none."""
     columns = _layout_columns(context)
     if not columns or context.choices.one_in(4):
         return Cluster(())
@@ -69,60 +68,60 @@ def cluster(context: DrawContext) -> Operation:
 
 
 def vacuum(context: DrawContext) -> Operation:
-    """A vacuum of any kind."""
+    """Vacuum in any way."""
     return context.choices.weighted(VACUUMS)
 
 
 def read_at_time(context: DrawContext) -> Operation:
-    """The table as of a moment."""
+    """Read the table as of a time."""
     return Read(AtTime(context.draw_earlier_step()))
 
 
 def restore_to_time(context: DrawContext) -> Operation:
-    """Back to a moment."""
+    """Restore the table as of a time."""
     return Restore(AtTime(context.draw_earlier_step()))
 
 
 def read_changes(context: DrawContext) -> Operation:
-    """The change feed of some steps, mostly of such as were recorded."""
+    """Read the change feed of some steps, mostly of such as have one."""
     choices, model_history = context.choices, context.model_history
     steps = model_history.readable()
-    recorded = [at for at in steps if is_recorded(model_history.state(at))]
+    recorded = [step for step in steps if is_recorded(model_history.state(step))]
     first = choices.pick((recorded if recorded and choices.below(8) else steps)[::-1])
     if choices.one_in(2):
         return ReadChanges(AtState(first))
-    return ReadChanges(AtState(first), AtState(choices.pick([at for at in steps if at >= first])))
+    return ReadChanges(AtState(first), AtState(choices.pick([step for step in steps if step >= first])))
 
 
 def history(_: DrawContext) -> Operation:
-    """What the engine tells of the table's past."""
+    """Query the history of the table."""
     return History()
 
 
 def detail(_: DrawContext) -> Operation:
-    """What the engine tells of the table."""
+    """Query the detail of the table."""
     return Detail()
 
 
 def read_stream(context: DrawContext) -> Operation:
-    """What readers that follow the table have got: of changes mostly, where these are recorded."""
+    """Read what is new in a stream, mostly one of changes if the table records them."""
     changes = 4 if is_recorded(context.table) else 0
     follows = context.choices.weighted((("rows", 3), ("inserts", 2), ("changes", changes)))
     return ReadStream(follows, follows)
 
 
 def compact_log(context: DrawContext) -> Operation:
-    """One file in place of the last few commits."""
+    """Compact the last few commits into one file."""
     return CompactLog(2 + context.choices.below(3))
 
 
 def set_zone(context: DrawContext) -> Operation:
-    """The session is somewhere else from now on."""
+    """Set another time zone for the session."""
     return SetZone(context.choices.pick(ZONES))
 
 
 def clean_log(_: DrawContext) -> Operation:
-    """No commits older than the log's retention any more."""
+    """Remove commits older than the retention of the log."""
     return CleanLog()
 
 

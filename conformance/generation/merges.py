@@ -1,4 +1,4 @@
-"""Merges: sources whose keys hit the table, and clauses for what they hit and miss."""
+"""Draws merges: sources whose keys hit the table, and clauses for rows that match and rows that do not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MATCHED = (("update", 6), ("delete", 3), ("nothing", 2))
 
 
 def draw_merge(choices: Choices, table: Table, shape: TableShape) -> Merge | None:
-    """A merge, or None where no column can serve as its key."""
+    """Draw a merge; None if no column can be its key."""
     keys = _keys(choices, shape)
     if not keys:
         return None
@@ -53,11 +53,11 @@ def _keys(choices: Choices, shape: TableShape) -> tuple[int, ...]:
     doubtful = shape.portable and shape.strange
     comparable = shape.comparable()
     usable = [
-        at
-        for at, field in enumerate(shape.schema.fields)
-        if not (doubtful and field.type == DOUBLE) and (comparable is None or at in comparable)
+        position
+        for position, field in enumerate(shape.schema.fields)
+        if not (doubtful and field.type == DOUBLE) and (comparable is None or position in comparable)
     ]
-    selective = [at for at in usable if shape.schema.fields[at].type != BOOLEAN] or usable
+    selective = [position for position in usable if shape.schema.fields[position].type != BOOLEAN] or usable
     if not usable:
         return ()
     first = choices.pick(selective)
@@ -66,23 +66,27 @@ def _keys(choices: Choices, shape: TableShape) -> tuple[int, ...]:
 
 
 def _source(choices: Choices, table: Table, shape: TableShape, keys: tuple[int, ...]) -> list[Row]:
-    """Rows whose keys mostly stand in the table, each once unless duplicates are wanted."""
+    """Draw rows whose keys are mostly in the table. Seldom do two rows have one key."""
     duplicates = choices.one_in(DUPLICATES_ONE_IN)
     rows: list[Row] = []
-    seen = set()
+    keys_drawn = set()
     for _ in range(choices.weighted(SOURCE_SIZES)):
         row = list(draw_row(choices, shape))
         present = table.rows[choices.below(len(table.rows))] if table.rows and choices.below(4) else None
-        for at in keys:
-            row[at] = present[at] if present is not None else draw_value(choices, shape, at, nulls=False)
+        for position in keys:
+            if present is not None:
+                row[position] = present[position]
+            else:
+                row[position] = draw_value(choices, shape, position, nulls=False)
             if choices.one_in(NULL_KEYS_ONE_IN):
-                row[at] = None
+                row[position] = None
         key = tuple(
-            None if row[at] is None else sql_key(shape.schema.fields[at].type, row[at]) for at in keys
+            None if row[position] is None else sql_key(shape.schema.fields[position].type, row[position])
+            for position in keys
         )
-        if duplicates or None in key or key not in seen:
+        if duplicates or None in key or key not in keys_drawn:
             rows.append(tuple(row))
-        seen.add(key)
+        keys_drawn.add(key)
     return rows
 
 
@@ -99,7 +103,7 @@ def _clauses(choices: Choices, shape: TableShape) -> tuple[MergeClause, ...]:
 
 
 def _rich_clauses(choices: Choices, table: Table, shape: TableShape) -> tuple[MergeClause, ...]:
-    """Several clauses of a kind: all but the last have a condition, as SQL demands."""
+    """Draw several clauses of a kind. All but the last have a condition, as SQL demands."""
     clauses = [
         _with_condition(choices, table, shape, _update(choices, shape), choices.pick(("target", "source"))),
         MergeClause("matched", "delete") if choices.one_in(3) else _update(choices, shape),
@@ -117,14 +121,16 @@ def _rich_clauses(choices: Choices, table: Table, shape: TableShape) -> tuple[Me
 def _update(choices: Choices, shape: TableShape) -> MergeClause:
     if choices.one_in(2):
         return MergeClause("matched", "update", everything=True)
-    names = choices.some([shape.schema.names[at] for at in shape.assignable()], 1 + choices.below(2))
+    names = choices.some(
+        [shape.schema.names[position] for position in shape.assignable()], 1 + choices.below(2)
+    )
     return MergeClause("matched", "update", tuple((name, _value(choices, shape, name)) for name in names))
 
 
 def _insert(choices: Choices, shape: TableShape) -> MergeClause:
     if choices.below(3):
         return MergeClause("not-matched", "insert", everything=True)
-    names = (shape.schema.names[at] for at in shape.assignable())
+    names = (shape.schema.names[position] for position in shape.assignable())
     return MergeClause("not-matched", "insert", tuple((name, Column(("source", name))) for name in names))
 
 
@@ -135,10 +141,10 @@ def _value(choices: Choices, shape: TableShape, name: str) -> Expression:
 
 
 def _literals(choices: Choices, shape: TableShape) -> Assignments:
-    places = shape.literal()
-    at = places[choices.below(len(places))]
-    each = shape.schema.fields[at]
-    return ((each.name, Literal(each.type, draw_value(choices, shape, at))),)
+    positions = shape.literal()
+    position = positions[choices.below(len(positions))]
+    field = shape.schema.fields[position]
+    return ((field.name, Literal(field.type, draw_value(choices, shape, position))),)
 
 
 def _with_condition(
@@ -149,7 +155,7 @@ def _with_condition(
 
 
 def _on_side(expression: Expression, side: str) -> Expression:
-    """A predicate on the table as one on a side of the merge."""
+    """Return a predicate on the table as one on a side of the merge."""
     match expression:
         case Column(path=path):
             return Column((side, *path))

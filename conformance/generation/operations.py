@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from conformance.generation.choices import Choices
+from hypothesis import strategies as st
+
+from conformance.generation.choices import Choices, HypothesisChoices
 from conformance.generation.draw_context import FILES, DrawContext
 from conformance.generation.maintenance import MAINTENANCE_OPERATIONS
 from conformance.generation.merges import draw_merge
@@ -20,6 +23,7 @@ from conformance.generation.table_filled_columns import (
 from conformance.generation.table_lifecycle import LIFECYCLE_OPERATIONS, draw_first
 from conformance.generation.table_shapes import TableShape, adapt_shape, profile_of
 from conformance.generation.writes import WRITE_OPERATIONS
+from delta_adapters.deviations import guarded
 from delta_models.expressions import Column, Expression, Literal
 from delta_models.operations import (
     Append,
@@ -42,7 +46,25 @@ from delta_models.values import Rows
 
 SHORT_VACUUMS = ((0.0, 3), (None, 1))
 
-Guard = Callable[[ModelHistory, Operation], bool]
+ATTEMPTS = 5  # to draw an operation without a known trigger
+
+
+def generate_operations(model_history: ModelHistory, shape: TableShape) -> st.SearchStrategy[Operation]:
+    """Return a strategy for the next operation of a history, as `draw_operation` draws it.
+
+    An operation of a tame shape has no known trigger. `Reopen` is left to the state machine.
+    """
+    return _operations(model_history, shape)
+
+
+@st.composite
+def _operations(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
+    choices = HypothesisChoices(draw)
+    for _ in range(ATTEMPTS):
+        operation = draw_operation(choices, model_history, shape)
+        if not (shape.tame and guarded(model_history.table, operation) is not None):
+            return operation
+    return Read()
 
 
 def draw_operation(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:

@@ -1,4 +1,4 @@
-"""A table's rules: properties, constraints, and the features that its protocol names."""
+"""Draws changes of properties, of constraints, and of the features that a table's protocol names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SWITCHES = {
 INTERNAL, INTERNAL_ONE_IN = ("delta.columnMapping.maxColumnId", "77"), 16
 TRACKING = "delta.enableRowTracking"
 NAMES = ("known", "small", "Odd one")
-TRIES = 4  # to find a predicate that the rows of the table keep
+TRIES = 4  # to draw a predicate that holds for all rows of the table
 ENABLED = (
     "deletionVectors", "changeDataFeed", "checkConstraints", "domainMetadata", "v2Checkpoint", "vacuumProtocolCheck",
     "timestampNtz", "allowColumnDefaults", "inCommitTimestamp", "appendOnly", "rowTracking", "typeWidening",
@@ -41,7 +41,7 @@ ENABLED = (
 
 
 def set_properties(context: DrawContext) -> Operation:
-    """One property or two; now and then one that no user may set."""
+    """Set a property or two; now and then one that no user may set."""
     choices = context.choices
     if choices.one_in(INTERNAL_ONE_IN):
         return SetProperties((INTERNAL,))
@@ -53,20 +53,20 @@ def set_properties(context: DrawContext) -> Operation:
 
 
 def switch_tracking(context: DrawContext) -> Operation:
-    """Row tracking is switched on over the files that there are, and now and then off again."""
+    """Switch row tracking on for a table that has files, and now and then off again."""
     on = context.table.property(TRACKING) == "true"
     return SetProperties(((TRACKING, "false" if on and context.choices.below(3) else "true"),))
 
 
 def unset_properties(context: DrawContext) -> Operation:
-    """A property loses its value, if it has one."""
+    """Unset a property; one that is set, if any is."""
     known = {key for key, _ in PROPERTIES}
-    there = [key for key, _ in context.table.properties if key in known]
-    return UnsetProperties((context.choices.pick(there or ["purpose"]),))
+    present = [key for key, _ in context.table.properties if key in known]
+    return UnsetProperties((context.choices.pick(present or ["purpose"]),))
 
 
 def add_constraint(context: DrawContext) -> Operation:
-    """A constraint that the rows keep, if one is found; else one that they do not."""
+    """Add a constraint that the rows satisfy, if one is drawn in time; else one that they violate."""
     choices, shape, table = context.choices, context.shape, context.table
     taken = {name for name, _ in table.constraints}
     free = [candidate for candidate in NAMES if candidate not in taken]
@@ -81,23 +81,23 @@ def add_constraint(context: DrawContext) -> Operation:
 
 
 def drop_constraint(context: DrawContext) -> Operation:
-    """A constraint goes; now and then one that there is not."""
-    there = [name for name, _ in context.table.constraints]
-    if not there or context.choices.one_in(6):
+    """Drop a constraint; now and then one that does not exist."""
+    present = [name for name, _ in context.table.constraints]
+    if not present or context.choices.one_in(6):
         return DropConstraint("nobody", if_exists=context.choices.one_in(2))
-    return DropConstraint(context.choices.pick(there), if_exists=context.choices.one_in(2))
+    return DropConstraint(context.choices.pick(present), if_exists=context.choices.one_in(2))
 
 
 def enable_feature(context: DrawContext) -> Operation:
-    """A feature that the protocol is to name; now and then one that does not exist."""
+    """Enable a table feature; now and then one that does not exist."""
     return EnableFeature("noSuchFeature" if context.choices.one_in(10) else context.choices.pick(ENABLED))
 
 
 def drop_feature(context: DrawContext) -> Operation:
-    """A feature that the protocol is not to name any more."""
-    there = [feature for feature in context.table.features if feature in ENABLED]
-    unknown = [each for each in ENABLED if not context.table.may_support(each)]
-    return DropFeature(context.choices.pick(there or unknown))
+    """Drop a table feature; one that the protocol names, if any."""
+    present = [feature for feature in context.table.features if feature in ENABLED]
+    unknown = [feature for feature in ENABLED if not context.table.may_support(feature)]
+    return DropFeature(context.choices.pick(present or unknown))
 
 
 PROPERTY_AND_CONSTRAINT_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {

@@ -1,7 +1,8 @@
-"""Writers at once, drawn like any other value: who does what, and who goes next at each gate.
+"""Draws races: what each of several writers does at once, and which goes next at each gate.
 
-Tables are small and each row has a number of its own, so that a row tells which operation wrote it. Which gates an
-operation comes to is the engine's: a schedule is drawn long enough for all of them, and what is too much says nothing.
+Tables are small, and each row has a number of its own, so that a row shows which operation wrote it. Each engine has
+its own number of gates for an operation. So a schedule is drawn long enough for all gates, and what is too much is
+ignored.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ TABLES: dict[str, Properties] = {
     "drawn": (),
     WEAKER: (("delta.isolationLevel", "WriteSerializable"),),
     "followed": (("delta.enableChangeDataFeed", "true"),),
-}  # by the name in a profile's plan
+}  # by the name of the table profile in a run profile
 
 AT_ONCE = (
     ("Append", 6), ("Delete", 5), ("Update", 4), ("Merge", 4), ("Optimize", 3), ("Overwrite", 3), ("Read", 2),
@@ -65,26 +66,30 @@ FOLLOWED = ReadStream("changes", "changes")
 
 
 def generate_race_shapes(table: str) -> st.SearchStrategy[TableShape]:
-    """What a history of races plays with: partitioned or not."""
-    column_specs = [(by, tame) for by in ((PART,), ()) for tame in (True, False)]
-    return st.sampled_from(column_specs).map(
-        lambda kind: TableShape(SCHEMA, kind[0], TABLES[table], tame=kind[1], profile=table)
-    )
+    """Return a strategy for the shapes of a history of races: partitioned or not, tame or not."""
+    shapes = [
+        TableShape(SCHEMA, partition_by, TABLES[table], tame=tame, profile=table)
+        for partition_by in ((PART,), ())
+        for tame in (True, False)
+    ]
+    return st.sampled_from(shapes)
 
 
 def generate_race_operations(model_history: ModelHistory, shape: TableShape) -> st.SearchStrategy[Operation]:
-    """The next command of a history of races."""
-    return _steps(model_history, shape)
+    """Return a strategy for the next operation of a history of races, as `draw_race_operation` draws it."""
+    return _operations(model_history, shape)
 
 
 def predict_race(model_history: ModelHistory, race: Interleave) -> ModelHistory:
-    """The history after a race as the schedule lets it be expected, should all commit; never relied on."""
-    left = {owner: [at for at, each in enumerate(race.owners) if each == owner] for owner in race.owners}
+    """Return the history after a race, if all operations commit in the order of the schedule. Only draws rely on it."""
+    left = {
+        owner: [index for index, other in enumerate(race.owners) if other == owner] for owner in race.owners
+    }
     gates: dict[int, int] = {}
     table = model_history
     for owner in (
         *race.schedule,
-        *(each for each in sorted(left) for _ in race.operations for _ in range(GATES)),
+        *(owner for owner in sorted(left) for _ in race.operations for _ in range(GATES)),
     ):
         gates[owner] = gates.get(owner, 0) + 1
         if left[owner] and gates[owner] % GATES == 0:
@@ -95,41 +100,41 @@ def predict_race(model_history: ModelHistory, race: Interleave) -> ModelHistory:
 
 
 def simplify_race(race: Interleave) -> Iterator[Interleave]:
-    """Races with less in them, the shortest first: an operation less, a writer less, fewer and earlier turns."""
-    for at in range(len(race.operations)):
-        owners = [owner for other, owner in enumerate(race.owners) if other != at]
+    """Yield simpler races, the shortest first: an operation less, a writer less, fewer and earlier turns."""
+    for index in range(len(race.operations)):
+        owners = [owner for other, owner in enumerate(race.owners) if other != index]
         if len(set(owners)) > 1:
-            yield _without(race, at)
+            yield _without(race, index)
     for length in sorted({0, len(race.schedule) // 2, len(race.schedule) - 1}):
         if 0 <= length < len(race.schedule):
             yield replace(race, schedule=race.schedule[:length])
-    for at in range(len(race.schedule)):
-        yield replace(race, schedule=(*race.schedule[:at], *race.schedule[at + 1 :]))
-    for at in range(len(race.schedule) - 1):
-        first, second = race.schedule[at : at + 2]
+    for turn in range(len(race.schedule)):
+        yield replace(race, schedule=(*race.schedule[:turn], *race.schedule[turn + 1 :]))
+    for turn in range(len(race.schedule) - 1):
+        first, second = race.schedule[turn : turn + 2]
         if first > second:
-            swapped = (*race.schedule[:at], second, first, *race.schedule[at + 2 :])
+            swapped = (*race.schedule[:turn], second, first, *race.schedule[turn + 2 :])
             yield replace(race, schedule=swapped)
 
 
-def _without(race: Interleave, at: int) -> Interleave:
-    """A race without one of its operations; without its writer if it was all that that one did."""
-    owners = [owner for other, owner in enumerate(race.owners) if other != at]
-    operations = tuple(operation for other, operation in enumerate(race.operations) if other != at)
-    gone = race.owners[at]
+def _without(race: Interleave, index: int) -> Interleave:
+    """Return a race without one of its operations, and without its writer if that has no other."""
+    owners = [owner for other, owner in enumerate(race.owners) if other != index]
+    operations = tuple(operation for other, operation in enumerate(race.operations) if other != index)
+    gone = race.owners[index]
     if gone in owners:
         return Interleave(operations, race.schedule, tuple(owners))
-    schedule = tuple(each - (each > gone) for each in race.schedule if each != gone)
+    schedule = tuple(owner - (owner > gone) for owner in race.schedule if owner != gone)
     return Interleave(operations, schedule, tuple(owner - (owner > gone) for owner in owners))
 
 
 @st.composite
-def _steps(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
+def _operations(draw: Callable[..., Any], model_history: ModelHistory, shape: TableShape) -> Operation:
     return draw_race_operation(HypothesisChoices(draw), model_history, shape)
 
 
 def draw_race_operation(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Operation:
-    """The next command: first the table and some rows, then races and what comes between them."""
+    """Draw the next operation: first the table and some rows, then races and what comes between them."""
     if not model_history.table.exists:
         return Create(SCHEMA, partition_by=shape.partition_by, properties=shape.properties)
     if not model_history.table.rows:
@@ -140,7 +145,7 @@ def draw_race_operation(choices: Choices, model_history: ModelHistory, shape: Ta
 
 
 def _race(choices: Choices, model_history: ModelHistory, shape: TableShape) -> Interleave:
-    """A race that sets off no known trigger, unless the history may."""
+    """Draw a race. In a tame history it has no known trigger."""
     for _ in range(ATTEMPTS):
         race = draw_race(choices, model_history)
         if not (shape.tame and set_off(model_history.table, race)):
@@ -149,14 +154,13 @@ def _race(choices: Choices, model_history: ModelHistory, shape: TableShape) -> I
 
 
 def draw_race(choices: Choices, model_history: ModelHistory) -> Interleave:
-    """Two or three writers, each with one or two operations, one of which may be to read."""
+    """Draw two or three writers, each with one or two operations. An operation may be a read."""
     operations: list[Operation] = []
     owners: list[int] = []
     for owner in range(choices.weighted(((2, 3), (3, 1)))):
         for _ in range(choices.weighted(((1, 3), (2, 1)))):
-            more = (
-                () if FOLLOWED in operations else _followed(model_history, 5)
-            )  # a reader is in one place at a time
+            # a stream reader is in one place at a time
+            more = () if FOLLOWED in operations else _followed(model_history, 5)
             kind = choices.weighted((*AT_ONCE, *more))
             operations.append(_operation(choices, model_history, kind, 10 * (1 + len(operations))))
             owners.append(owner)
@@ -166,7 +170,7 @@ def draw_race(choices: Choices, model_history: ModelHistory) -> Interleave:
 
 
 def _operation(choices: Choices, model_history: ModelHistory, kind: str, number: int) -> Operation:
-    """An operation of a kind on the table as it is; `number` tells the rows that it writes from others'."""
+    """Draw an operation of a kind. `number` distinguishes the rows that it writes from those of others."""
     match kind:
         case "Append":
             return Append(_fresh(model_history, number, 1 + choices.below(2)))
@@ -199,13 +203,13 @@ def _operation(choices: Choices, model_history: ModelHistory, kind: str, number:
 
 
 def _followed(model_history: ModelHistory, weight: int) -> tuple[tuple[str, int], ...]:
-    """How likely a reader that follows the table looks: at tables that tell it their changes."""
+    """Return the weight of a stream reader, which only tables with a change feed have."""
     return (("Tail", weight),) if is_recorded(model_history.table) else ()
 
 
 def _merge(choices: Choices, model_history: ModelHistory, number: int) -> Merge:
     ids = _ids(model_history)
-    known = tuple((each, choices.below(PARTS)) for each in choices.some(ids, choices.below(2) + 1))
+    known = tuple((row_id, choices.below(PARTS)) for row_id in choices.some(ids, choices.below(2) + 1))
     source = Rows(SCHEMA, (*known, *_fresh(model_history, number, 1).rows))
     matched = (
         MergeClause("matched", "delete")
@@ -217,7 +221,7 @@ def _merge(choices: Choices, model_history: ModelHistory, number: int) -> Merge:
 
 
 def _picks(choices: Choices, model_history: ModelHistory) -> Expression:
-    """A condition that holds for some of the rows that are there."""
+    """Draw a predicate that picks some rows of the table."""
     known = choices.pick(_ids(model_history))
     match choices.below(4):
         case 0:
@@ -234,12 +238,12 @@ def _is(column: str, value: int) -> Compare:
 
 
 def _ids(model_history: ModelHistory) -> tuple[int, ...]:
-    """The numbers of the rows, or one that no row has."""
-    found = {row[0] for row in model_history.table.rows if isinstance(row[0], int)}
-    return tuple(sorted(found)) or (0,)
+    """Return the numbers of the rows; of an empty table, one that no row has."""
+    numbers = {row[0] for row in model_history.table.rows if isinstance(row[0], int)}
+    return tuple(sorted(numbers)) or (0,)
 
 
 def _fresh(model_history: ModelHistory, number: int, count: int) -> Rows:
-    """Rows with numbers that no other step gives."""
+    """Return rows with numbers that no other step gives."""
     first = 100 * (1 + model_history.step) + number
-    return Rows(SCHEMA, tuple((each, each % PARTS) for each in range(first, first + count)))
+    return Rows(SCHEMA, tuple((row_id, row_id % PARTS) for row_id in range(first, first + count)))

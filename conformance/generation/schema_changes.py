@@ -1,4 +1,4 @@
-"""Changes of the schema: columns that come, go, move, and change their names, types, nullability and defaults."""
+"""Draws changes of the schema: add, drop, rename, reorder and widen columns; change nullability and defaults."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ WIDER: Mapping[DataType, tuple[DataType, ...]] = {
 
 
 def add_last(context: DrawContext) -> Operation:
-    """A new column at the end."""
+    """Add a column at the end."""
     return AddColumn(_new_field(context))
 
 
 def add_column(context: DrawContext) -> Operation:
-    """A new column, anywhere, also inside a struct."""
+    """Add a column anywhere, also inside a struct."""
     choices, schema = context.choices, context.shape.schema
     structs = [field for field in schema if isinstance(field.type, Struct)]
     if structs and choices.one_in(3):
@@ -69,7 +69,7 @@ def add_column(context: DrawContext) -> Operation:
 
 
 def drop_column(context: DrawContext) -> Operation:
-    """A column goes; not the last one that is in the files."""
+    """Drop a column, but not the last one that is in the files."""
     names = context.shape.schema.names
     kept = {(name,) for name in names if name not in context.shape.partition_by}
     possible = [path for path in _paths(context) if len(kept) > 1 or path not in kept]
@@ -77,16 +77,16 @@ def drop_column(context: DrawContext) -> Operation:
 
 
 def rename_column(context: DrawContext) -> Operation:
-    """A column takes another name, now and then one that is taken."""
+    """Rename a column; now and then to a name that is taken."""
     choices = context.choices
     path = choices.pick(list(_paths(context)))
     if choices.one_in(EXISTING_ONE_IN):
         return RenameColumn(path, choices.pick(context.shape.schema.names))
-    return RenameColumn(path, _free(context))
+    return RenameColumn(path, _free_name(context))
 
 
 def reorder_column(context: DrawContext) -> Operation:
-    """A column moves to the front or behind another."""
+    """Move a column to the front or behind another."""
     choices, names = context.choices, context.shape.schema.names
     name = choices.pick(names)
     others = [candidate for candidate in names if candidate != name]
@@ -96,7 +96,7 @@ def reorder_column(context: DrawContext) -> Operation:
 
 
 def widen_column(context: DrawContext) -> Operation:
-    """A column takes a wider type, if one can."""
+    """Widen the type of a column; add one if none can be widened."""
     choices, shape = context.choices, context.shape
     possible = [column for column in shape.schema if column.type in WIDER]
     if not possible:
@@ -106,7 +106,7 @@ def widen_column(context: DrawContext) -> Operation:
 
 
 def set_nullable(context: DrawContext) -> Operation:
-    """A column loses its NOT NULL, or gets one."""
+    """Take NOT NULL from a column, or give it to one."""
     choices, schema = context.choices, context.shape.schema
     strict = [field.name for field in schema if not field.nullable]
     if strict and choices.below(3):
@@ -115,23 +115,25 @@ def set_nullable(context: DrawContext) -> Operation:
 
 
 def set_default(context: DrawContext) -> Operation:
-    """A default for a column, or none any more."""
+    """Set the default of a column, or drop one."""
     choices, shape = context.choices, context.shape
-    at = choices.pick(shape.literal())
-    field = shape.schema.fields[at]
+    position = choices.pick(shape.literal())
+    field = shape.schema.fields[position]
     known = [name for name, _ in context.table.defaults]
     if known and choices.one_in(4):
         return SetDefault(choices.pick(known), None)
-    return SetDefault(field.name, Literal(field.type, draw_value(choices, shape, at, nulls=False)))
+    return SetDefault(field.name, Literal(field.type, draw_value(choices, shape, position, nulls=False)))
 
 
 def _new_field(context: DrawContext) -> Field:
     choices = context.choices
-    name = choices.pick(context.shape.schema.names) if choices.one_in(EXISTING_ONE_IN) else _free(context)
+    name = (
+        choices.pick(context.shape.schema.names) if choices.one_in(EXISTING_ONE_IN) else _free_name(context)
+    )
     return Field(name, choices.weighted(PLAIN_TYPES), nullable=not choices.one_in(NOT_NULL_ONE_IN))
 
 
-def _free(context: DrawContext) -> str:
+def _free_name(context: DrawContext) -> str:
     known = {name.casefold() for name in context.shape.schema.names}
     names = [name for name in (*NAMES, *(other.name for other in EXTRA)) if name.casefold() not in known]
     return context.choices.pick(names or ["seventh"])

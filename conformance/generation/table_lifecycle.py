@@ -1,4 +1,4 @@
-"""How a table begins, is replaced, copied, and goes."""
+"""Draws how a table is created, replaced, cloned and dropped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME = "t"
 
 
 def draw_first(choices: Choices, shape: TableShape) -> Operation:
-    """How the table comes to be: mostly it is created empty."""
+    """Draw the operation that creates the table: mostly it is created empty."""
     if "catalogue" in shape.features:
         return Create(shape.schema, shape.partition_by, shape.properties, NAME, managed=choices.one_in(2))
     if "converted" in shape.features:
@@ -34,13 +34,13 @@ def draw_first(choices: Choices, shape: TableShape) -> Operation:
     if "replaced" in shape.features and choices.one_in(2):
         if choices.one_in(3):
             return Replace(shape.schema, shape.partition_by, shape.properties)
-        rows = draw_rows(choices, _of_a_query(shape))
+        rows = draw_rows(choices, _as_query(shape))
         return CreateAs(rows, shape.partition_by, shape.properties, source_dropped=choices.one_in(3))
     return Create(shape.schema, shape.partition_by, shape.properties)
 
 
 def create_named(context: DrawContext) -> Operation:
-    """A table where there is one."""
+    """Create a table by its name where there is one."""
     drawn_shape = context.drawn_shape
     return Create(
         drawn_shape.schema,
@@ -52,38 +52,38 @@ def create_named(context: DrawContext) -> Operation:
 
 
 def replace_table(context: DrawContext) -> Operation:
-    """Another definition in place of the table, its original one or a part of it."""
-    schema, partition_by = _another(context)
+    """Replace the table by its original definition, or by a part of it."""
+    schema, partition_by = _draw_definition(context)
     return Replace(schema, partition_by, context.drawn_shape.properties)
 
 
 def create_as(context: DrawContext) -> Operation:
-    """Rows of another definition in place of the table; now and then without leave to replace it."""
-    schema, partition_by = _another(context)
-    shape = _of_a_query(adapt_shape(context.drawn_shape, schema, partition_by))
+    """Replace the table by the rows of a query; now and then without leave to replace it."""
+    schema, partition_by = _draw_definition(context)
+    shape = _as_query(adapt_shape(context.drawn_shape, schema, partition_by))
     rows = draw_rows(context.choices, shape)
     replaces, dropped = not context.choices.one_in(6), context.choices.one_in(3)
     return CreateAs(rows, partition_by, context.drawn_shape.properties, replaces, source_dropped=dropped)
 
 
 def clone(context: DrawContext) -> Operation:
-    """A copy of the table beside it, of now or of an earlier state."""
+    """Clone the table as it is now or as it was earlier."""
     choices = context.choices
     at = AtState(context.draw_earlier_step()) if choices.one_in(3) else Latest()
     return CloneTo(f"clone-{context.model_history.step}", shallow=choices.one_in(2), at=at)
 
 
 def drop(_: DrawContext) -> Operation:
-    """The catalogue forgets the table."""
+    """Drop the table from the catalog."""
     return Drop()
 
 
-def _of_a_query(shape: TableShape) -> TableShape:
-    """The same columns as a query has them: they may all be null."""
+def _as_query(shape: TableShape) -> TableShape:
+    """Return a shape with the columns as a query has them: all may be null."""
     return replace(shape, schema=Struct(tuple(replace(field, nullable=True) for field in shape.schema)))
 
 
-def _another(context: DrawContext) -> tuple[Struct, tuple[str, ...]]:
+def _draw_definition(context: DrawContext) -> tuple[Struct, tuple[str, ...]]:
     choices, drawn_shape = context.choices, context.drawn_shape
     partition_by = () if choices.one_in(3) else drawn_shape.partition_by
     droppable = [name for name in drawn_shape.schema.names if name not in partition_by]

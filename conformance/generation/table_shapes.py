@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from conformance.generation.choices import Choices
+from hypothesis import strategies as st
+
+from conformance.generation.choices import Choices, HypothesisChoices
 from conformance.generation.column_specs import ColumnSpec, default_pool, draw_pool, is_known_name
 from conformance.generation.feature_bundles import FEATURES, Feature, Types, Weights
 from conformance.generation.table_filled_columns import with_generated, with_identity
@@ -66,6 +70,16 @@ class TableShape:
             if is_comparable(field.type) and width_of(field) is None
         )
         return None if len(positions) == len(self.schema) else positions
+
+
+def generate_shapes(profile: TableProfile | str) -> st.SearchStrategy[TableShape]:
+    """Return a strategy for the shapes of a table profile, which may be given by its name."""
+    return _shapes(PROFILES[profile] if isinstance(profile, str) else profile)
+
+
+@st.composite
+def _shapes(draw: Callable[..., Any], profile: TableProfile) -> TableShape:
+    return draw_shape(HypothesisChoices(draw), profile)
 
 
 def draw_shape(choices: Choices, profile: TableProfile) -> TableShape:

@@ -1,4 +1,4 @@
-"""Writes beyond the plain ones: by position, once only, into a part of the table, and with another schema."""
+"""Draws writes beyond the plain ones: by position, once only, of a part of the table, and with another schema."""
 
 from __future__ import annotations
 
@@ -23,32 +23,34 @@ GIVEN = (0, 1, 2, 10, -1, 1_000_000)  # values for identity columns
 
 
 def append_once(context: DrawContext) -> Operation:
-    """Rows under a transaction id, which now and then has been seen before."""
+    """Append rows under a transaction id, which now and then has been used before."""
     choices = context.choices
     application = choices.pick(APPLICATIONS)
-    seen = dict(context.table.transactions).get(application)
-    number = 0 if seen is None else seen + 1
-    if seen is not None and choices.one_in(3):
-        number = max(0, seen - choices.below(2))
+    last = dict(context.table.transactions).get(application)
+    number = 0 if last is None else last + 1
+    if last is not None and choices.one_in(3):
+        number = max(0, last - choices.below(2))
     return Append(draw_rows(choices, context.shape), transaction=(application, number))
 
 
 def append_by_position(context: DrawContext) -> Operation:
-    """Rows whose columns go by their place; their names say nothing."""
+    """Append rows by the position of their columns; now and then the columns have other names."""
     rows = draw_rows(context.choices, context.shape)
     fields = rows.schema.fields
     if context.choices.one_in(2):
-        fields = tuple(replace(field, name=f"c{at}", metadata_json="{}") for at, field in enumerate(fields))
+        fields = tuple(
+            replace(field, name=f"c{index}", metadata_json="{}") for index, field in enumerate(fields)
+        )
     return Append(Rows(Struct(fields), rows.rows), by_name=False)
 
 
 def append_more(context: DrawContext) -> Operation:
-    """Rows with a column that the table lacks, and leave for its schema to grow."""
+    """Append rows with a column that the table lacks; the schema may grow."""
     return Append(draw_wider_rows(context), files=context.choices.weighted(FILES), schema_mode="merge")
 
 
 def merge_more(context: DrawContext) -> Operation:
-    """A merge whose source has a column that the table lacks, and leave for its schema to grow."""
+    """Merge a source with a column that the table lacks; the schema may grow."""
     choices = context.choices
     merge = draw_merge(choices, context.table, context.shape)
     if merge is None:
@@ -58,18 +60,22 @@ def merge_more(context: DrawContext) -> Operation:
 
 
 def append_less(context: DrawContext) -> Operation:
-    """Rows that lack a column."""
+    """Append rows that lack a column."""
     shape = context.shape
-    made = set(range(len(shape.schema))) - set(shape.assignable())
-    possible = [at for at, field in enumerate(shape.schema.fields) if at not in made and field.nullable]
-    gone = made | set(context.choices.some(possible, 1))
+    generated = set(range(len(shape.schema))) - set(shape.assignable())
+    possible = [
+        position
+        for position, field in enumerate(shape.schema.fields)
+        if position not in generated and field.nullable
+    ]
+    gone = generated | set(context.choices.some(possible, 1))
     if len(gone) >= len(shape.schema):
-        gone = made
+        gone = generated
     return Append(_without(draw_rows(context.choices, shape), gone))
 
 
 def overwrite_some(context: DrawContext) -> Operation:
-    """Rows in place of those that a predicate picks, or of the partitions that they touch."""
+    """Overwrite the rows that a predicate picks, or the partitions that the new rows touch."""
     choices, shape = context.choices, context.shape
     rows = draw_rows(choices, shape)
     if shape.partition_by and choices.one_in(2):
@@ -87,11 +93,13 @@ def overwrite_some(context: DrawContext) -> Operation:
 
 
 def overwrite_schema(context: DrawContext) -> Operation:
-    """Rows in place of the whole table, and their columns in place of its own."""
+    """Overwrite the table and its schema."""
     if context.choices.one_in(2):
         return Overwrite(draw_wider_rows(context), schema_mode="overwrite")
     shape = context.shape
-    possible = [at for at, name in enumerate(shape.schema.names) if name not in shape.partition_by]
+    possible = [
+        position for position, name in enumerate(shape.schema.names) if name not in shape.partition_by
+    ]
     gone = set(context.choices.some(possible, 1)) if len(possible) > 1 else set()
     return Overwrite(_without(draw_rows(context.choices, shape), gone), schema_mode="overwrite")
 
@@ -114,13 +122,13 @@ def update_given(context: DrawContext) -> Operation:
 
 
 def draw_wider_rows(context: DrawContext) -> Rows:
-    """Rows with one more column, which the table lacks or has already."""
+    """Draw rows with one more column, if any is left that the table lacks."""
     return _with_one_more(context.choices, context.shape, draw_rows(context.choices, context.shape))
 
 
 def _with_one_more(choices: Choices, shape: TableShape, rows: Rows) -> Rows:
     known = {name.casefold() for name in shape.schema.names}
-    new = [each for each in EXTRA if each.name.casefold() not in known]
+    new = [field for field in EXTRA if field.name.casefold() not in known]
     if not new:
         return rows
     field = choices.pick(new)
@@ -134,9 +142,9 @@ def _nullable(shape: TableShape) -> Struct:
 
 
 def _without(rows: Rows, gone: set[int]) -> Rows:
-    kept = [at for at in range(len(rows.schema)) if at not in gone]
-    schema = Struct(tuple(rows.schema.fields[at] for at in kept))
-    return Rows(schema, tuple(tuple(row[at] for at in kept) for row in rows.rows))
+    kept = [position for position in range(len(rows.schema)) if position not in gone]
+    schema = Struct(tuple(rows.schema.fields[position] for position in kept))
+    return Rows(schema, tuple(tuple(row[position] for position in kept) for row in rows.rows))
 
 
 WRITE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {

@@ -75,7 +75,7 @@ def test_a_history_begins_with_a_table(game):
 def test_the_table_is_addressed_anew_after_whatever_leaves_caches_warm(game):
     for steps in game.histories:
         for first, then in pairwise(steps):
-            if isinstance(first.operation, state_machine.COOLS):
+            if isinstance(first.operation, state_machine.REOPEN_AFTER):
                 assert isinstance(then.operation, Reopen)
 
 

@@ -204,21 +204,6 @@ class TestDraws:
         assert name_of(operation) == "Append"
         assert len(repr(operation)) < 700
 
-    def test_a_guard_keeps_a_trigger_out(self) -> None:
-        def deletes(model_history: ModelHistory, operation: Operation) -> bool:
-            return isinstance(operation, Delete)
-
-        @given(st.data())
-        @settings(max_examples=50, database=None, suppress_health_check=list(HealthCheck))
-        def run(data: st.DataObject) -> None:
-            shape = data.draw(generate_shapes("dev"))
-            operation = data.draw(
-                generate_operations(ModelHistory().after(Create(shape.schema)), shape, (deletes,))
-            )
-            assert not isinstance(operation, Delete)
-
-        run()
-
 
 class TestSpeed:
     def test_the_model_takes_thousands_of_steps_a_second(self) -> None:
