@@ -1,4 +1,4 @@
-"""What the turnstile can't be used with, or is ended by: each is told with cause and cure, and nothing stays behind."""
+"""What the turnstile can't work with: it reports the cause and the cure, and leaves no process behind."""
 
 import os
 import select
@@ -167,10 +167,10 @@ def test_a_hung_writer_is_named_and_ended(turnstile, instrumented_process, table
         process = start(instrumented_process, "open", table / f"{COMMIT}#1", "spin", "")
         return lambda: process.wait(60)
 
-    told = interleave(turnstile, [ScheduledWriter(instrumented_process, submit)], (0,), step_seconds=0.5)
-    assert told.answers == (-signal.SIGKILL,)
-    assert not told.followed
-    assert "writer 0 (A) hung: 0.5 s after staging" in told.problems[0]
+    result = interleave(turnstile, [ScheduledWriter(instrumented_process, submit)], (0,), step_seconds=0.5)
+    assert result.answers == (-signal.SIGKILL,)
+    assert not result.followed
+    assert "writer 0 (A) hung: 0.5 s after staging" in result.problems[0]
 
 
 def test_a_parked_process_that_dies_is_told(turnstile, instrumented_process, table, start):
@@ -203,20 +203,20 @@ work, probe, table = map(Path, sys.argv[1:])
 turnstile = Turnstile(work)
 pids = []
 for name in ("A", "B"):
-    actor = turnstile.add_process(name)
-    actor.watch(table)
-    actor.begin([FaultRule("data", Pause())])
+    process = turnstile.add_process(name)
+    process.watch(table)
+    process.begin([FaultRule("data", Pause())])
     words = ["fork", "open", table / f"{name}.parquet", "open", table / "afterwards"]
-    pids.append(subprocess.Popen([probe, *words], env={**os.environ, **actor.environment()}).pid)
-    assert actor.wait_until_paused(20)
-    pids.append(actor.paused.call.pid)
+    pids.append(subprocess.Popen([probe, *words], env={**os.environ, **process.environment()}).pid)
+    assert process.wait_until_paused(20)
+    pids.append(process.paused.call.pid)
 print(*pids, flush=True)
 time.sleep(60)
 """
 
 
 def test_no_parked_process_outlives_a_killed_controller(tmp_path, probe, table):
-    # One that is parked ends itself, and its actor's first process with it.
+    # A paused process ends itself, and the first process of its environment with it.
     with subprocess.Popen(
         [sys.executable, "-c", CONTROLLER, tmp_path / "t", probe, table], stdout=subprocess.PIPE, text=True
     ) as controller:

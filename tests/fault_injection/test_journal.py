@@ -1,4 +1,4 @@
-"""Calls that no gate can be are written down by the shim itself, and are the same events as if it had asked."""
+"""The shim writes calls that are at no gate into the journal: the same events as if it had asked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def words(table):
     )  # fmt: skip
 
 
-def told(record):
+def results_of(record):
     return [
         (event.event.name, event.event.call.path, event.event.call.source, event.errno)
         for event in record.happened
@@ -65,9 +65,9 @@ def test_what_is_written_down_is_what_would_have_been_asked_about(instrumented_p
     instrumented_process.begin(gatekeeper=Never(0))
     run(instrumented_process, *words(table))
     noted = instrumented_process.end()
-    assert told(noted) == told(asked)
+    assert results_of(noted) == results_of(asked)
     assert noted.trace == asked.trace
-    assert {each[3] for each in told(noted)} == {0, 17}
+    assert {errno for *_, errno in results_of(noted)} == {0, 17}
     instrumented_process.check_instrumented()
 
 
@@ -99,8 +99,8 @@ def test_a_name_that_leaves_doubt_is_asked_about_by_its_class(instrumented_proce
         instrumented_process.begin(gatekeeper=never)
         run(instrumented_process, *doubtful)
         assert len(instrumented_process.end().happened) == (5 if asks == 0 else 3)
-        assert [each.partition("#")[0] for each in never.decided] == [
-            each.partition("#")[0] for each in asked
+        assert [event.partition("#")[0] for event in never.decided] == [
+            event.partition("#")[0] for event in asked
         ]
 
 
@@ -183,7 +183,7 @@ def test_a_writer_that_dies_within_a_call_is_not_waited_for(instrumented_process
         assert process.poll() is None
     process.kill()
     process.wait(20)
-    assert [each[0] for each in told(instrumented_process.end())] == ["data#0 open"]
+    assert [name for name, *_ in results_of(instrumented_process.end())] == ["data#0 open"]
 
 
 CONTROLLER = """

@@ -42,8 +42,8 @@ def ids(folder):
 
 def changes(record):
     """The names in order; Hadoop's block checksums are not numbered here, since the data file has one too."""
-    told = [event.event for event in record.happened if event.event.role != "look"]
-    return tuple(f"side {each.call.kind}" if each.role == "side" else each.name for each in told)
+    events = [event.event for event in record.happened if event.event.role != "look"]
+    return tuple(f"side {event.call.kind}" if event.role == "side" else event.name for event in events)
 
 
 def test_delta_spark_is_seen_and_an_append_can_be_cut_and_failed(turnstile, tmp_path):
@@ -56,13 +56,13 @@ def test_delta_spark_is_seen_and_an_append_can_be_cut_and_failed(turnstile, tmp_
         instrumented_process.check_instrumented()
         instrumented_process.watch(table)
         host.open(str(table))
-        for each in (Create(SCHEMA), Append(rows(1))):
-            assert host.execute(each).outcome == Committed()
+        for operation in (Create(SCHEMA), Append(rows(1))):
+            assert host.execute(operation).outcome == Committed()
         instrumented_process.begin()
         assert host.execute(Append(rows(2))).outcome == Committed()
-        seen = changes(instrumented_process.end())
-        assert set(seen[:-8]) == {"data#0 open", "side open"}
-        assert seen[-8:] == PUBLISHING
+        trace = changes(instrumented_process.end())
+        assert set(trace[:-8]) == {"data#0 open", "side open"}
+        assert trace[-8:] == PUBLISHING
 
         instrumented_process.begin([FaultRule("staging", Fail("EIO"))])
         assert host.execute(Append(rows(3))).outcome != Committed()
