@@ -66,9 +66,9 @@ class Clock:
         self._seconds, self._until = seconds, math.inf
         self._reads = reader is not None
         for place in places:
-            self.instrumented_engines.player(engine, place)
+            self.instrumented_engines.get(engine, place)
         if reader:
-            self.instrumented_engines.player(reader)
+            self.instrumented_engines.get(reader)
 
     @property
     def limited(self) -> bool:

@@ -147,7 +147,9 @@ def rate(name: str) -> Row:
                 if engine.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties))
                 is None
             ]
-            pairs, steps = (_inside if engine.heavy else _beside)(harness, load(spec.adapter), work, able)
+            pairs, steps = (_inside if engine.runs_on_jvm else _beside)(
+                harness, load(spec.adapter), work, able
+            )
     rates = Pairs(
         tuple(count / seconds for count, seconds in zip(steps, pairs.ours, strict=True)),
         tuple(count / seconds for count, seconds in zip(steps, pairs.peer, strict=True)),

@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 from benchmarks.results import Result, Row, in_parts
 from conformance.execution.table_copies import copy_folder
+from conformance.fault_injection.gates import PUBLISH, GateTracker
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine, InstrumentedEngines
-from conformance.fault_injection.interleaving import PUBLISH, GateTracker, ScheduledWriter, interleave
+from conformance.fault_injection.interleaving import ScheduledWriter, interleave
 from conformance.suites.context import engine_session_of
 from conformance.suites.races.scenarios import BEFORE, PAIRS
 from conformance.suites.races.session import promises
@@ -55,7 +56,7 @@ class Racers:
             {name: parse_engine(name) for name in names}, work, lambda _: None
         )
         places = "AB" if names[0] == names[1] else "AA"
-        players = [self.instrumented_engines.player(*pair) for pair in zip(names, places, strict=True)]
+        players = [self.instrumented_engines.get(*pair) for pair in zip(names, places, strict=True)]
         self._players: list[InstrumentedEngine] = [player for player in players if player is not None]
         if len(self._players) < len(names):
             raise SystemExit(f"{' and '.join(names)} can't both run here: see ./dev conformance doctor")

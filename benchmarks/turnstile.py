@@ -76,14 +76,14 @@ class Appender:
 
 def appends(work: Path, turnstile: Turnstile) -> list[Row]:
     """Measure an append with the shim idle, and with all events asked about, beside one without the shim."""
-    instrumented_processes = [turnstile.instrumented_process(f"appender-{number}") for number in range(HOSTS)]
+    instrumented_processes = [turnstile.add_process(f"appender-{number}") for number in range(HOSTS)]
     shimmed = [Appender(work, process.name, process.environment()) for process in instrumented_processes]
     bare = [Appender(work, f"bare-{number}") for number in range(HOSTS)]
     try:
         for appender in (*shimmed, *bare):
             appender.prepare()
         for instrumented_process, appender in zip(instrumented_processes, shimmed, strict=True):
-            instrumented_process.check_seen()
+            instrumented_process.check_instrumented()
             instrumented_process.watch(appender.table)
 
         def armed(turn: int) -> float:
@@ -133,7 +133,7 @@ int main(void) {
 def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
     """Measure the calls of an append times the cost of an idle call, as a share of the append."""
     with Turnstile(work / f"counting-{engine}", library=shim("-DTURNSTILE_COUNTS")) as counting:
-        instrumented_process = counting.instrumented_process("counted")
+        instrumented_process = counting.add_process("counted")
         counted = Appender(work, f"counted-{engine}", instrumented_process.environment(), engine)
         try:
             counted.prepare()
@@ -144,7 +144,7 @@ def share(work: Path, turnstile: Turnstile, engine: str) -> Row:
             counted.host.kill()
     (work / "tight.c").write_text(_TIGHT)
     subprocess.run(["cc", "-O2", "-w", "-o", work / "tight", work / "tight.c"], check=True)
-    idle = turnstile.instrumented_process(f"tight-{engine}").environment()
+    idle = turnstile.add_process(f"tight-{engine}").environment()
 
     def tight(environment: Mapping[str, str]) -> float:
         command = [str(work / "tight")]
@@ -184,7 +184,7 @@ def _row(work: str, pairs: Pairs) -> Row:
 
 def calls(work: Path, turnstile: Turnstile) -> list[Row]:
     """Measure one call: shim idle, armed for another folder, armed for this one; beside one without the shim."""
-    instrumented_process = turnstile.instrumented_process("caller")
+    instrumented_process = turnstile.add_process("caller")
     table = work / "calls"
     table.mkdir()
     instrumented_process.watch(table)
@@ -242,7 +242,7 @@ def _counted(instrumented_process: InstrumentedProcess, path: Path, events: int)
 
 def held(work: Path, turnstile: Turnstile) -> Row:
     """Measure a call that is held, and released as soon as it arrives."""
-    instrumented_process = turnstile.instrumented_process("held")
+    instrumented_process = turnstile.add_process("held")
     table = work / "held"
     table.mkdir()
     instrumented_process.watch(table)
@@ -252,7 +252,7 @@ def held(work: Path, turnstile: Turnstile) -> Row:
         env={**os.environ, **instrumented_process.environment()}, stdout=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         for _ in range(HELD):
-            assert instrumented_process.await_parked(30)
+            assert instrumented_process.wait_until_paused(30)
             instrumented_process.release()
         taken = float(child.communicate()[0])
     assert len(instrumented_process.end().happened) == HELD

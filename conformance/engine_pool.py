@@ -1,6 +1,6 @@
-"""The engine pool: the engines of one process, each in a host of its own.
+"""The engines of one worker, a host process each: started once, checked once, restarted when lost.
 
-The pool starts and checks a host once, reuses it from history to history, and restarts it when it is lost.
+The hosts are reused from history to history.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from delta_adapters.host_client import HostClient
 from delta_adapters.host_errors import HostError
 from delta_adapters.registry import KNOWN, EngineSpec, prepare
 
-LIGHT_TIMEOUT = 60.0
-HEAVY_TIMEOUT = 180.0
-TIMEOUT = "CONFORMANCE_CALL_TIMEOUT"
+NATIVE_TIMEOUT = 60.0
+JVM_TIMEOUT = 180.0
+TIMEOUT_VARIABLE = "CONFORMANCE_CALL_TIMEOUT"
 
 
 @dataclass(slots=True)
 class Engine:
-    """One engine of the run. `host` is None if the engine can't run here. A `heavy` engine runs on a JVM."""
+    """An engine of the run. `host` is None if it can't run on this machine."""
 
     spec: EngineSpec
-    heavy: bool
+    runs_on_jvm: bool
     host: HostClient | None = None
-    ready: bool = False
+    ready: bool = False  # it has been checked, or given up
     began: float = field(default_factory=time.monotonic)
 
     @property
     def name(self) -> str:
-        """The engine's identity as soon as it runs; before that its spec."""
+        """Its identity as soon as it runs, before that the name that the user gave it."""
         return str(self.host.identity) if self.host is not None and self.ready else str(self.spec)
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the engine claims."""
-        assert self.host is not None  # noqa: S101 - the pool hands out engines that run
+        """What the engine claims to do."""
+        assert self.host is not None  # noqa: S101 - only engines that run are asked
         return self.host.capabilities
 
     @property
     def timeout(self) -> float:
-        """Seconds that the engine may take over one call."""
-        return call_timeout(heavy=self.heavy)
+        """How many seconds it may take for one call."""
+        return call_timeout(on_jvm=self.runs_on_jvm)
 
 
 class EnginePool:
-    """All engines of one process."""
+    """The host processes of all engines of one worker."""
 
     def __init__(
         self,
@@ -66,29 +66,39 @@ class EnginePool:
         self._environment = environment
         self._work = work
         self._emit = emit
-        self._engines = {str(spec): Engine(spec, is_heavy(spec)) for spec in specs}
+        self._engines = {str(spec): Engine(spec, runs_on_jvm(spec)) for spec in specs}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        for engine in self._engines.values():
-            if engine.host is not None:
-                engine.host.kill() if kind else engine.host.close()
+        if kind is None:
+            self.close()
+        else:
+            for host in self._hosts():
+                host.kill()
+
+    def close(self) -> None:
+        """End all hosts."""
+        for host in self._hosts():
+            host.close()
 
     @property
-    def specs(self) -> Mapping[str, Engine]:
-        """All engines by their spec, whether they can run or not."""
+    def engines(self) -> Mapping[str, Engine]:
+        """All engines by the names that the user gave them, whether they can run or not."""
         return self._engines
 
-    def begin(self, *, heavy: bool) -> None:
-        """Start the hosts of heavy or of all other engines, without waiting for them."""
+    def start(self, *, on_jvm: bool) -> None:
+        """Start the hosts that run on a JVM, or those that do not, without waiting for them."""
         for engine in self._engines.values():
-            if engine.heavy is heavy and engine.host is None and not engine.ready:
+            if engine.runs_on_jvm is on_jvm and engine.host is None and not engine.ready:
                 self._start(engine)
 
     def get(self, name: str) -> Engine | None:
-        """The engine, running; None if it can't run, which the pool reports once."""
+        """Return an engine that runs, or None if it can't. Then an event has said so once.
+
+        Raises KeyError if the run has no engine of this name.
+        """
         engine = self._engines[name]
         if not engine.ready:
             if engine.host is None:
@@ -97,6 +107,9 @@ class EnginePool:
         elif engine.host is not None and not engine.host.alive:
             self._restart(engine)
         return engine if engine.host is not None else None
+
+    def _hosts(self) -> list[HostClient]:
+        return [engine.host for engine in self._engines.values() if engine.host is not None]
 
     def _start(self, engine: Engine) -> None:
         engine.began = time.monotonic()
@@ -139,7 +152,7 @@ class EnginePool:
 
 
 def available_engines(specs: Sequence[EngineSpec], emit: Callable[[Event], None]) -> list[EngineSpec]:
-    """The engines that can run on this machine; emits an event for each that can't."""
+    """Return the engines that can run on this machine; emit an event for each that can't."""
     available = []
     for spec in specs:
         availability = prepare(spec)
@@ -150,20 +163,23 @@ def available_engines(specs: Sequence[EngineSpec], emit: Callable[[Event], None]
     return available
 
 
-def call_timeout(*, heavy: bool) -> float:
-    """Seconds that an engine may take over one call. `CONFORMANCE_CALL_TIMEOUT` overrides it on a slow machine."""
-    override = os.environ.get(TIMEOUT)
-    if override:
-        return float(override)
-    return HEAVY_TIMEOUT if heavy else LIGHT_TIMEOUT
+def call_timeout(*, on_jvm: bool) -> float:
+    """Return how many seconds an engine may take for one call.
+
+    On a very slow machine, `CONFORMANCE_CALL_TIMEOUT` in the environment replaces it.
+    """
+    configured = os.environ.get(TIMEOUT_VARIABLE)
+    if configured:
+        return float(configured)
+    return JVM_TIMEOUT if on_jvm else NATIVE_TIMEOUT
 
 
-def is_heavy(spec: EngineSpec) -> bool:
-    """Whether an engine runs on a JVM, so that its steps are slow."""
+def runs_on_jvm(spec: EngineSpec) -> bool:
+    """Whether an engine runs on a JVM, so that its steps are expensive."""
     known = KNOWN.get(spec.name)
     return known is not None and known.java
 
 
 def clear(folder: Path) -> None:
-    """Delete a folder with its content; nothing happens if it does not exist."""
+    """Remove a folder with all that is in it, if it exists."""
     shutil.rmtree(folder, ignore_errors=True)

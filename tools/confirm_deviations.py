@@ -191,7 +191,7 @@ def _on_spark(table: Path, history: History) -> list[StepResult]:
     host = _spark()
     table_session = TableSession(
         table,
-        [EngineSession(str(host.identity), host, host.capabilities, call_timeout(heavy=True))],
+        [EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=True))],
         1,
         "confirm",
     )

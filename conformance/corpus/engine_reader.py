@@ -16,7 +16,7 @@ from conformance.corpus.exclusions import load_exclusions
 from conformance.corpus.expectations import compare, compare_rows, files
 from conformance.corpus.oracle import dat_facts, feed_range, projected, session_zone
 from conformance.corpus.result import FAILED, CaseResult, failed, out_of_scope, passed
-from conformance.engine_pool import HEAVY_TIMEOUT, LIGHT_TIMEOUT, is_heavy
+from conformance.engine_pool import JVM_TIMEOUT, NATIVE_TIMEOUT, runs_on_jvm
 from conformance.execution.arrow_answers import changes_of
 from delta_adapters.contract import Query
 from delta_adapters.environments import EnvironmentProblem
@@ -50,7 +50,7 @@ class HostReader:
     """One engine in its host, which is started again when it dies."""
 
     def __init__(self, spec: EngineSpec, work: Path) -> None:
-        self._timeout = HEAVY_TIMEOUT if is_heavy(spec) else LIGHT_TIMEOUT
+        self._timeout = JVM_TIMEOUT if runs_on_jvm(spec) else NATIVE_TIMEOUT
         try:
             self._host = HostClient.start(spec, work).ready()
         except (EnvironmentProblem, HostError, OSError) as error:

@@ -1,1 +1,1 @@
-"""The storage boundary: what an engine changes under a table, in which order, and what becomes of it; no oracle."""
+"""The storage boundary of an engine: records each change under a table, makes it fail, or pauses it. Judges nothing."""

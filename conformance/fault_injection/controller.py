@@ -1,15 +1,20 @@
-"""The controller: answers the shims' questions, by rules, in a thread of the harness; parks, releases and ends actors.
+"""The controller of the turnstile: one thread that answers the shims of all instrumented processes.
 
     with Turnstile(work / "turnstile") as turnstile:
-        actor = turnstile.actor("A")
-        host = Host.start(spec, work / "host", environment=actor.environment()).ready()
-        actor.check_seen()
-        actor.watch(table)
-        actor.begin([Rule("commit", Kill("before"))])
+        process = turnstile.add_process("A")
+        host = HostClient.start(spec, work / "host", environment=process.environment()).ready()
+        process.check_instrumented()
+        process.watch(table)
+        process.begin([FaultRule("commit", Kill("before"))])
         ...                                              # the host executes, and dies
-        record = actor.end()
+        record = process.end()
 
-An actor is a process with all that descends from it. Outside of `begin` and `end` its shims are idle.
+An instrumented process is one that is started with this environment, with all its descendants. Outside of `begin` and
+`end` its shims are idle.
+
+The turnstile has one lock for all its processes and their gatekeepers. The controller's thread takes it for each
+message. `InstrumentedProcess` takes it for its callers. Other code takes it by `Turnstile.updating`, or waits by
+`Turnstile.wait`.
 """
 
 from __future__ import annotations
@@ -21,11 +26,11 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-from conformance.fault_injection.instrumented_process import InstrumentedProcess, Place
+from conformance.fault_injection.instrumented_process import InstrumentedProcess, ShimSettings
 from conformance.fault_injection.shared_page import LONGEST_SOCKET
 from conformance.fault_injection.shim_build import TurnstileProblem, shim
 from conformance.fault_injection.storage_events import StorageCall, parse
@@ -35,22 +40,22 @@ _LONGEST_MESSAGE = 16384
 
 
 class Turnstile:
-    """One socket, one thread, any number of actors."""
+    """One socket and one thread for any number of instrumented processes."""
 
     def __init__(self, folder: Path, hold_seconds: float = HOLD_SECONDS, library: Path | None = None) -> None:
         library = library or shim()
         self._hold_seconds = hold_seconds
-        self._spare: Path | None = None
+        self._short_folder: Path | None = None
         self._folder = folder.absolute()
         self._socket = self._bind()
-        self._place = Place(self._folder, self._path, library)
-        self._actors: dict[str, InstrumentedProcess] = {}
-        self.changed = threading.Condition()
-        self._waker, self._woken = socket.socketpair()
+        self._settings = ShimSettings(self._folder, self._path, library)
+        self._processes: dict[str, InstrumentedProcess] = {}
+        self._lock = threading.Condition()
+        self._stop_sender, self._stop_receiver = socket.socketpair()
         self._connections: dict[int, socket.socket] = {}
         self._poll = select.epoll()
         self._poll.register(self._socket, select.EPOLLIN)
-        self._poll.register(self._woken, select.EPOLLIN)
+        self._poll.register(self._stop_receiver, select.EPOLLIN)
         self._thread = threading.Thread(target=self._serve, name="turnstile", daemon=True)
         self._thread.start()
 
@@ -60,43 +65,50 @@ class Turnstile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def instrumented_process(self, name: str) -> InstrumentedProcess:
-        """A new actor; its `environment` makes a process one."""
-        with self.changed:
-            if name in self._actors:
+    def add_process(self, name: str) -> InstrumentedProcess:
+        """Return a new instrumented process, which its `environment` starts. Raises ValueError if the name is taken."""
+        with self._lock:
+            if name in self._processes:
                 raise ValueError(f"there is an actor {name!r} already")
-            found = InstrumentedProcess(name, self._place, self.changed, self._hold_seconds)
-            self._actors[name] = found
-        return found
+            process = InstrumentedProcess(name, self._settings, self._lock, self._hold_seconds)
+            self._processes[name] = process
+        return process
 
-    def wait(self, met: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something that actors do makes `met` true; whether it did in time."""
-        with self.changed:
-            return self.changed.wait_for(met, seconds)
+    def wait(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Wait until what the processes do makes a condition true; return whether it did in time."""
+        with self._lock:
+            return self._lock.wait_for(condition, seconds)
+
+    @contextlib.contextmanager
+    def updating(self) -> Iterator[None]:
+        """Hold the lock while a gatekeeper's state changes; then wake all that `wait`."""
+        with self._lock:
+            yield
+            self._lock.notify_all()
 
     def close(self) -> None:
-        """Whoever is still parked is ended: nothing may write once nobody watches."""
+        """Kill all processes that are paused: none may write once the controller is gone."""
         if self._socket.fileno() < 0:
             return
-        self._waker.close()
+        self._stop_sender.close()
         self._thread.join()
-        for actor in self._actors.values():
-            actor.close()
-        for connection in (*self._connections.values(), self._socket, self._woken):
+        for process in self._processes.values():
+            process.close()
+        for connection in (*self._connections.values(), self._socket, self._stop_receiver):
             connection.close()
         self._poll.close()
         Path(self._path).unlink(missing_ok=True)
-        if self._spare is not None:
-            shutil.rmtree(self._spare, ignore_errors=True)
+        if self._short_folder is not None:
+            shutil.rmtree(self._short_folder, ignore_errors=True)
 
     def _bind(self) -> socket.socket:
-        """A socket in the folder, or where its path is longer than the system allows in a short one of our own."""
+        """Return a socket in the folder; in a short one of our own, if its path is longer than the system allows."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._path = str(self._folder / "turnstile.sock")
             if len(self._path.encode()) > LONGEST_SOCKET:
-                self._spare = Path(tempfile.mkdtemp(prefix="turnstile-", dir="/tmp"))
-                self._path = str(self._spare / "turnstile.sock")
+                self._short_folder = Path(tempfile.mkdtemp(prefix="turnstile-", dir="/tmp"))
+                self._path = str(self._short_folder / "turnstile.sock")
             Path(self._path).unlink(missing_ok=True)
             bound = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             bound.bind(self._path)
@@ -113,38 +125,41 @@ class Turnstile:
 
     def _serve(self) -> None:
         while True:
-            for ready, _ in self._poll.poll(self._next_limit()):
-                if ready == self._woken.fileno():
+            for ready, _ in self._poll.poll(self._seconds_to_next_limit()):
+                if ready == self._stop_receiver.fileno():
                     return
                 if ready == self._socket.fileno():
                     self._accept()
                 elif ready in self._connections:
-                    self._hear(self._connections[ready])
-            with self.changed:
-                for actor in self._actors.values():
-                    actor.expire()
+                    self._receive(self._connections[ready])
+            with self._lock:
+                for process in self._processes.values():
+                    process.control.expire()
 
-    def _next_limit(self) -> float | None:
-        with self.changed:
-            limits = [actor.limit for actor in self._actors.values() if actor.limit is not None]
+    def _seconds_to_next_limit(self) -> float | None:
+        with self._lock:
+            limits = [
+                process.control.pause_limit
+                for process in self._processes.values()
+                if process.control.pause_limit is not None
+            ]
         return max(0.0, min(limits) - time.monotonic()) if limits else None
 
     def _accept(self) -> None:
-        with contextlib.suppress(
-            BlockingIOError, ConnectionAbortedError
-        ):  # gone again before it was taken in
+        # A connection may be gone again before it is accepted.
+        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
             connection, _ = self._socket.accept()
             connection.setblocking(False)
-            with self.changed:
+            with self._lock:
                 self._connections[connection.fileno()] = connection
-                self._hear(connection)  # the question is mostly there already
-                if connection.fileno() >= 0:  # else nothing more is to be said
+                self._receive(connection)  # mostly the message is there already
+                if connection.fileno() >= 0:  # else the answer has closed it
                     self._poll.register(connection, select.EPOLLIN)
 
-    def _hear(self, connection: socket.socket) -> None:
-        with self.changed:
+    def _receive(self, connection: socket.socket) -> None:
+        with self._lock:
             if connection.fileno() < 0:
-                return  # an actor has hung up meanwhile
+                return  # an answer has closed it meanwhile
             try:
                 message = connection.recv(_LONGEST_MESSAGE)
             except BlockingIOError:
@@ -153,13 +168,13 @@ class Turnstile:
                 message = b""
             if not message:
                 del self._connections[connection.fileno()]
-                for actor in self._actors.values():
-                    actor.lost(connection)
+                for process in self._processes.values():
+                    process.control.on_disconnect(connection)
                 connection.close()
                 return
-            heard = parse(message)
-            if isinstance(heard, StorageCall):
-                self._actors[heard.instrumented_process].asked(connection, heard)
+            parsed = parse(message)
+            if isinstance(parsed, StorageCall):
+                self._processes[parsed.instrumented_process].control.on_call(connection, parsed)
             else:
-                for actor in self._actors.values():
-                    actor.done(connection, *heard)
+                for process in self._processes.values():
+                    process.control.on_result(connection, *parsed)

@@ -1,4 +1,4 @@
-"""What may become of a storage event, and the rules that say of which: the alphabet's faults as the shim hears them."""
+"""What may become of a storage event, the rules that choose the event, and the messages that make a shim act."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _ANSWER = struct.Struct("=iiq")
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Go on."""
+    """The call is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Nothing is done, and the caller hears this errno."""
+    """The call is not made, and fails with this errno."""
 
     errno: str = "EIO"
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """The actor ends by SIGKILL, all of it, `before` or `after` the call."""
+    """The process and all its descendants are killed by SIGKILL, `before` or `after` the call."""
 
     moment: str = "before"
 
@@ -43,7 +43,7 @@ class LoseReply:
 
 @dataclass(frozen=True, slots=True)
 class Tear:
-    """The file is opened, and only its first `length` bytes reach it; then the actor is killed, or hears an errno."""
+    """The file is opened, and only its first `length` bytes reach it. Then the process is killed, or gets an errno."""
 
     length: int
     then: str = "kill"
@@ -51,7 +51,7 @@ class Tear:
 
 @dataclass(frozen=True, slots=True)
 class DeadTable:
-    """From here on every change under the table fails, and the process lives. `after`: this one is still made."""
+    """From now on every change under the table fails, and the process lives. `after`: this call is still made."""
 
     moment: str = "before"
     errno: str = "EIO"
@@ -59,7 +59,7 @@ class DeadTable:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The caller is parked until it is released."""
+    """The call waits until it is released."""
 
 
 FaultAction = Pass | Fail | Kill | LoseReply | Tear | DeadTable | Pause
@@ -68,25 +68,25 @@ PASS = Pass()
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """The verdict on one event of an operation."""
+    """Says which action one event of an operation gets: the `ordinal`-th of its role."""
 
     role: str
-    verdict: FaultAction
+    action: FaultAction
     ordinal: int = 0
 
     def check(self) -> None:
-        """Raise ValueError for what no shim could do."""
+        """Raise ValueError if no shim could do this."""
         if self.role not in ROLES:
             raise ValueError(f"there is no role {self.role!r}, only {', '.join(sorted(ROLES))}")
-        if not isinstance(self.verdict, Pause):
-            to_answer(self.verdict)
+        if not isinstance(self.action, Pause):
+            to_answer(self.action)
 
     def __str__(self) -> str:
-        return f"{self.verdict} at {self.role}#{self.ordinal}"
+        return f"{self.action} at {self.role}#{self.ordinal}"
 
 
 def rule_of(fault: Operation) -> FaultRule:
-    """A fault of the alphabet as a rule."""
+    """Return the rule that a fault operation stands for. Raises ValueError for another operation."""
     match fault:
         case KillAt(role=role, moment=moment, ordinal=ordinal):
             return FaultRule(role, Kill(moment), ordinal)
@@ -101,9 +101,9 @@ def rule_of(fault: Operation) -> FaultRule:
     raise ValueError(f"{name_of(fault)} is no fault of the turnstile")
 
 
-def to_answer(verdict: FaultAction) -> bytes:
-    """The verdict as the shim reads it; a hold is no answer at all."""
-    match verdict:
+def to_answer(action: FaultAction) -> bytes:
+    """Return an action as the answer that a shim reads. Raises ValueError for a pause, which is no answer."""
+    match action:
         case Pass():
             return _ANSWER.pack(_PASS, 0, 0)
         case Fail(errno=errno):
@@ -120,7 +120,7 @@ def to_answer(verdict: FaultAction) -> bytes:
 
 
 def number_of(errno: str) -> int:
-    """The number of an errno that a fault may name."""
+    """Return the number of an errno. Raises ValueError if no fault may have it."""
     if errno not in ERRNOS:
         raise ValueError(f"a fault can't be {errno}: there are {', '.join(ERRNOS)}")
     return int(getattr(codes, errno))

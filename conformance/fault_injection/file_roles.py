@@ -1,4 +1,4 @@
-"""What a file under a table is for, by its name: the same words for every engine."""
+"""The role of a file under a table, by its name: the same words for every engine."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ DATA, VECTOR, CHANGE = "data", "deletion-vector", "change"
 CHECKPOINT, HINT, CHECKSUM, COMPACTION = "checkpoint", "hint", "checksum", "compaction"
 CLEAN_UP, LIST, FOLDER, OTHER = "clean-up", "look", "folder", "other"
 SIDE = "side"  # Hadoop's block checksum of another file
-# How far a stream has come: what it is about to do, what it has done, and the rest. No checkpoint of the table's log.
+# Files of a stream's checkpoint: what it is about to do, what it has done, and the rest. Not the table's checkpoint.
 STREAM_PLAN, STREAM_DONE, STREAM = "stream-plan", "stream-done", "stream"
 
 # Files that several threads of one operation write, in no order.
 UNORDERED = frozenset(
-    {DATA, VECTOR, CHANGE, SIDE, FOLDER} | {f"{each}-staging" for each in (DATA, VECTOR, CHANGE)}
+    {DATA, VECTOR, CHANGE, SIDE, FOLDER} | {f"{role}-staging" for role in (DATA, VECTOR, CHANGE)}
 )
 ROLES = frozenset(
     {COMMIT, STAGING, DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, CLEAN_UP, LIST, FOLDER, OTHER, SIDE,
      STREAM_PLAN, STREAM_DONE, STREAM}
     | {
-        f"{each}-staging"
-        for each in (
+        f"{role}-staging"
+        for role in (
             DATA, VECTOR, CHANGE, CHECKPOINT, HINT, CHECKSUM, COMPACTION, OTHER, STREAM_PLAN, STREAM_DONE, STREAM,
         )
     }
@@ -45,7 +45,7 @@ _TEMPORARY = re.compile(r"#\d+$|\.tmp$|^\.|\.partial$|\.inprogress$")
 
 
 def role_of(path: str) -> str:
-    """The role of a file, by its path relative to the table."""
+    """Return the role of a file, by its path relative to the table."""
     name = path.rsplit("/", 1)[-1]
     if name.startswith(".") and name.endswith(".crc"):
         return SIDE

@@ -1,4 +1,4 @@
-"""Engines behind one turnstile: each an actor in a process of its own, started when it is first asked for."""
+"""The engines of a worker that run behind one turnstile, each in a process of its own, started when first needed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.engine_pool import Engine, EnginePool, call_timeout, is_heavy
+from conformance.engine_pool import Engine, EnginePool, call_timeout, runs_on_jvm
 from conformance.events.types import Event, Note
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_process import InstrumentedProcess, NotInstrumented
@@ -14,97 +14,107 @@ from conformance.fault_injection.shim_build import TurnstileProblem
 from delta_adapters.registry import EngineSpec
 from delta_models.operations import Operation
 
-STEPS_HELD = (
-    8  # how many steps of others, each as long as an engine may take over a call, one may stand parked
-)
+# For how many steps of other writers a call may stay paused; each may take as long as an engine has for one call.
+STEPS_PAUSED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class InstrumentedEngine:
-    """An engine that runs, and the actor that it is to the turnstile."""
+    """An engine that runs, and its process behind the turnstile."""
 
     engine: Engine
     instrumented_process: InstrumentedProcess
 
 
 @dataclass(slots=True)
-class InstrumentedEngines:
-    """All engines of a worker that play with faults and schedules. Nothing is started before it is needed.
+class _Slot:
+    """One instance of an engine: twins of an engine have a slot each."""
 
-    What can't be driven here is told once, as a note, and is no evidence. `gates` are those that operations of the
-    committed pairs go through alone, by engine, ways of publishing and operation.
+    spec: EngineSpec
+    instrumented_process: InstrumentedProcess
+    pool: EnginePool
+
+
+@dataclass(slots=True)
+class InstrumentedEngines:
+    """All engines of a worker that play with faults and schedules. None is started before it is needed.
+
+    If an engine can't be driven here, a note says so once, and the engine is no evidence. `gates` are those that
+    operations of the committed pairs go through alone, by engine, ways of publishing and operation.
     """
 
     specs: Mapping[str, EngineSpec]
     work: Path
-    tell: Callable[[Event], None]
+    emit: Callable[[Event], None]
     gates: dict[tuple[str, str, Operation], int] = field(default_factory=dict)
     _turnstile: Turnstile | None = None
-    _why_not: str | None = None
-    _hosts: dict[str, EnginePool] = field(default_factory=dict)
-    _actors: dict[str, InstrumentedProcess] = field(default_factory=dict)
-    _blind: set[str] = field(default_factory=set)
+    _slots: dict[str, _Slot] = field(default_factory=dict)
+    _excluded: set[str] = field(default_factory=set)
 
     @property
     def turnstile(self) -> Turnstile:
-        """The one turnstile of this worker. Raises TurnstileProblem where none can be made."""
+        """The one turnstile of this worker. Raises TurnstileProblem if this machine can have none."""
         if self._turnstile is None:
-            longest = max(call_timeout(heavy=is_heavy(spec)) for spec in self.specs.values())
-            self._turnstile = Turnstile(self.work / "turnstile", hold_seconds=STEPS_HELD * longest)
+            longest = max(call_timeout(on_jvm=runs_on_jvm(spec)) for spec in self.specs.values())
+            self._turnstile = Turnstile(self.work / "turnstile", hold_seconds=STEPS_PAUSED * longest)
         return self._turnstile
 
-    def player(self, name: str, place: str = "A") -> InstrumentedEngine | None:
-        """An engine of the run by what was asked for; `place` tells twins of one apart. None if it can't play."""
-        engine_session = f"{name}-{place}"
-        if engine_session in self._blind:
+    def get(self, name: str, place: str = "A") -> InstrumentedEngine | None:
+        """Return an engine of the run by the name that the user gave it, or None if it can't be driven.
+
+        `place` tells several instances of one engine apart.
+        """
+        slot_name = f"{name}-{place}"
+        if slot_name in self._excluded:
             return None
         try:
-            if engine_session not in self._hosts:
-                self._start(name, place, engine_session)
-            engine = self._hosts[engine_session].get(str(self.specs[name]))
+            if slot_name not in self._slots:
+                self._slots[slot_name] = self._new_slot(name, place)
+            slot = self._slots[slot_name]
+            engine = slot.pool.get(str(slot.spec))
             if engine is None:
                 return None
-            instrumented_process = self._actors[engine_session]
-            if not instrumented_process.busy:
-                instrumented_process.check_seen()
+            if not slot.instrumented_process.busy:
+                slot.instrumented_process.check_instrumented()
         except TurnstileProblem as problem:
-            self._give_up(engine_session, name, problem)
+            self._exclude(slot_name, name, problem)
             return None
-        return InstrumentedEngine(engine, instrumented_process)
+        return InstrumentedEngine(engine, slot.instrumented_process)
 
-    def check(self, player: InstrumentedEngine) -> None:
-        """After an operation: one that changed the table unseen can't be driven, and is not given out again."""
-        engine_session = next(
-            each
-            for each, instrumented_process in self._actors.items()
-            if instrumented_process is player.instrumented_process
+    def check(self, engine: InstrumentedEngine) -> None:
+        """Exclude an engine whose last operation changed the table while the turnstile saw nothing."""
+        slot_name = next(
+            name
+            for name, slot in self._slots.items()
+            if slot.instrumented_process is engine.instrumented_process
         )
         try:
-            if engine_session not in self._blind:
-                player.instrumented_process.check_seen()
+            if slot_name not in self._excluded:
+                engine.instrumented_process.check_instrumented()
         except NotInstrumented as problem:
-            self._give_up(engine_session, str(player.engine.spec), problem)
-
-    def _give_up(self, engine_session: str, name: str, problem: TurnstileProblem) -> None:
-        self._blind.add(engine_session)
-        kind = "" if isinstance(problem, NotInstrumented) else "there are no faults and no schedules: "
-        self.tell(Note(f"{name}: {kind}{problem}"))
+            self._exclude(slot_name, str(engine.engine.spec), problem)
 
     def close(self) -> None:
         """End all engines, then the turnstile."""
-        for host in self._hosts.values():
-            host.__exit__(None, None, None)
-        self._hosts.clear()
+        for slot in self._slots.values():
+            slot.pool.close()
+        self._slots.clear()
         if self._turnstile is not None:
             self._turnstile.close()
             self._turnstile = None
 
-    def _start(self, name: str, place: str, engine_session: str) -> None:
-        instrumented_process = self.turnstile.instrumented_process(f"{len(self._actors)}{place}")
-        self._actors[engine_session] = instrumented_process
-        self._hosts[engine_session] = EnginePool(
+    def _exclude(self, slot_name: str, engine: str, problem: TurnstileProblem) -> None:
+        self._excluded.add(slot_name)
+        kind = "" if isinstance(problem, NotInstrumented) else "there are no faults and no schedules: "
+        self.emit(Note(f"{engine}: {kind}{problem}"))
+
+    def _new_slot(self, name: str, place: str) -> _Slot:
+        number = len(self._slots)
+        instrumented_process = self.turnstile.add_process(f"{number}{place}")
+        pool = EnginePool(
             [self.specs[name]],
-            self.work / f"arena-{len(self._actors)}",
-            self.tell,
+            self.work / f"arena-{number + 1}",
+            self.emit,
             instrumented_process.environment(),
         )
+        return _Slot(self.specs[name], instrumented_process, pool)

@@ -1,7 +1,7 @@
-"""One actor: a process with all that descends from it, what it may do in its present operation, and what it has done.
+"""One process behind the turnstile, with all its descendants: how it is started, observed, and ended.
 
-The methods named like what a shim did (`asked`, `done`, `lost`) are for the controller's thread, which holds the lock.
-They wake whoever waits where it can make a difference to him: where one is parked, or its last call is over.
+The methods here are for the threads of the harness, and take the turnstile's lock themselves. `control` decides on the
+storage calls of the process; the controller's thread calls it, and holds the lock.
 """
 
 from __future__ import annotations
@@ -10,130 +10,70 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import tempfile
 import threading
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
 
-from conformance.fault_injection.fault_actions import (
-    PASS,
-    FaultAction,
-    FaultRule,
-    Kill,
-    LoseReply,
-    Pause,
-    Tear,
-    to_answer,
-)
+from conformance.fault_injection.call_control import CallControl, Gate
+from conformance.fault_injection.fault_actions import PASS, FaultAction, FaultRule, Kill
 from conformance.fault_injection.file_roles import LIST
-from conformance.fault_injection.journal import StorageJournal
+from conformance.fault_injection.gates import Gatekeeper
 from conformance.fault_injection.shared_page import SharedPage
 from conformance.fault_injection.shim_build import TurnstileProblem
-from conformance.fault_injection.storage_events import (
-    CHANGES,
-    LISTINGS,
-    READS,
-    RecordedEvent,
-    StorageCall,
-    StorageEvent,
-    StorageRecord,
-)
+from conformance.fault_injection.storage_events import CHANGES, LISTINGS, READS, StorageEvent, StorageRecord
 
-SETTLE_SECONDS = 5.0
 _GRACE = 30  # seconds that a shim waits beyond the controller's own limit, should the controller be stopped
-
-Gate = Callable[[StorageEvent], bool]
-
-
-class ClassifiedGate(Protocol):
-    """Gates that know which calls may come to one: the others need not be asked about."""
-
-    @property
-    def left(self) -> int:
-        """The gates that are left, as bits, the first the lowest."""
-
-    @property
-    def asks(self) -> int:
-        """The classes of calls that may come to them: `SNAPSHOT_CALLS`, `DATA_CALLS`, `LOG_CALLS`, as bits. A call is
-        asked about by its class where its name alone does not tell the gate."""
-
-    def granted(self, event: StorageEvent, /) -> None:
-        """The caller has gone through a gate that had been granted."""
-
-    def __call__(self, event: StorageEvent, /) -> bool:
-        """Whether the caller is held."""
-
-
-SNAPSHOT_CALLS, DATA_CALLS, LOG_CALLS = 1, 2, 4  # as in `shim.c`
 
 
 class NotInstrumented(TurnstileProblem):
-    """The turnstile is not between this actor and its files."""
+    """The turnstile is not between this process and its files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where pages are kept, where the controller listens, and the shim."""
+class ShimSettings:
+    """What shims need: the folder of the shared pages, the address of the controller's socket, and the library."""
 
     folder: Path
     address: str
     library: Path
 
 
-@dataclass(slots=True)
-class _PausedCall:
-    connection: socket.socket
-    event: StorageEvent
-    until: float
-
-
 class InstrumentedProcess:
-    """Made by `Turnstile.instrumented_process`."""
+    """A process behind the turnstile. `Turnstile.add_process` makes it; its `environment` starts the process."""
 
-    def __init__(self, name: str, place: Place, changed: threading.Condition, hold: float) -> None:
+    def __init__(
+        self, name: str, settings: ShimSettings, lock: threading.Condition, hold_seconds: float
+    ) -> None:
         self.name = name
-        self._changed = changed
-        self._hold = hold
-        self._spare: Path | None = None
-        self._library = self._plain(place.library)
-        self._page = SharedPage(place.folder / f"{name}.page", name, place.address, int(hold) + _GRACE)
+        self._lock = lock  # the turnstile's
+        self._link_folder: Path | None = None
+        self._library = self._preloadable(settings.library)
+        self._page = SharedPage(
+            settings.folder / f"{name}.page", name, settings.address, int(hold_seconds) + _GRACE
+        )
         self._table: Path | None = None
-        self._unseen: Path | None = None
-        self._operating = False
+        self._changed_unreported: Path | None = None
         self._busy = False
-        self._ending = False
-        self._killed = False
-        self._gate: Gate | None = None
-        self._classes: ClassifiedGate | None = None
-        self._journal = StorageJournal(self._page, name)
-        self._rules: list[FaultRule] = []
-        self._counts: Counter[str] = Counter()
-        self._happened: list[RecordedEvent] = []
-        self._moving: dict[socket.socket, int] = {}
-        self._held: _PausedCall | None = None
-        self._queue: deque[tuple[socket.socket, StorageCall]] = deque()
-        self._problems: list[str] = []
-        self._refused = 0
+        self.control = CallControl(name, self._page, lock, hold_seconds)
 
-    # Who it is
+    # The process
 
     def environment(self) -> dict[str, str]:
-        """What makes a process this actor; add it to the environment with which the process is started."""
+        """Return the variables with which a process has to be started to be this one."""
         before = os.environ.get("LD_PRELOAD", "")
         preload = f"{self._library}:{before}" if before else str(self._library)
         return {"LD_PRELOAD": preload, "DELTA_TURNSTILE": str(self._page.path)}
 
-    def check_seen(self, *, alone: bool = False) -> None:
-        """Raise NotSeen unless a process of this actor has loaded the shim, and unless what its operation changed since
-        `begin` came by: an engine may be a static program, or one that goes around the C library, in a child.
+    def check_instrumented(self, *, alone: bool = False) -> None:
+        """Raise NotInstrumented if the turnstile is not between the process and its files.
 
-        Where nobody else changes the table, which is meant by `alone`, only looks are no sign of being seen either.
+        That is so if no process has loaded the shim. It is also so if the table changed since `begin` and the shim
+        reported nothing: an engine may leave its files to a static program, or go around the C library.
+
+        `alone` says that no other process changes the table. Then a listing proves nothing either.
         """
         if self._page["attached"] == 0:
             raise NotInstrumented(
@@ -141,37 +81,37 @@ class InstrumentedProcess:
                 " library than this machine's, or was started without the actor's environment. Its crash points and"
                 " races can't be driven"
             )
-        if self._unseen is None and self._table is not None:
-            happened = self._all()
-            seen = any(event.event.role != LIST for event in happened) if alone else happened
-            newer = () if seen else self._table.rglob("*")
-            self._unseen = next((each for each in newer if each.lstat().st_ctime_ns > self._began), None)
-        if self._unseen is not None:
+        if self._changed_unreported is None and self._table is not None:
+            events = self.control.events()
+            reported = any(event.event.role != LIST for event in events) if alone else events
+            suspects = () if reported else self._table.rglob("*")
+            self._changed_unreported = next(
+                (path for path in suspects if path.lstat().st_ctime_ns > self._began), None
+            )
+        if self._changed_unreported is not None:
             raise NotInstrumented(
-                f"{self._unseen} changed, and the turnstile saw nothing of it: the engine of {self.name} leaves its"
-                " files to a static program, or makes its system calls itself. Its crash points and races can't be"
-                " driven"
+                f"{self._changed_unreported} changed, and the turnstile saw nothing of it: the engine of {self.name}"
+                " leaves its files to a static program, or makes its system calls itself. Its crash points and races"
+                " can't be driven"
             )
 
     @property
     def busy(self) -> bool:
-        """Whether an operation at the table that it watches is under way, or just coming."""
+        """Whether an operation at the watched table is under way, or about to begin."""
         return self._busy
 
     @property
     def calls(self) -> int:
-        """How many calls came by the shim, asked about or not; only the library of a benchmark counts them."""
+        """How many calls the shim has handled. Only the library of a benchmark counts them."""
         return self._page["calls"]
 
     @property
     def processes(self) -> int:
-        """How many have loaded the shim so far."""
+        """How many processes have loaded the shim so far."""
         return self._page["attached"]
 
-    # What it does
-
     def watch(self, table: Path) -> None:
-        """This folder is the table from now on, whether it exists or not; and it is alive."""
+        """Make this folder the table, whether it exists or not. A dead table is forgotten."""
         self._busy = True
         self._page["armed"] = 0
         self._page["dead"] = 0
@@ -179,25 +119,51 @@ class InstrumentedProcess:
         self._page.watch(str(self._table))
 
     def advance(self, by: timedelta) -> None:
-        """Shift the clock of all its processes, from what it shows now."""
+        """Shift the clock that the process reads, from what it shows now."""
         self._page["clock_ns"] += by // timedelta(microseconds=1) * 1000
 
     @property
     def ahead(self) -> timedelta:
-        """How far its clock is ahead of the true one."""
+        """How far the clock that the process reads is ahead of the true one."""
         return timedelta(microseconds=self._page["clock_ns"] // 1000)
+
+    def kill(self, why: str) -> None:
+        """Kill the process. A descendant ends when it touches the table, or when its parent ends it."""
+        with self._lock:
+            self.control.add_problem(why)
+            self.control.killed = True
+            self._page["killed"] = 1
+            if self.control.paused is not None:
+                self.control.resume(Kill())
+        root = self._page["root"]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if str(self._page.path).encode() in Path(f"/proc/{root}/environ").read_bytes():
+                os.kill(root, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill what is paused, and release the shared page."""
+        with self._lock:
+            self.control.close()
+            self._page["armed"] = 0
+        self._page.close()
+        if self._link_folder is not None:
+            shutil.rmtree(self._link_folder, ignore_errors=True)
+
+    # Its operation
 
     def begin(
         self,
         rules: Iterable[FaultRule] = (),
         gate: Gate | None = None,
         *,
-        classes: ClassifiedGate | None = None,
+        gatekeeper: Gatekeeper | None = None,
         listings: bool = True,
         reads: bool = False,
     ) -> None:
-        """An operation begins: numbers start at 0. `gate` says of an event whether it is held; so do `classes`, without
-        rules, of those that they ask about, while the shims only write down the others.
+        """Begin an operation, whose events are numbered from 0.
+
+        A `gate` says of each event whether the call pauses. So does a `gatekeeper`, which allows no rules: the shims
+        ask only about calls at its open gates, and write the others into the journal.
 
         `listings` of the log are events too, and so are, with `reads`, the openings of its files.
         """
@@ -206,248 +172,63 @@ class InstrumentedProcess:
         rules = list(rules)
         for rule in rules:
             rule.check()
-        with self._changed:
-            if classes is not None and (rules or gate is not None):
-                raise ValueError("where the shims write calls down themselves, there can be no rules")
-            self._rules, self._gate = rules, gate
-            self._journal.begin()
-            self._page["journals"] = int(classes is not None)
-            self._page["grants"] = 0
-            self._classes = classes
-            self._show_gates()
-            self._counts, self._happened, self._problems = Counter(), [], []
-            self._moving = {}
-            self._refused = self._page["refused"]
-            self._operating, self._busy, self._killed = True, True, False
+        with self._lock:
+            self.control.begin(rules, gate, gatekeeper)
+            self._busy = True
             os.utime(self._page.path)
             self._began = self._page.path.stat().st_ctime_ns
             self._page["generation"] += 1
             self._page["armed"] = CHANGES | (LISTINGS if listings else 0) | (READS if reads else 0)
 
-    def ask_again(self) -> None:
-        """Its gates may be others now."""
-        with self._changed:
-            self._show_gates()
-
-    def grant(self, gates: int) -> None:
-        """It may go through so many of its gates without asking."""
-        self._page["grants"] = gates
-
-    def catch_up(self) -> None:
-        """Have the gates know of all that was granted and is through."""
-        with self._changed:
-            self._read_journal()
-
     def end(self) -> StorageRecord:
-        """The operation is over. Whoever is still parked goes on, which is told as a problem."""
-        with self._changed:
-            while self._held is not None:
-                self._problems.append(f"{self._held.event} was still parked when the operation had ended")
-                self._let_go(PASS)
-            if not self._killed:
-                self._ending = True
-                self._changed.wait_for(lambda: not self._moving, SETTLE_SECONDS)
-                self._ending = False
-                self._settle()
+        """End the operation and return its record. A call that is still paused goes on, which is a problem."""
+        with self._lock:
+            self.control.settle()
             if not self._page["dead"]:
                 self._page["armed"] = 0
-            self._operating, self._busy = False, False
-            refused = self._page["refused"] - self._refused
-            self._happened, self._classes = self._all(), None
-            self._page["journals"] = 0
-            return StorageRecord(tuple(self._happened), tuple(self._rules), tuple(self._problems), refused)
+            self._busy = False
+            return self.control.end()
 
-    def _settle(self) -> None:
-        """Wait until all that has been written down is over."""
-        until = time.monotonic() + SETTLE_SECONDS
-        self._read_journal()
-        while self._journal.moves() and time.monotonic() < until:
-            self._changed.wait(0.001)
-            self._read_journal()
+    def grant(self, gates: int) -> None:
+        """Let the process pass so many of its open gates without asking."""
+        self._page["grants"] = gates
 
-    def _all(self) -> list[RecordedEvent]:
-        if not self._page["journals"]:
-            return self._happened
-        self._read_journal()
-        return [*self._journal.happened(), *self._happened]
+    def renew_gates(self) -> None:
+        """Show the shims the gatekeeper's open gates anew: the process goes on with another operation."""
+        with self._lock:
+            self.control.show_gates()
+
+    def catch_up(self) -> None:
+        """Report to the gatekeeper all granted gates that the process has passed."""
+        with self._lock:
+            self.control.read_journal()
 
     @property
-    def parked(self) -> StorageEvent | None:
-        """Where it is held, if it is."""
-        return self._held.event if self._held is not None else None
+    def paused(self) -> StorageEvent | None:
+        """The event at which the process is paused, if it is."""
+        return self.control.paused
 
-    def await_parked(self, seconds: float) -> StorageEvent | None:
-        """Wait until it is held; None if it is not in time."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._held is not None, seconds)
-            return self.parked
+    def wait_until_paused(self, seconds: float) -> StorageEvent | None:
+        """Wait until the process is paused; None if it is not in time."""
+        with self._lock:
+            self._lock.wait_for(lambda: self.control.paused is not None, seconds)
+            return self.control.paused
 
-    def release(self, verdict: FaultAction = PASS) -> None:
-        """Let the parked caller go on, or do something else to it."""
-        with self._changed:
-            if self._held is None:
+    def release(self, action: FaultAction = PASS, *, grants: int | None = None) -> None:
+        """Let the paused call go on, or do something else to it. First set the number of granted gates, if given."""
+        with self._lock:
+            if self.control.paused is None:
                 raise ValueError(f"{self.name} is not parked")
-            self._let_go(verdict)
+            if grants is not None:
+                self.grant(grants)
+            self.control.resume(action)
 
-    def kill(self, why: str) -> None:
-        """End it: its first process by SIGKILL, the others as soon as they touch the table, or by who started them."""
-        with self._changed:
-            self._problems.append(why)
-            self._killed = True
-            self._page["killed"] = 1
-            if self._held is not None:
-                self._let_go(Kill())
-        root = self._page["root"]
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            if str(self._page.path).encode() in Path(f"/proc/{root}/environ").read_bytes():
-                os.kill(root, signal.SIGKILL)
-
-    def close(self) -> None:
-        """End whoever is parked, and let the page go."""
-        with self._changed:
-            if self._held is not None:
-                self._let_go(Kill())
-            for connection, _ in self._queue:
-                _send(connection, Kill())
-            self._page["armed"] = 0
-        self._page.close()
-        if self._spare is not None:
-            shutil.rmtree(self._spare, ignore_errors=True)
-
-    # What its shims say
-
-    @property
-    def limit(self) -> float | None:
-        """When the present hold is over."""
-        return self._held.until if self._held is not None else None
-
-    def expire(self) -> None:
-        """End it if it was parked for too long."""
-        if self._held is not None and time.monotonic() >= self._held.until:
-            self._problems.append(
-                f"{self.name} was parked at {self._held.event} for more than {self._hold:g} s, and has been ended"
-            )
-            self._let_go(Kill())
-            self._changed.notify_all()
-
-    def asked(self, connection: socket.socket, question: StorageCall) -> None:
-        """A call is about to be made."""
-        if not self._operating:
-            _send(connection, PASS)
-        elif self._killed:
-            _send(connection, Kill())
-        elif self._held is not None:
-            self._queue.append((connection, question))  # its other threads wait for the one that is parked
-            self._changed.notify_all()
-        else:
-            self._decide(connection, question)
-
-    def done(self, connection: socket.socket, errno: int, untearable: bool) -> None:
-        """A call has been made."""
-        at = self._moving.pop(connection, None)
-        self._tell_who_ends()
-        if at is not None:
-            self._happened[at] = replace(self._happened[at], errno=errno)
-            event, verdict = self._happened[at].event, self._happened[at].verdict
-            if untearable:
-                self._problems.append(f"{event} could not be torn: it writes no file of its own")
-            elif errno and isinstance(verdict, Tear | LoseReply):
-                self._problems.append(
-                    f"{event} failed by itself ({os.strerror(errno)}), so no {verdict} took place"
-                )
-
-    def lost(self, connection: socket.socket) -> None:
-        """A connection has closed: the call is over, or its process is."""
-        self._moving.pop(connection, None)
-        self._tell_who_ends()
-        if self._queue:
-            self._queue = deque(each for each in self._queue if each[0] is not connection)
-        if self._held is not None and self._held.connection is connection:
-            self._problems.append(f"its process ended while it was parked at {self._held.event}")
-            self._held = None
-            self._changed.notify_all()
-            self._drain()
-
-    def _read_journal(self) -> None:
-        granted = self._journal.read(self._counts)
-        if self._classes is not None:
-            for each in granted:
-                self._classes.granted(each)
-            if granted:
-                self._take_gates()
-
-    def _show_gates(self) -> None:
-        """An operation has all its gates before it."""
-        self._page["asks"] = self._classes.asks if self._classes is not None else 0
-        self._page["gates"] = self._classes.left if self._classes is not None else 0
-
-    def _take_gates(self) -> None:
-        """It has come to gates. Those that were granted the shims have taken themselves: nothing is written then, since
-        other threads may just be taking more."""
-        if self._classes is not None:
-            self._page["asks"] = self._classes.asks
-            if self._page["gates"] & ~self._classes.left:
-                self._page["gates"] &= self._classes.left
-
-    def _tell_who_ends(self) -> None:
-        if self._ending and not self._moving:
-            self._changed.notify_all()
-
-    def _decide(self, connection: socket.socket, question: StorageCall) -> None:
-        role = question.role
-        if self._page["journals"]:
-            self._read_journal()
-        event = StorageEvent(question, role, self._counts[role])
-        self._counts[role] += not question.noted  # else when it is read
-        rule = next(
-            (each for each in self._rules if (each.role, each.ordinal) == (role, event.ordinal)), None
-        )
-        verdict: FaultAction = PASS
-        if rule is not None:
-            self._rules.remove(rule)
-            verdict = rule.verdict
-        elif self._gate is not None and self._gate(event):
-            verdict = Pause()
-        elif self._classes is not None:
-            if self._classes(event):
-                verdict = Pause()
-            self._take_gates()
-        if isinstance(verdict, Pause):
-            self._held = _PausedCall(connection, event, time.monotonic() + self._hold)
-            self._changed.notify_all()
-        else:
-            self._tell(connection, event, verdict)
-
-    def _tell(self, connection: socket.socket, event: StorageEvent, verdict: FaultAction) -> None:
-        if isinstance(verdict, Kill):
-            self._killed = True
-        if event.question.noted and verdict == PASS:
-            _send(connection, verdict)
-            connection.close()  # what comes of it is written down
-            return
-        self._moving[connection] = len(self._happened)
-        self._happened.append(RecordedEvent(event, verdict))
-        _send(connection, verdict)
-
-    def _let_go(self, verdict: FaultAction) -> None:
-        assert self._held is not None  # noqa: S101 - the callers have looked
-        held, self._held = self._held, None
-        self._tell(held.connection, held.event, verdict)
-        self._drain()
-
-    def _drain(self) -> None:
-        while self._queue and self._held is None:
-            self.asked(*self._queue.popleft())
-
-    def _plain(self, library: Path) -> Path:
-        """LD_PRELOAD is split at spaces and colons, so a cache folder with one of them needs another name."""
+    def _preloadable(self, library: Path) -> Path:
+        """LD_PRELOAD is split at spaces and colons, so a library in a folder with one of them gets another name."""
         if not set(" :") & set(str(library)):
             return library
-        self._spare = Path(tempfile.mkdtemp(prefix="turnstile-", dir="/tmp"))  # TMPDIR may have spaces too
-        (self._spare / "shim.so").symlink_to(library)
-        return self._spare / "shim.so"
-
-
-def _send(connection: socket.socket, verdict: FaultAction) -> None:
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end is told by `lost`
-        connection.send(to_answer(verdict))
+        self._link_folder = Path(
+            tempfile.mkdtemp(prefix="turnstile-", dir="/tmp")
+        )  # TMPDIR may have spaces too
+        (self._link_folder / "shim.so").symlink_to(library)
+        return self._link_folder / "shim.so"

@@ -1,8 +1,10 @@
-"""Interleavings: writers that are let through one gate at a time, in an order that is data.
+"""Interleavings: writers that pass one gate at a time, in an order that is data.
 
-A writer has four gates, each passed once an operation: *snapshot* (it looks at the log), *data* (its first data, vector
-or change file), *staging* (the temporary file of its commit), *publish* (the commit gets its name). At each moment one
-writer moves, until it stands at its next gate or has ended, so the schedule decides the order of all that is gated.
+At each moment one writer moves, until it pauses at its next gate or has ended. So the schedule decides the order of all
+gates. `gates` says what they are.
+
+Two kinds of threads work here. The caller's thread starts the writers and lets them go on. Each writer has a thread
+that waits for its engine. What a gatekeeper reads changes under the turnstile's lock, or while no writer moves.
 """
 
 from __future__ import annotations
@@ -11,78 +13,23 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from conformance.fault_injection import file_roles
 from conformance.fault_injection.controller import Turnstile
-from conformance.fault_injection.instrumented_process import (
-    DATA_CALLS,
-    LOG_CALLS,
-    SNAPSHOT_CALLS,
-    InstrumentedProcess,
-)
+from conformance.fault_injection.gates import PASS_ON, PAUSE_HERE, GateDecision, GateTracker
+from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.storage_events import StorageEvent, StorageRecord
 
-SNAPSHOT, DATA, STAGING, PUBLISH = GATES = ("snapshot", "data", "staging", "publish")
 STEP_SECONDS = 60.0
-
-_GATE_OF_ROLE = {
-    file_roles.LIST: SNAPSHOT,
-    **{
-        f"{role}{suffix}": DATA
-        for role in (file_roles.DATA, file_roles.VECTOR, file_roles.CHANGE)
-        for suffix in ("", "-staging")
-    },
-    file_roles.STAGING: STAGING,
-    file_roles.COMMIT: PUBLISH,
-}  # fmt: skip
-
-_CLASS_OF_GATE = {SNAPSHOT: SNAPSHOT_CALLS, DATA: DATA_CALLS, STAGING: LOG_CALLS, PUBLISH: LOG_CALLS}
 
 Answer = TypeVar("Answer")
 
 
-@dataclass(slots=True)
-class GateTracker:
-    """The gate of one operation: true where the writer first comes to a gate; a gate left out is not come back to.
-
-    `closed` are gates at which nobody is held.
-    """
-
-    passed: list[str] = field(default_factory=list)
-    closed: frozenset[str] = frozenset()
-
-    @property
-    def left(self) -> int:
-        """The gates that are left, as bits."""
-        return sum(1 << GATES.index(each) for each in self._left)
-
-    @property
-    def asks(self) -> int:
-        """The classes of calls that may come to a gate which is left."""
-        return sum({_CLASS_OF_GATE[each] for each in self._left})
-
-    @property
-    def _left(self) -> list[str]:
-        behind = GATES.index(self.passed[-1]) if self.passed else -1
-        return [gate for gate in GATES[behind + 1 :] if gate not in self.closed]
-
-    def __call__(self, event: StorageEvent) -> bool:
-        """Whether the writer is to be held at this event."""
-        gate = _GATE_OF_ROLE.get(event.role)
-        if gate is None or gate in self.closed:
-            return False
-        if any(GATES.index(each) >= GATES.index(gate) for each in self.passed):
-            return False
-        self.passed.append(gate)
-        return True
-
-
 @dataclass(frozen=True, slots=True)
 class ScheduledWriter(Generic[Answer]):
-    """Who takes part: `submit` starts its operation, and what it returns waits for the answer; `then` those after it.
+    """A writer of an interleaving. `submit` starts its operation, and what it returns waits for the answer.
 
-    At the gates in `closed` it is not held: it goes through them with the one before.
+    `then` are the operations after it. At the gates in `closed` the writer does not pause.
     """
 
     instrumented_process: InstrumentedProcess
@@ -90,15 +37,19 @@ class ScheduledWriter(Generic[Answer]):
     then: tuple[Callable[[], Callable[[], Answer]], ...] = ()
     closed: frozenset[str] = frozenset()
 
+    @property
+    def operations(self) -> int:
+        """How many operations the writer has."""
+        return 1 + len(self.then)
+
 
 @dataclass(frozen=True, slots=True)
 class InterleavingResult(Generic[Answer]):
-    """What came of a schedule: which operation was let through which gate, what each answered or raised, and what each
-    writer did. Operations are numbered writer by writer.
+    """What came of a schedule: which operation passed which gate, its answer or error, and what each writer did.
 
-    If the schedule could not be followed, `problems` says where and why; it is then no evidence for that schedule.
-    `failures` are those that are no matter of too many or too few gates: without any, the same data gives the same
-    timeline again.
+    Operations are numbered writer by writer. If the schedule could not be followed, `problems` says where and why. Then
+    the result is no evidence for that schedule. `failures` are those problems that are no matter of too many or too few
+    gates: without any, the same data gives the same timeline again.
     """
 
     timeline: tuple[tuple[int, str], ...]
@@ -114,7 +65,7 @@ class InterleavingResult(Generic[Answer]):
 
 
 def schedules(gates: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """All orders in which writers with so many gates each may be let through; 70 for two with four."""
+    """Yield all orders in which writers with so many gates each may go on: 70 for two with four."""
     if not any(gates):
         yield ()
     for writer, left in enumerate(gates):
@@ -132,179 +83,196 @@ def interleave(
     *,
     together: bool = False,
 ) -> InterleavingResult[Answer]:
-    """Start the writers one after another, each up to its first gate, then let them through as scheduled.
+    """Start the writers one after another, each up to its first gate; then let them go on as scheduled.
 
-    They may start `together` where nobody does anything before his first gate that another can see.
+    They may start `together` if no writer does anything before its first gate that another can see.
     """
-    return _Interleaving(turnstile, writers, step_seconds).run(schedule, together=together)
+    course = _Course()
+    first_operations = itertools.accumulate((writer.operations for writer in writers), initial=0)
+    runs = [
+        _WriterRun(number, writer, course, turnstile, first_operation=first, step_seconds=step_seconds)
+        for number, (first, writer) in enumerate(zip(first_operations, writers, strict=False))
+    ]
+    for run in runs:
+        run.start()
+        if not together:
+            run.wait_for_gate()
+    for run in runs:
+        run.wait_for_gate()
+    problems = _follow(course, runs, schedule)
+    for run in runs:
+        run.join()
+    records = tuple(run.end() for run in runs)
+    failures = (*course.strays, *(problem for record in records for problem in record.problems))
+    answers = tuple(answer for run in runs for answer in run.answers)
+    return InterleavingResult(tuple(course.timeline), answers, records, (*problems, *failures), failures)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """At which events a writer is held."""
-
-    of: _Interleaving[Any]
-    number: int
-
-    @property
-    def left(self) -> int:
-        return self.of.left(self.number)
-
-    def granted(self, event: StorageEvent) -> None:
-        self.of.granted(self.number, event)
-
-    @property
-    def asks(self) -> int:
-        return self.of.asks(self.number)
-
-    def __call__(self, event: StorageEvent) -> bool:
-        return self.of.holds(self.number, event)
+def _follow(course: _Course, runs: Sequence[_WriterRun[Answer]], schedule: Sequence[int]) -> list[str]:
+    """Let the writers go on as scheduled, then to their ends; return what was not as scheduled."""
+    problems = []
+    course.schedule = schedule
+    while course.position < len(schedule):
+        number = course.take_turn()
+        if not runs[number].go_on():
+            problems.append(
+                f"step {course.position - 1} of the schedule lets writer {number} go on, which had ended after"
+                f" {' and '.join(runs[number].gates.passed) or 'no gate at all'}"
+            )
+    for number, run in enumerate(runs):
+        if run.paused:
+            problems.append(f"the schedule leaves writer {number} at {run.gates.passed[-1]}")
+        while run.go_on():
+            pass
+    return problems
 
 
-class _Interleaving(Generic[Answer]):
+@dataclass(slots=True)
+class _Course:
+    """A schedule and how far it has been followed; which operations passed which gates; what went out of turn."""
+
+    schedule: Sequence[int] = ()
+    position: int = 0
+    timeline: list[tuple[int, str]] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)
+
+    def take_turn(self) -> int:
+        """Return the writer that goes next, and count its turn as taken."""
+        self.position += 1
+        return self.schedule[self.position - 1]
+
+    def is_next(self, writer: int) -> bool:
+        """Whether a writer goes next."""
+        return self.position < len(self.schedule) and self.schedule[self.position] == writer
+
+    def turns_in_a_row(self, writer: int) -> int:
+        """How many turns a writer has from here before another goes next."""
+        return sum(1 for _ in itertools.takewhile(writer.__eq__, self.schedule[self.position :]))
+
+
+class _WriterRun(Generic[Answer]):
+    """One writer as it runs. It is the gatekeeper of its process: the methods of `Gatekeeper` have the lock held."""
+
     def __init__(
-        self, turnstile: Turnstile, writers: Sequence[ScheduledWriter[Answer]], seconds: float
+        self,
+        number: int,
+        writer: ScheduledWriter[Answer],
+        course: _Course,
+        turnstile: Turnstile,
+        *,
+        first_operation: int,
+        step_seconds: float,
     ) -> None:
+        self.answers: list[Answer | Exception] = []
+        self.gates = GateTracker(closed=writer.closed)
+        self._number = number
+        self._first_operation = first_operation
+        self._writer = writer
+        self._process = writer.instrumented_process
+        self._course = course
         self._turnstile = turnstile
-        self._writers = writers
-        self._seconds = seconds
-        self._gates = [GateTracker(closed=writer.closed) for writer in writers]
-        self._first = [
-            sum(1 + len(writer.then) for writer in writers[:number]) for number in range(len(writers))
-        ]
-        self._answers: list[list[Answer | Exception]] = [[] for _ in writers]
-        self._threads: list[threading.Thread] = []
-        self._timeline: list[tuple[int, str]] = []
-        self._problems: list[str] = []
-        self._strays: list[str] = []
-        self._schedule: Sequence[int] = ()
-        self._at = 0  # in the schedule: who goes next
+        self._seconds = step_seconds
 
-    def run(self, schedule: Sequence[int], *, together: bool) -> InterleavingResult[Answer]:
-        for number, writer in enumerate(self._writers):
-            writer.instrumented_process.begin(classes=_Turn(self, number))
-            thread = threading.Thread(target=self._perform, args=(number, writer.submit()), daemon=True)
-            self._threads.append(thread)
-            thread.start()
-            if not together:
-                self._settle(number)
-        for number in range(len(self._writers)):
-            self._settle(number)
-        self._schedule = schedule
-        while self._at < len(schedule):
-            number = schedule[self._at]
-            self._at += 1
-            if not self._pass_on(number):
-                self._problems.append(
-                    f"step {self._at - 1} of the schedule lets writer {number} go on, which had ended after"
-                    f" {' and '.join(self._gates[number].passed) or 'no gate at all'}"
-                )
-        for number, writer in enumerate(self._writers):
-            if writer.instrumented_process.parked is not None:
-                self._problems.append(
-                    f"the schedule leaves writer {number} at {self._gates[number].passed[-1]}"
-                )
-            while self._pass_on(number):
-                pass
-        for thread in self._threads:
-            thread.join(self._seconds)
-        records = tuple(each.instrumented_process.end() for each in self._writers)
-        failures = (*self._strays, *(problem for record in records for problem in record.problems))
-        answers = tuple(answer for reply in self._answers for answer in reply)
-        return InterleavingResult(
-            tuple(self._timeline), answers, records, (*self._problems, *failures), failures
+    # For the caller's thread
+
+    @property
+    def paused(self) -> bool:
+        """Whether the writer is paused at a gate."""
+        return self._process.paused is not None
+
+    def start(self) -> None:
+        """Start the first operation."""
+        self._process.begin(gatekeeper=self)
+        self._thread = threading.Thread(target=self._perform, args=(self._writer.submit(),), daemon=True)
+        self._thread.start()
+
+    def go_on(self) -> bool:
+        """Let the writer go on, up to a gate at which another goes next, or to its end; False if it is not paused."""
+        if not self.paused:
+            return False
+        self._note_passed()
+        self._process.release(grants=self._course.turns_in_a_row(self._number))
+        self.wait_for_gate()
+        return True
+
+    def wait_for_gate(self) -> None:
+        """Wait until the writer is paused at a gate or has ended. Kill it if it does neither in time."""
+        if self._turnstile.wait(self._stands, self._seconds):
+            return
+        last = self.gates.passed[-1] if self.gates.passed else "its start"
+        self._process.kill(
+            f"writer {self._number} ({self._process.name}) hung: {self._seconds:g} s after {last} it had neither come"
+            " to a gate nor ended, and has been ended"
         )
+        if not self._turnstile.wait(self._stands, self._seconds):
+            error = TimeoutError(f"writer {self._number} never answered, not even after its end")
+            with self._turnstile.updating():
+                self.answers += [error] * (self._writer.operations - len(self.answers))
 
-    def _perform(self, number: int, finish: Callable[[], Answer]) -> None:
-        then = self._writers[number].then
-        for at, perform in enumerate((finish, *(lambda submit=each: submit()() for each in then))):
+    def join(self) -> None:
+        """Wait for the writer's thread."""
+        self._thread.join(self._seconds)
+
+    def end(self) -> StorageRecord:
+        """End the operation at the turnstile, and return what the writer did."""
+        return self._process.end()
+
+    def _stands(self) -> bool:
+        return self.paused or self._has_ended()
+
+    def _has_ended(self) -> bool:
+        return len(self.answers) == self._writer.operations
+
+    # The writer's own thread
+
+    def _perform(self, finish: Callable[[], Answer]) -> None:
+        later = (lambda submit=submit: submit()() for submit in self._writer.then)
+        for perform in (finish, *later):
             try:
                 answer: Answer | Exception = perform()
             except Exception as error:  # noqa: BLE001 - a host that died is an answer too
                 answer = error
-            with self._turnstile.changed:
-                if len(self._answers[number]) == self._wanted(number):
-                    return  # it was given up
-                self._writers[number].instrumented_process.catch_up()
-                self._answers[number].append(answer)
-                if at < len(then):
-                    self._gates[number] = GateTracker(closed=self._writers[number].closed)
-                    self._writers[number].instrumented_process.ask_again()
-                self._turnstile.changed.notify_all()
+            with self._turnstile.updating():
+                if self._has_ended():
+                    return  # the caller's thread has given it up
+                self._process.catch_up()
+                self.answers.append(answer)
+                if not self._has_ended():
+                    self.gates = GateTracker(closed=self._writer.closed)
+                    self._process.renew_gates()
 
-    def _wanted(self, number: int) -> int:
-        return 1 + len(self._writers[number].then)
+    # The gatekeeper
 
-    def asks(self, number: int) -> int:
-        """The classes of calls at which a writer may still be held."""
-        return self._gates[number].asks
+    @property
+    def open_gates(self) -> int:
+        """The gates at which the writer may still pause, as bits."""
+        return self.gates.open_gates
 
-    def left(self, number: int) -> int:
-        """The gates at which a writer may still be held."""
-        return self._gates[number].left
+    @property
+    def doubtful_classes(self) -> int:
+        """The classes of calls that may be at an open gate, as bits."""
+        return self.gates.doubtful_classes
 
-    def holds(self, number: int, event: StorageEvent) -> bool:
-        """Whether a writer is held at an event. Who comes to a gate and goes next, goes on at once."""
-        if not self._gates[number](event):
-            return False
-        if not self._is_next(number):
-            return True
-        self._at += 1
-        self._goes_on(number)
-        self._grant(number)
-        return False
+    def decide(self, event: StorageEvent) -> GateDecision:
+        """Pause the writer at its gates. If it comes to a gate and goes next, it goes on at once."""
+        if not self.gates(event):
+            return PASS_ON
+        if not self._course.is_next(self._number):
+            return PAUSE_HERE
+        self._course.take_turn()
+        self._note_passed()
+        return GateDecision(grants=self._course.turns_in_a_row(self._number))
 
-    def granted(self, number: int, event: StorageEvent) -> None:
-        """A writer has gone through a gate by itself, since it went next there too."""
-        if not (self._gates[number](event) and self._is_next(number)):
-            self._strays.append(
-                f"writer {number} went through {event} unasked, which was no gate of its own then"
-            )
-            return
-        self._at += 1
-        self._goes_on(number)
-
-    def _is_next(self, number: int) -> bool:
-        return self._at < len(self._schedule) and self._schedule[self._at] == number
-
-    def _grant(self, number: int) -> None:
-        """Let a writer go through as many gates as are its own before another goes next."""
-        following = itertools.takewhile(number.__eq__, self._schedule[self._at :])
-        self._writers[number].instrumented_process.grant(sum(1 for _ in following))
-
-    def _goes_on(self, number: int) -> None:
-        operation = self._first[number] + len(self._answers[number])
-        self._timeline.append((operation, self._gates[number].passed[-1]))
-
-    def _pass_on(self, number: int) -> bool:
-        """Let a parked writer through, up to a gate at which another goes next, or its end."""
-        instrumented_process = self._writers[number].instrumented_process
-        if instrumented_process.parked is None:
-            return False
-        self._goes_on(number)
-        self._grant(number)
-        instrumented_process.release()
-        self._settle(number)
-        return True
-
-    def _settle(self, number: int) -> None:
-        """Wait until the writer stands at a gate or has ended. One that does neither in time is ended."""
-        instrumented_process = self._writers[number].instrumented_process
-
-        def stands() -> bool:
-            return instrumented_process.parked is not None or len(self._answers[number]) == self._wanted(
-                number
+    def note_granted(self, event: StorageEvent) -> None:
+        """Take the turn of a gate that the writer passed by a grant. Out of turn it is a stray."""
+        if self.gates(event) and self._course.is_next(self._number):
+            self._course.take_turn()
+            self._note_passed()
+        else:
+            self._course.strays.append(
+                f"writer {self._number} went through {event} unasked, which was no gate of its own then"
             )
 
-        if not self._turnstile.wait(stands, self._seconds):
-            after = self._gates[number].passed[-1] if self._gates[number].passed else "its start"
-            instrumented_process.kill(
-                f"writer {number} ({instrumented_process.name}) hung: {self._seconds:g} s after "
-                f"{after} it had neither come to a gate"
-                " nor ended, and has been ended"
-            )
-            if not self._turnstile.wait(stands, self._seconds):
-                error = TimeoutError(f"writer {number} never answered, not even after its end")
-                with self._turnstile.changed:
-                    missing = self._wanted(number) - len(self._answers[number])
-                    self._answers[number] += [error] * missing
+    def _note_passed(self) -> None:
+        operation = self._first_operation + len(self.answers)
+        self._course.timeline.append((operation, self.gates.passed[-1]))

@@ -1,4 +1,4 @@
-"""What an actor's shims have written down by themselves: calls that nobody had to be asked about, in their order."""
+"""The journal of an instrumented process: calls that its shims wrote down without asking, in their order."""
 
 from __future__ import annotations
 
@@ -12,63 +12,63 @@ from conformance.fault_injection.storage_events import KINDS, RecordedEvent, Sto
 
 _ENTRY = struct.Struct("=6i")
 _COMING, _UNDER_WAY, _OVER = range(3)
-_GRANTED = 256  # with its kind: a gate that the shim let it through by a grant
+_GRANTED = 256  # added to its kind: the call passed a gate by a grant
 
 
 class StorageJournal:
-    """The part of a page behind its fields. Asked of what one operation did; it is wiped when the next one begins."""
+    """Reads what one operation wrote into the shared page, behind its fields."""
 
     def __init__(self, page: SharedPage, instrumented_process: str) -> None:
         self._page = page
-        self._actor = instrumented_process
-        self._at = 0
-        self._found: list[tuple[int, StorageEvent]] = []
+        self._process = instrumented_process
+        self._offset = 0
+        self._entries: list[tuple[int, StorageEvent]] = []
 
     def begin(self) -> None:
-        """Another operation."""
+        """Wipe the journal for another operation."""
         self._page.wipe(JOURNAL, JOURNAL + min(self._page["written"], ROOM))
         self._page["written"] = self._page["asking"] = 0
-        self._at = 0
-        self._found = []
+        self._offset = 0
+        self._entries = []
 
     def read(self, counts: Counter[str]) -> list[StorageEvent]:
-        """Take in what has come since. `counts` says how many there were of each role, and goes on counting.
+        """Read the entries that are new, and return the granted gates among them.
 
-        Returns what of it was a gate that had been granted.
+        `counts` holds how many events of each role there were, and goes on counting.
         """
         granted: list[StorageEvent] = []
         end = min(self._page["written"], ROOM)
-        while self._at < end:
-            start = JOURNAL + self._at
+        while self._offset < end:
+            start = JOURNAL + self._offset
             length, state, _, kind, pid, _ = _ENTRY.unpack(self._page.part(start, start + _ENTRY.size))
             if state == _COMING:
                 break
             text = self._page.part(start + _ENTRY.size, start + length)
             path, source, thread = (part.decode("utf-8", "surrogateescape") for part in text.split(b"\0")[:3])
-            question = StorageCall(self._actor, KINDS[kind & ~_GRANTED], path, source, pid, thread)
-            role = question.role
-            event = StorageEvent(question, role, counts[role])
-            self._found.append((start, event))
+            call = StorageCall(self._process, KINDS[kind & ~_GRANTED], path, source, pid, thread)
+            role = call.role
+            event = StorageEvent(call, role, counts[role])
+            self._entries.append((start, event))
             if kind & _GRANTED:
                 granted.append(event)
             counts[role] += 1
-            self._at += length
+            self._offset += length
         return granted
 
-    def moves(self) -> bool:
+    def is_open(self) -> bool:
         """Whether a call that has been read is still under way, in a process that lives."""
         return any(
-            self._state(start)[0] != _OVER and os.path.exists(f"/proc/{event.question.pid}")  # noqa: PTH110
-            for start, event in self._found
+            self._state(start)[0] != _OVER and os.path.exists(f"/proc/{event.call.pid}")  # noqa: PTH110
+            for start, event in self._entries
         )
 
-    def happened(self) -> list[RecordedEvent]:
-        """What has been read, and what came of it."""
-        found = []
-        for start, event in self._found:
+    def events(self) -> list[RecordedEvent]:
+        """Return the calls that have been read, with what came of each."""
+        events = []
+        for start, event in self._entries:
             state, errno = self._state(start)
-            found.append(RecordedEvent(event, PASS, errno if state == _OVER else None))
-        return found
+            events.append(RecordedEvent(event, PASS, errno if state == _OVER else None))
+        return events
 
     def _state(self, start: int) -> tuple[int, int]:
         _, state, errno, *_ = _ENTRY.unpack(self._page.part(start, start + _ENTRY.size))

@@ -1,4 +1,4 @@
-"""The page that a controller and the shims of one actor share: a small mapped file, laid out as in `shim.c`."""
+"""The page that the controller shares with the shims of one process: a small mapped file, laid out as in `shim.c`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 MAGIC = 0x31454C4954535254
-JOURNAL = 8192  # where it begins
+JOURNAL = 8192  # the offset of the journal
 ROOM = 1 << 20
 SIZE = JOURNAL + ROOM
 LONGEST_ACTOR = 63
@@ -23,7 +23,10 @@ _TEXT = {"actor": (56, LONGEST_ACTOR), "socket": (120, LONGEST_SOCKET), "table":
 
 
 class SharedPage:
-    """The fields by name, each an aligned word, so that a shim never sees half of one. Text changes only while idle."""
+    """The fields of the page by name.
+
+    Each number is an aligned word, so that a shim never reads half of one. Text changes only while the shims are idle.
+    """
 
     def __init__(self, path: Path, instrumented_process: str, socket: str, limit: int) -> None:
         self.path = path
@@ -37,32 +40,32 @@ class SharedPage:
         self["magic"] = MAGIC
 
     def __getitem__(self, name: str) -> int:
-        form, at = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
-        return int(struct.unpack_from(form, self._map, at)[0])
+        form, offset = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
+        return int(struct.unpack_from(form, self._map, offset)[0])
 
     def __setitem__(self, name: str, value: int) -> None:
-        form, at = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
-        struct.pack_into(form, self._map, at, value)
+        form, offset = ("=i", _INT32[name]) if name in _INT32 else ("=q", _INT64[name])
+        struct.pack_into(form, self._map, offset, value)
 
     def watch(self, table: str) -> None:
-        """From now on this folder is the table."""
+        """Make this folder the table."""
         self._text("table", table)
 
     def part(self, start: int, end: int) -> bytes:
-        """What stands there."""
+        """Return the bytes between two offsets."""
         return self._map[start:end]
 
     def wipe(self, start: int, end: int) -> None:
-        """Nothing stands there any more."""
+        """Set the bytes between two offsets to zero."""
         self._map[start:end] = bytes(end - start)
 
     def close(self) -> None:
-        """The file stays for the shims that have mapped it."""
+        """Unmap the page. The file stays for the shims that have mapped it."""
         self._map.close()
 
     def _text(self, name: str, value: str) -> None:
-        at, longest = _TEXT[name]
+        offset, longest = _TEXT[name]
         data = value.encode()
         if len(data) > longest:
             raise ValueError(f"{name} {value!r} is longer than {longest} bytes")
-        self._map[at : at + longest + 1] = data.ljust(longest + 1, b"\0")
+        self._map[offset : offset + longest + 1] = data.ljust(longest + 1, b"\0")

@@ -1,13 +1,13 @@
 /* The turnstile's shim: preloaded into an engine, it asks a controller before each change under the watched table.
  *
- * What it needs to know stands in a page, a small file shared with the controller (page.py has the same layout); its
- * path is in the environment, so children are part of the same actor. While the page is not armed a call costs a load
- * and a branch. While it is armed, a call that publishes, creates or removes files has its paths resolved, and if they
- * lie under the table one connection to the controller is made: question, answer, and after the call its result.
- * No answer yet parks the caller. Without a controller nothing may go on: the process ends itself.
+ * What it needs to know is in a page, a small file shared with the controller (shared_page.py has the same layout). The
+ * path of the page is in the environment, so children belong to the same instrumented process. While the page is not
+ * armed a call costs a load and a branch. While it is armed, the shim resolves the paths of each call that publishes,
+ * creates or removes files. If they are under the table it connects to the controller: question, answer, and after the
+ * call its result. The caller is paused until the answer comes. Without a controller the process ends itself.
  *
- * Where only gates matter, other calls are not asked about but written into the journal, behind the page. So are as many
- * gates as have been granted beforehand.
+ * Where only gates matter, the shim writes other calls into the journal, behind the page, and does not ask. It does the
+ * same with as many gates as the controller has granted beforehand.
  *
  * Not seen: writes through a FILE's own buffer, mmap, io_uring, and engines that don't call the C library.
  */
@@ -40,29 +40,29 @@
 struct page {
     uint64_t magic;
     int32_t armed;      /* a bit for each kind of call that is asked about; 0: idle */
-    int32_t killed;     /* the actor is dead: whoever comes next dies too */
+    int32_t killed;     /* the process is dead: each of its threads and children dies at its next call */
     int32_t dead;       /* the table is dead: changes fail with this errno */
     int32_t root;       /* the process that a kill ends first */
     int64_t clock_ns;   /* added to the real time */
     uint64_t attached;  /* processes that loaded the shim */
     uint64_t refused;   /* changes that a dead table has refused */
-    int32_t limit;      /* seconds after which a parked caller ends itself, whatever became of the controller */
-    int32_t generation; /* of the arming; what was torn in another one is whole again */
+    int32_t limit;      /* seconds after which a paused caller ends itself, even if the controller is stopped */
+    int32_t generation; /* counts the armings; files torn in an earlier one are whole again */
     char actor[64];
     char socket[108];
     char table[PATH_MAX];
-    uint64_t calls;     /* calls that came by; counted only in a library made for measuring */
+    uint64_t calls;     /* calls that the shim handled; counted only in a library made for measuring */
     int32_t journals;   /* whether calls are written down; then only those of the classes in `asks` are asked about */
     int32_t asks;
-    int32_t asking;     /* threads that wait for an answer: the others of the actor ask too, and wait behind them */
+    int32_t asking;     /* threads that wait for an answer: the others of the process ask too, and wait behind them */
     int32_t controller; /* its process */
     uint64_t written;   /* bytes of the journal */
-    int32_t gates;      /* those that are left, a bit each */
-    int32_t grants;     /* how many of them may be passed without asking */
+    int32_t gates;      /* the open ones, a bit each */
+    int32_t grants;     /* how many of them the process may pass without asking */
     char rest[8192 - 4368];
     char journal[1 << 20];
 };
-#define ROOM (sizeof page->journal - (1 << 18)) /* beyond that everything is asked about */
+#define ROOM (sizeof page->journal - (1 << 18)) /* beyond that the shim asks about every call */
 
 enum kind { OPEN = 1, RENAME, LINK, REMOVE, MKDIR, TRUNCATE, LIST, LOOK };
 enum verb { PASS, FAIL, KILL_BEFORE, KILL_AFTER, LOSE_REPLY, TEAR, DEAD_BEFORE, DEAD_AFTER };
@@ -72,7 +72,7 @@ struct entry { int32_t length, state, err, kind, pid, tid; }; /* then its path, 
 enum state { COMING, UNDER_WAY, OVER };
 enum class { SNAPSHOT = 1, DATA = 2, LOG = 4 };
 enum gate { NONE = 0, AT_SNAPSHOT = 1, AT_DATA = 2, AT_STAGING = 4, AT_PUBLISH = 8, UNSURE = -1 };
-#define GRANTED 256 /* with the kind of a call in the journal: a gate that was passed by a grant */
+#define GRANTED 256 /* with the kind of a call in the journal: it passed a gate by a grant */
 struct turn { int fd, generation; struct entry *entry; struct answer answer; };
 struct torn { dev_t dev; ino_t ino; int64_t length; int32_t then, generation; };
 
@@ -108,7 +108,7 @@ __attribute__((constructor)) static void attach(void) {
         dprintf(2, "turnstile: no page at %s, so nothing of this process is seen\n", path);
         return;
     }
-    if (!getenv("DELTA_TURNSTILE_ROOT")) { /* the first of its line: a new life of the actor */
+    if (!getenv("DELTA_TURNSTILE_ROOT")) { /* the first process with this environment: a new life */
         char number[16];
         snprintf(number, sizeof number, "%d", getpid());
         setenv("DELTA_TURNSTILE_ROOT", number, 1);
@@ -222,7 +222,7 @@ static void ask(struct turn *turn, int kind, int flags, int noted, const char *p
     await(turn->fd, &turn->answer);
 }
 
-/* Which gates a call may be; none for what no writer is held at. */
+/* The class of a call: at which gates it may be. None if no writer is paused there. */
 static int class_of(int kind, const char *path) {
     if (kind == LIST || kind == LOOK) return SNAPSHOT;
     if (kind == REMOVE || kind == MKDIR) return 0;
@@ -235,7 +235,7 @@ static int is_commit(const char *name) {
     return !strncmp(name + 20, ".json", 5);
 }
 
-/* The gate that a call is, where its name leaves no doubt; the controller knows the others. */
+/* The gate that a call is at, if its name leaves no doubt; the controller knows the others. */
 static int gate_of(int kind, const char *path) {
     if (kind == LIST || kind == LOOK) return AT_SNAPSHOT;
     if (kind == REMOVE || kind == MKDIR) return NONE;
@@ -250,7 +250,7 @@ static int gate_of(int kind, const char *path) {
     return path[0] != '_' && strstr(name, ".parquet") ? AT_DATA : UNSURE;
 }
 
-/* Whether there was a grant left for a gate; all gates before it are behind then. */
+/* Take a grant for a gate, if one is left; all gates before it are passed then. */
 static int granted(int gate) {
     int32_t left = page->grants;
     while (left > 0)
@@ -281,17 +281,17 @@ static struct entry *note(int kind, const char *path, const char *source) {
     return entry;
 }
 
-/* Whether the controller has to be asked about a call; else it may be `by_grant` that it goes through a gate. */
+/* Whether to ask the controller about a call. If not, the call may pass a gate `by_grant`. */
 static int must_ask(int kind, const char *path, int *by_grant) {
     int gate = gate_of(kind, path);
-    if (page->asking) return 1; /* another thread is parked: all wait behind it */
+    if (page->asking) return 1; /* another thread is paused: all wait behind it */
     if (gate == UNSURE) return page->asks & class_of(kind, path);
     if (!(page->gates & gate)) return 0;
     *by_grant = granted(gate);
     return !*by_grant && page->gates & gate;
 }
 
-/* The controller's word on a call, or where it need not be asked a line in the journal. */
+/* Ask the controller about a call, or where that is not needed write an entry into the journal. */
 static void announce(struct turn *turn, int kind, int flags, const char *path, const char *source) {
     int by_grant = 0;
     turn->generation = page->generation;
@@ -550,7 +550,7 @@ int truncate64(const char *path, off64_t length) {
     GATED(NEXT(truncate64)(path, length), TRUNCATE, 0, AT_FDCWD, path, 1, 0, NULL);
 }
 
-/* Writing: asked about nowhere, cut short in a torn file, refused in a dead table */
+/* Writing: never asked about, cut short in a torn file, refused in a dead table */
 
 #define UNTOUCHED (likely(!any_torn && !(page && page->dead)))
 

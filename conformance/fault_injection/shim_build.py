@@ -1,4 +1,4 @@
-"""The shim as a library: compiled with the machine's C compiler on first use, kept in the user's cache by its hash."""
+"""Builds the shim: compiled with the machine's C compiler on first use, kept in the user's cache by its hash."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ TIMEOUT = 120
 
 
 class TurnstileProblem(RuntimeError):
-    """The turnstile can't be used here; the message says why and what to do."""
+    """The turnstile can't be used on this machine. The message says why and what to do."""
 
 
 def shim(*more_flags: str) -> Path:
-    """The library, compiled now if this source with these flags never was."""
+    """Return the library; compile it if this source with these flags never was. Raises TurnstileProblem."""
     if platform.system() != "Linux":
         raise TurnstileProblem(f"the turnstile needs LD_PRELOAD on Linux; this is {platform.system()}")
     source = SOURCE.read_bytes()
     flags = (*FLAGS, *more_flags)
-    wanted = repr((source, flags, platform.machine(), platform.libc_ver()))
+    identity = repr((source, flags, platform.machine(), platform.libc_ver()))
     folder = cache_folder() / "turnstile"
-    library = folder / f"shim-{hashlib.sha256(wanted.encode()).hexdigest()[:16]}.so"
+    library = folder / f"shim-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
     if library.exists():
         return library
     try:
@@ -48,7 +48,7 @@ def shim(*more_flags: str) -> Path:
 
 
 def _compile(library: Path, flags: tuple[str, ...]) -> None:
-    compiler = next((found for each in COMPILERS if (found := shutil.which(each))), None)
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), None)
     if compiler is None:
         raise TurnstileProblem(
             f"the turnstile is a small C library, compiled once, and there is no C compiler: none of"

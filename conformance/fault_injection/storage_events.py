@@ -1,4 +1,4 @@
-"""Storage events as data: what an actor was about to do, what it was told, what came of it, and the trace of it all."""
+"""Storage events as data: a call of a process, the action on it, its result, and the trace of an operation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CHANGES = sum(1 << number for number, kind in KINDS.items() if kind not in {"lis
 LISTINGS = 1 << 7
 READS = 1 << 8
 
-_QUESTION = struct.Struct("=6i")
+_CALL = struct.Struct("=6i")
 _RESULT = struct.Struct("=4i")
 
 
 @dataclass(frozen=True, slots=True)
 class StorageCall:
-    """What a shim asks: a call under the table that is about to be made."""
+    """A call under the table that a process is about to make, as its shim reports it."""
 
     instrumented_process: str
     kind: str
@@ -27,11 +27,11 @@ class StorageCall:
     source: str
     pid: int
     thread: str
-    noted: bool = False  # the shim writes it down itself, once it is let through
+    noted: bool = False  # the shim writes it into the journal, if it passes
 
     @property
     def role(self) -> str:
-        """What the file that appears or goes is for."""
+        """The role of the file that appears or goes."""
         match self.kind:
             case "remove":
                 return CLEAN_UP
@@ -44,36 +44,36 @@ class StorageCall:
 
 @dataclass(frozen=True, slots=True)
 class StorageEvent:
-    """A question with its number: the `ordinal`-th of its role, counted from 0 since the operation began."""
+    """A call with its number: the `ordinal`-th of its role, counted from 0 since the operation began."""
 
-    question: StorageCall
+    call: StorageCall
     role: str
     ordinal: int
 
     @property
     def name(self) -> str:
-        """As traces call it: the same in every run of the same operation."""
-        return f"{self.role}#{self.ordinal} {self.question.kind}"
+        """Its name in a trace: the same in every run of the same operation."""
+        return f"{self.role}#{self.ordinal} {self.call.kind}"
 
     def __str__(self) -> str:
-        return f"{self.name} {self.question.path}"
+        return f"{self.name} {self.call.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event, what it was told, and its errno: 0 done, None never heard of again (killed, or never made)."""
+    """An event, the action on it, and its errno: 0 if it was done, None if no result came (killed, or never made)."""
 
     event: StorageEvent
-    verdict: FaultAction
+    action: FaultAction
     errno: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StorageRecord:
-    """All that one operation of an actor did at the storage boundary.
+    """All that one operation of a process did at the storage boundary.
 
-    `unmet` are the rules whose event never came, `problems` what could not be done as asked: a fault or schedule was
-    followed only if both are empty. `refused` counts the changes that a dead table did not let through.
+    `unmet` are the rules whose event never came, `problems` what was not done as the rules or the schedule want it. A
+    fault or schedule was followed only if both are empty. `refused` counts the changes that a dead table refused.
     """
 
     happened: tuple[RecordedEvent, ...]
@@ -83,22 +83,22 @@ class StorageRecord:
 
     @property
     def followed(self) -> bool:
-        """Whether everything that was asked for took place."""
+        """Whether all rules took effect, and there were no problems."""
         return not self.unmet and not self.problems
 
     @property
     def trace(self) -> tuple[str, ...]:
-        """The events' names in order; what threads write side by side is sorted."""
+        """The names of the events in order. Names of files that threads write side by side are sorted."""
         return trace_of([event.event for event in self.happened])
 
     @property
     def faults(self) -> tuple[RecordedEvent, ...]:
-        """What was not simply let through."""
-        return tuple(event for event in self.happened if event.verdict != PASS)
+        """The events that had a fault or a pause."""
+        return tuple(event for event in self.happened if event.action != PASS)
 
 
 def trace_of(events: list[StorageEvent]) -> tuple[str, ...]:
-    """Events by name; a run of unordered ones is sorted, and all of them are of one thread as far as a trace goes."""
+    """Return the names of events. Each run of unordered ones is sorted; threads are not told apart."""
     trace: list[str] = []
     run: list[str] = []
     for event in events:
@@ -111,12 +111,12 @@ def trace_of(events: list[StorageEvent]) -> tuple[str, ...]:
 
 
 def parse(message: bytes) -> StorageCall | tuple[int, bool]:
-    """A shim's message: a question, or the errno of a call that has been made and whether it could not be torn."""
+    """Read a message of a shim: a call, or the errno of a call that was made and whether it could not be torn."""
     if int.from_bytes(message[:4], "little") != 1:
         _, errno, untearable, _ = _RESULT.unpack(message)
         return errno, bool(untearable)
-    _, kind, pid, _, _, noted = _QUESTION.unpack_from(message)
+    _, kind, pid, _, _, noted = _CALL.unpack_from(message)
     instrumented_process, path, source, thread = (
-        part.decode("utf-8", "surrogateescape") for part in message[_QUESTION.size :].split(b"\0")[:4]
+        part.decode("utf-8", "surrogateescape") for part in message[_CALL.size :].split(b"\0")[:4]
     )
     return StorageCall(instrumented_process, KINDS[kind], path, source, pid, thread, bool(noted))

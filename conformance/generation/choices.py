@@ -1,4 +1,4 @@
-"""How anything here is chosen: by a number below another. Small numbers mean simple choices, for shrinking."""
+"""Makes all choices of the draws, each by a number below another. Small numbers mean simple choices, for shrinking."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ T = TypeVar("T")
 
 
 class Draw(Protocol):
-    """What Hypothesis gives to a composite strategy."""
+    """The function that Hypothesis gives to a composite strategy."""
 
     def __call__(self, strategy: st.SearchStrategy[int], /) -> int:
-        """A value of a strategy."""
+        """Return a value of a strategy."""
 
 
 class Choices:
-    """Choices in terms of `below`, which its two kinds define."""
+    """Choices in terms of `below`, which the subclasses define."""
 
     def below(self, limit: int) -> int:
-        """A number from 0 to limit - 1, each as likely."""
+        """Return a number from 0 to limit - 1, all equally likely."""
         raise NotImplementedError
 
     def one_in(self, number: int) -> bool:
-        """True once in `number` times; the simple answer is no."""
+        """Return True once in `number` times; the simple answer is False."""
         return self.below(number) == number - 1
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options; the first is the simplest."""
+        """Return one of the options; the first is the simplest."""
         return options[self.below(len(options))] if len(options) > 1 else options[0]
 
     def weighted(self, options: Sequence[tuple[T, int]]) -> T:
-        """One of the options, as likely as its weight says."""
-        at = self.below(sum(weight for _, weight in options))
+        """Return one of the options, as likely as its weight says."""
+        rest = self.below(sum(weight for _, weight in options))
         for option, weight in options:
-            if at < weight:
+            if rest < weight:
                 return option
-            at -= weight
+            rest -= weight
         message = "no options"
         raise ValueError(message)
 
     def some(self, options: Sequence[T], number: int) -> list[T]:
-        """So many different options, or all if there are fewer, in an order drawn."""
+        """Return so many different options, or all if there are fewer, in an order drawn."""
         left = list(options)
         return [
             left.pop(self.below(len(left)) if len(left) > 1 else 0) for _ in range(min(number, len(left)))
@@ -59,7 +59,7 @@ class HypothesisChoices(Choices):
         self._draw = draw
 
     def below(self, limit: int) -> int:
-        """A number from 0 to limit - 1."""
+        """Return a number from 0 to limit - 1."""
         return self._draw(_below(limit))
 
 
@@ -70,7 +70,7 @@ class RandomChoices(Choices):
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:
-        """A number from 0 to limit - 1."""
+        """Return a number from 0 to limit - 1."""
         return self._random.randrange(limit)
 
 

@@ -1,11 +1,11 @@
-"""A place in a history: what has been so far, the table as it is now, and the dice."""
+"""What the draw of an operation depends on: the history so far, the table as it is now, and the choices."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from conformance.generation.choices import Choices
-from conformance.generation.drawn_predicates import draw_where
+from conformance.generation.predicates import draw_predicate
 from conformance.generation.table_profiles import TableProfile
 from conformance.generation.table_shapes import TableShape
 from delta_models.expressions import Expression
@@ -19,32 +19,35 @@ RECENT = 6  # how many of the latest states are looked back to half of the time
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """Where the next operation comes. `shape` is the table's as it is now, `home` the one that was drawn; `made_up` are
-    the columns that the table fills itself, and that nothing else here has."""
+    """The place in a history where the next operation comes.
 
-    dice: Choices
+    `shape` is that of the table as it is now, `drawn_shape` that with which the history began. `shape` and
+    `model_history` lack the identity columns, since no operation may depend on their values.
+    """
+
+    choices: Choices
     model_history: ModelHistory
     shape: TableShape
     profile: TableProfile
-    home: TableShape
-    made_up: tuple[Field, ...] = ()
+    drawn_shape: TableShape
+    identity_columns: tuple[Field, ...] = ()
 
     @property
     def table(self) -> Table:
-        """The newest state."""
+        """The table in its newest state."""
         return self.model_history.table
 
-    def where(self) -> Expression | None:
-        """The predicate of a delete or an update, which now and then has none."""
-        if self.dice.one_in(EVERYTHING_ONE_IN):
+    def draw_condition(self) -> Expression | None:
+        """Draw the condition of a delete or an update, which now and then has none."""
+        if self.choices.one_in(EVERYTHING_ONE_IN):
             return None
-        return draw_where(self.dice, self.shape, self.table)
+        return draw_predicate(self.choices, self.shape, self.table)
 
-    def partitions(self) -> tuple[int, ...]:
+    def partition_positions(self) -> tuple[int, ...]:
         """The positions of the partition columns."""
         return tuple(self.shape.schema.index(name) for name in self.shape.partition_by)
 
-    def earlier(self) -> int:
-        """A step whose state must be readable, the latest ones more often."""
+    def draw_earlier_step(self) -> int:
+        """Draw a step whose state must be readable, the latest ones more often."""
         steps = self.model_history.readable()[::-1]
-        return self.dice.pick(steps[:RECENT] if self.dice.one_in(2) else steps)
+        return self.choices.pick(steps[:RECENT] if self.choices.one_in(2) else steps)

@@ -1,4 +1,4 @@
-"""What may happen to the storage during an operation: drawn from the operation alone, before any engine is asked."""
+"""Draws faults: what happens to the storage during an operation. Draws depend on the operation alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from delta_models.operations import (
 from delta_models.table import ModelHistory
 
 FAULT_ONE_IN = 2
-KILL_ONE_IN = 12  # of the faults: a host that is killed has to be started again
+KILL_ONE_IN = 12  # of the faults, since a host that is killed has to be started again
 
 COMMIT: tuple[tuple[str, int], ...] = (("staging", 3), ("commit", 6), ("clean-up", 1))
 WRITES: tuple[tuple[str, int], ...] = (("data-staging", 2), ("data", 4), *COMMIT)
@@ -48,34 +48,34 @@ UPKEEP = (Optimize, Checkpoint, Vacuum)
 OPENED = ("data-staging", "staging", "checkpoint-staging")
 
 
-def faults(model_history: ModelHistory, operation: Operation) -> st.SearchStrategy[Operation | None]:
-    """What happens to the next operation, mostly nothing."""
+def generate_faults(model_history: ModelHistory, operation: Operation) -> st.SearchStrategy[Operation | None]:
+    """Return a strategy for the fault of the next operation, mostly none."""
     return _faults(model_history, operation)
 
 
-def draw_fault(dice: Choices, model_history: ModelHistory, operation: Operation) -> Operation:
-    """Something that may happen to an operation of a kind that has storage events."""
+def draw_fault(choices: Choices, model_history: ModelHistory, operation: Operation) -> Operation:
+    """Draw a fault for an operation of a type that `ROLES` has."""
     roles = ROLES[type(operation)]
     if isinstance(operation, Delete | Update | Merge):
         roles += tuple(
             (role, 3) for key, role in WHERE_ENABLED if model_history.table.property(key) == "true"
         )
-    role = dice.weighted(roles)
-    ordinal = 1 if role in {"data", "clean-up"} and dice.one_in(6) else 0
-    moment = dice.pick(("before", "after"))
-    if dice.one_in(KILL_ONE_IN):
+    role = choices.weighted(roles)
+    ordinal = 1 if role in {"data", "clean-up"} and choices.one_in(6) else 0
+    moment = choices.pick(("before", "after"))
+    if choices.one_in(KILL_ONE_IN):
         return KillAt(role, moment, ordinal)
-    if role in OPENED and dice.one_in(8):
-        return TearAt(role, dice.pick((0, 5, 100)), ordinal)
-    if role == "commit" and dice.one_in(3):
-        return LoseReplyAt(role, ordinal, dice.pick(("EIO", "EEXIST", "ENOSPC")))
-    if role != "commit" and dice.one_in(3):
-        return FailAt(role, dice.pick(("EIO", "ENOSPC", "EACCES")), ordinal)
+    if role in OPENED and choices.one_in(8):
+        return TearAt(role, choices.pick((0, 5, 100)), ordinal)
+    if role == "commit" and choices.one_in(3):
+        return LoseReplyAt(role, ordinal, choices.pick(("EIO", "EEXIST", "ENOSPC")))
+    if role != "commit" and choices.one_in(3):
+        return FailAt(role, choices.pick(("EIO", "ENOSPC", "EACCES")), ordinal)
     return DeadTableAt(role, moment, ordinal)
 
 
-def prevents(fault: Operation | None) -> bool:
-    """Whether histories are drawn on as if the operation had not taken place: right mostly, and never relied on."""
+def is_expected_to_prevent(fault: Operation | None) -> bool:
+    """Whether later steps are drawn as if the operation had not taken place, which is mostly right."""
     match fault:
         case None | LoseReplyAt():
             return False
@@ -88,8 +88,10 @@ def prevents(fault: Operation | None) -> bool:
 
 @st.composite
 def _faults(draw: Callable[..., Any], model_history: ModelHistory, operation: Operation) -> Operation | None:
-    dice = HypothesisChoices(draw)
+    choices = HypothesisChoices(draw)
     if not model_history.table.exists or type(operation) not in ROLES:
         return None
-    leaves_traces = isinstance(operation, UPKEEP) or model_history.expect(operation).ordinary.commits[0] > 0
-    return draw_fault(dice, model_history, operation) if leaves_traces and dice.one_in(FAULT_ONE_IN) else None
+    has_events = isinstance(operation, UPKEEP) or model_history.expect(operation).ordinary.commits[0] > 0
+    return (
+        draw_fault(choices, model_history, operation) if has_events and choices.one_in(FAULT_ONE_IN) else None
+    )

@@ -1,6 +1,6 @@
-"""What a table profile is put together from: each feature brings operations, table properties and types of columns.
+"""The bundles that a table profile is made of: operations, table properties and column types for each feature.
 
-A profile has some features always and draws others for a history, so that their combinations are met as well.
+A profile has some features always and draws others for a history, so that combinations of features occur as well.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ WIDENABLE: Types = (
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """What a feature brings. Each of `properties` is set always, of `options` one group is, or none (the empty one)."""
+    """What a feature adds to a profile. All `properties` are set; of `options` one group is, perhaps the empty one."""
 
     name: str
     operations: Weights = ()
@@ -157,7 +157,7 @@ _ALL = (
     Feature("purges", (("Purge", 4),)),
     Feature("clustering", (("Cluster", 5), ("Optimize", 4))),
     Feature("time-travel", (("ReadAtTime", 8), ("RestoreToTime", 3))),
-    Feature("told", (("History", 5), ("Detail", 4))),
+    Feature("introspection", (("History", 5), ("Detail", 4))),
     Feature(
         "followed",
         (("Tail", 16), ("Append", 8), ("Optimize", 4)),
@@ -173,7 +173,7 @@ _ALL = (
     Feature("catalogue", (("Drop", 3), ("CreateNamed", 1))),
 )
 
-FEATURES = {each.name: each for each in _ALL}
+FEATURES = {feature.name: feature for feature in _ALL}
 PLAIN_TYPES: Types = (
     (LONG, 5),
     (STRING, 8),

@@ -1,12 +1,11 @@
-"""Upkeep and looks beyond the plain ones: layouts, vacuums of every kind, time travel, and what the table tells of
-itself."""
+"""Draws maintenance and queries beyond the plain ones: layouts, vacuums, time travel, streams, history and detail."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from conformance.generation.draw_context import DrawContext
-from conformance.generation.drawn_predicates import draw_where
+from conformance.generation.predicates import draw_predicate
 from conformance.generation.values.complex import is_comparable
 from delta_models.expressions import Expression
 from delta_models.operations import (
@@ -44,90 +43,90 @@ VACUUMS = (
 ZONES = ("America/Los_Angeles", "Asia/Kathmandu", "Pacific/Kiritimati", "Australia/Lord_Howe", "UTC")
 
 
-def z_order(place: DrawContext) -> Operation:
-    """Files in the Z-order of a column or two."""
-    columns = _layout_columns(place)
+def z_order(context: DrawContext) -> Operation:
+    """Z-order the files by a column or two."""
+    columns = _layout_columns(context)
     if not columns:
         return Purge()
     where: Expression | None = None
-    if place.shape.partition_by and place.dice.one_in(2):
-        where = draw_where(place.dice, place.shape, place.table, place.partitions())
-    return ZOrder(tuple(place.dice.some(columns, 1 + place.dice.below(2))), where)
+    if context.shape.partition_by and context.choices.one_in(2):
+        where = draw_predicate(context.choices, context.shape, context.table, context.partition_positions())
+    return ZOrder(tuple(context.choices.some(columns, 1 + context.choices.below(2))), where)
 
 
 def purge(_: DrawContext) -> Operation:
-    """No deletion vectors and dropped columns any more."""
+    """Purge deletion vectors and dropped columns."""
     return Purge()
 
 
-def cluster(place: DrawContext) -> Operation:
-    """Other clustering columns, or none."""
-    columns = _layout_columns(place)
-    if not columns or place.dice.one_in(4):
+def cluster(context: DrawContext) -> Operation:
+    """Set other clustering columns, or none."""
+    columns = _layout_columns(context)
+    if not columns or context.choices.one_in(4):
         return Cluster(())
-    return Cluster(tuple(place.dice.some(columns, 1 + place.dice.below(2))))
+    return Cluster(tuple(context.choices.some(columns, 1 + context.choices.below(2))))
 
 
-def vacuum(place: DrawContext) -> Operation:
-    """A vacuum of any kind."""
-    return place.dice.weighted(VACUUMS)
+def vacuum(context: DrawContext) -> Operation:
+    """Vacuum in any way."""
+    return context.choices.weighted(VACUUMS)
 
 
-def read_at_time(place: DrawContext) -> Operation:
-    """The table as of a moment."""
-    return Read(AtTime(place.earlier()))
+def read_at_time(context: DrawContext) -> Operation:
+    """Read the table as of a time."""
+    return Read(AtTime(context.draw_earlier_step()))
 
 
-def restore_to_time(place: DrawContext) -> Operation:
-    """Back to a moment."""
-    return Restore(AtTime(place.earlier()))
+def restore_to_time(context: DrawContext) -> Operation:
+    """Restore the table as of a time."""
+    return Restore(AtTime(context.draw_earlier_step()))
 
 
-def read_changes(place: DrawContext) -> Operation:
-    """The change feed of some steps, mostly of such as were recorded."""
-    dice, model_history = place.dice, place.model_history
+def read_changes(context: DrawContext) -> Operation:
+    """Read the change feed of some steps, mostly of such as have one."""
+    choices, model_history = context.choices, context.model_history
     steps = model_history.readable()
-    recorded = [at for at in steps if is_recorded(model_history.state(at))]
-    first = dice.pick((recorded if recorded and dice.below(8) else steps)[::-1])
-    if dice.one_in(2):
+    recorded = [step for step in steps if is_recorded(model_history.state(step))]
+    first = choices.pick((recorded if recorded and choices.below(8) else steps)[::-1])
+    if choices.one_in(2):
         return ReadChanges(AtState(first))
-    return ReadChanges(AtState(first), AtState(dice.pick([at for at in steps if at >= first])))
+    return ReadChanges(AtState(first), AtState(choices.pick([step for step in steps if step >= first])))
 
 
 def history(_: DrawContext) -> Operation:
-    """What the engine tells of the table's past."""
+    """Query the history of the table."""
     return History()
 
 
 def detail(_: DrawContext) -> Operation:
-    """What the engine tells of the table."""
+    """Query the detail of the table."""
     return Detail()
 
 
-def tail(place: DrawContext) -> Operation:
-    """What readers that follow the table have got: of changes mostly, where these are recorded."""
-    changes = 4 if is_recorded(place.table) else 0
-    follows = place.dice.weighted((("rows", 3), ("inserts", 2), ("changes", changes)))
+def read_stream(context: DrawContext) -> Operation:
+    """Read what is new in a stream, mostly one of changes if the table records them."""
+    changes = 4 if is_recorded(context.table) else 0
+    follows = context.choices.weighted((("rows", 3), ("inserts", 2), ("changes", changes)))
     return ReadStream(follows, follows)
 
 
-def compact_log(place: DrawContext) -> Operation:
-    """One file in place of the last few commits."""
-    return CompactLog(2 + place.dice.below(3))
+def compact_log(context: DrawContext) -> Operation:
+    """Compact the last few commits into one file."""
+    return CompactLog(2 + context.choices.below(3))
 
 
-def set_zone(place: DrawContext) -> Operation:
-    """The session is somewhere else from now on."""
-    return SetZone(place.dice.pick(ZONES))
+def set_zone(context: DrawContext) -> Operation:
+    """Set another time zone for the session."""
+    return SetZone(context.choices.pick(ZONES))
 
 
 def clean_log(_: DrawContext) -> Operation:
-    """No commits older than the log's retention any more."""
+    """Remove commits older than the retention of the log."""
     return CleanLog()
 
 
-def _layout_columns(place: DrawContext) -> list[str]:
-    shape = place.shape
+def _layout_columns(context: DrawContext) -> list[str]:
+    shape = context.shape
     return [
         field.name
         for field in shape.schema
@@ -135,7 +134,7 @@ def _layout_columns(place: DrawContext) -> list[str]:
     ]
 
 
-UPKEEP: Mapping[str, Callable[[DrawContext], Operation]] = {
+MAINTENANCE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "ZOrder": z_order,
     "Purge": purge,
     "Cluster": cluster,
@@ -145,7 +144,7 @@ UPKEEP: Mapping[str, Callable[[DrawContext], Operation]] = {
     "ReadChanges": read_changes,
     "History": history,
     "Detail": detail,
-    "Tail": tail,
+    "Tail": read_stream,
     "CompactLog": compact_log,
     "CleanLog": clean_log,
     "SetZone": set_zone,

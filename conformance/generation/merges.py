@@ -1,9 +1,9 @@
-"""Merges: sources whose keys hit the table, and clauses for what they hit and miss."""
+"""Draws merges: sources whose keys hit the table, and clauses for rows that match and rows that do not."""
 
 from __future__ import annotations
 
 from conformance.generation.choices import Choices
-from conformance.generation.drawn_predicates import draw_where
+from conformance.generation.predicates import draw_predicate
 from conformance.generation.rows import draw_row, draw_value
 from conformance.generation.table_shapes import TableShape, profile_of
 from conformance.generation.values.complex import has_literals
@@ -31,9 +31,9 @@ NULL_KEYS_ONE_IN = 10
 MATCHED = (("update", 6), ("delete", 3), ("nothing", 2))
 
 
-def draw_merge(dice: Choices, table: Table, shape: TableShape) -> Merge | None:
-    """A merge, or None where no column can serve as its key."""
-    keys = _keys(dice, shape)
+def draw_merge(choices: Choices, table: Table, shape: TableShape) -> Merge | None:
+    """Draw a merge; None if no column can be its key."""
+    keys = _keys(choices, shape)
     if not keys:
         return None
     condition: tuple[Expression, ...] = tuple(
@@ -41,113 +41,121 @@ def draw_merge(dice: Choices, table: Table, shape: TableShape) -> Merge | None:
         for name in (shape.schema.names[key] for key in keys)
     )
     on = condition[0] if len(condition) == 1 else And(condition)
-    source = Rows(shape.schema, tuple(_source(dice, table, shape, keys)))
+    source = Rows(shape.schema, tuple(_source(choices, table, shape, keys)))
     rich = profile_of(shape).rich_merges_one_in
-    clauses = _rich_clauses(dice, table, shape) if rich and dice.one_in(rich) else _clauses(dice, shape)
+    clauses = (
+        _rich_clauses(choices, table, shape) if rich and choices.one_in(rich) else _clauses(choices, shape)
+    )
     return Merge(source, on, clauses)
 
 
-def _keys(dice: Choices, shape: TableShape) -> tuple[int, ...]:
+def _keys(choices: Choices, shape: TableShape) -> tuple[int, ...]:
     doubtful = shape.portable and shape.strange
     comparable = shape.comparable()
     usable = [
-        at
-        for at, field in enumerate(shape.schema.fields)
-        if not (doubtful and field.type == DOUBLE) and (comparable is None or at in comparable)
+        position
+        for position, field in enumerate(shape.schema.fields)
+        if not (doubtful and field.type == DOUBLE) and (comparable is None or position in comparable)
     ]
-    selective = [at for at in usable if shape.schema.fields[at].type != BOOLEAN] or usable
+    selective = [position for position in usable if shape.schema.fields[position].type != BOOLEAN] or usable
     if not usable:
         return ()
-    first = dice.pick(selective)
-    second = dice.pick(usable) if dice.one_in(4) else first
+    first = choices.pick(selective)
+    second = choices.pick(usable) if choices.one_in(4) else first
     return tuple(dict.fromkeys((first, second)))
 
 
-def _source(dice: Choices, table: Table, shape: TableShape, keys: tuple[int, ...]) -> list[Row]:
-    """Rows whose keys mostly stand in the table, each once unless duplicates are wanted."""
-    duplicates = dice.one_in(DUPLICATES_ONE_IN)
+def _source(choices: Choices, table: Table, shape: TableShape, keys: tuple[int, ...]) -> list[Row]:
+    """Draw rows whose keys are mostly in the table. Seldom do two rows have one key."""
+    duplicates = choices.one_in(DUPLICATES_ONE_IN)
     rows: list[Row] = []
-    seen = set()
-    for _ in range(dice.weighted(SOURCE_SIZES)):
-        row = list(draw_row(dice, shape))
-        present = table.rows[dice.below(len(table.rows))] if table.rows and dice.below(4) else None
-        for at in keys:
-            row[at] = present[at] if present is not None else draw_value(dice, shape, at, nulls=False)
-            if dice.one_in(NULL_KEYS_ONE_IN):
-                row[at] = None
+    keys_drawn = set()
+    for _ in range(choices.weighted(SOURCE_SIZES)):
+        row = list(draw_row(choices, shape))
+        present = table.rows[choices.below(len(table.rows))] if table.rows and choices.below(4) else None
+        for position in keys:
+            if present is not None:
+                row[position] = present[position]
+            else:
+                row[position] = draw_value(choices, shape, position, nulls=False)
+            if choices.one_in(NULL_KEYS_ONE_IN):
+                row[position] = None
         key = tuple(
-            None if row[at] is None else sql_key(shape.schema.fields[at].type, row[at]) for at in keys
+            None if row[position] is None else sql_key(shape.schema.fields[position].type, row[position])
+            for position in keys
         )
-        if duplicates or None in key or key not in seen:
+        if duplicates or None in key or key not in keys_drawn:
             rows.append(tuple(row))
-        seen.add(key)
+        keys_drawn.add(key)
     return rows
 
 
-def _clauses(dice: Choices, shape: TableShape) -> tuple[MergeClause, ...]:
+def _clauses(choices: Choices, shape: TableShape) -> tuple[MergeClause, ...]:
     clauses = []
-    action = dice.weighted(MATCHED)
+    action = choices.weighted(MATCHED)
     if action == "update":
-        clauses.append(_update(dice, shape))
+        clauses.append(_update(choices, shape))
     elif action == "delete":
         clauses.append(MergeClause("matched", "delete"))
-    if not clauses or not dice.one_in(3):
-        clauses.append(_insert(dice, shape))
+    if not clauses or not choices.one_in(3):
+        clauses.append(_insert(choices, shape))
     return tuple(clauses)
 
 
-def _rich_clauses(dice: Choices, table: Table, shape: TableShape) -> tuple[MergeClause, ...]:
-    """Several clauses of a kind: all but the last have a condition, as SQL demands."""
+def _rich_clauses(choices: Choices, table: Table, shape: TableShape) -> tuple[MergeClause, ...]:
+    """Draw several clauses of a kind. All but the last have a condition, as SQL demands."""
     clauses = [
-        _with_condition(dice, table, shape, _update(dice, shape), dice.pick(("target", "source"))),
-        MergeClause("matched", "delete") if dice.one_in(3) else _update(dice, shape),
+        _with_condition(choices, table, shape, _update(choices, shape), choices.pick(("target", "source"))),
+        MergeClause("matched", "delete") if choices.one_in(3) else _update(choices, shape),
     ]
-    if dice.one_in(2):
-        clauses.append(_with_condition(dice, table, shape, _insert(dice, shape), "source"))
-    if dice.one_in(2):
+    if choices.one_in(2):
+        clauses.append(_with_condition(choices, table, shape, _insert(choices, shape), "source"))
+    if choices.one_in(2):
         by_source = MergeClause("not-matched-by-source", "delete")
-        if dice.one_in(2):
-            by_source = MergeClause("not-matched-by-source", "update", _literals(dice, shape))
-        clauses.append(_with_condition(dice, table, shape, by_source, "target"))
+        if choices.one_in(2):
+            by_source = MergeClause("not-matched-by-source", "update", _literals(choices, shape))
+        clauses.append(_with_condition(choices, table, shape, by_source, "target"))
     return tuple(clauses)
 
 
-def _update(dice: Choices, shape: TableShape) -> MergeClause:
-    if dice.one_in(2):
+def _update(choices: Choices, shape: TableShape) -> MergeClause:
+    if choices.one_in(2):
         return MergeClause("matched", "update", everything=True)
-    names = dice.some([shape.schema.names[at] for at in shape.assignable()], 1 + dice.below(2))
-    return MergeClause("matched", "update", tuple((name, _value(dice, shape, name)) for name in names))
+    names = choices.some(
+        [shape.schema.names[position] for position in shape.assignable()], 1 + choices.below(2)
+    )
+    return MergeClause("matched", "update", tuple((name, _value(choices, shape, name)) for name in names))
 
 
-def _insert(dice: Choices, shape: TableShape) -> MergeClause:
-    if dice.below(3):
+def _insert(choices: Choices, shape: TableShape) -> MergeClause:
+    if choices.below(3):
         return MergeClause("not-matched", "insert", everything=True)
-    names = (shape.schema.names[at] for at in shape.assignable())
+    names = (shape.schema.names[position] for position in shape.assignable())
     return MergeClause("not-matched", "insert", tuple((name, Column(("source", name))) for name in names))
 
 
-def _value(dice: Choices, shape: TableShape, name: str) -> Expression:
-    if dice.below(3) or not has_literals(shape.schema[name].type):
+def _value(choices: Choices, shape: TableShape, name: str) -> Expression:
+    if choices.below(3) or not has_literals(shape.schema[name].type):
         return Column(("source", name))
-    return Literal(shape.schema[name].type, draw_value(dice, shape, shape.schema.index(name)))
+    return Literal(shape.schema[name].type, draw_value(choices, shape, shape.schema.index(name)))
 
 
-def _literals(dice: Choices, shape: TableShape) -> Assignments:
-    places = shape.literal()
-    at = places[dice.below(len(places))]
-    each = shape.schema.fields[at]
-    return ((each.name, Literal(each.type, draw_value(dice, shape, at))),)
+def _literals(choices: Choices, shape: TableShape) -> Assignments:
+    positions = shape.literal()
+    position = positions[choices.below(len(positions))]
+    field = shape.schema.fields[position]
+    return ((field.name, Literal(field.type, draw_value(choices, shape, position))),)
 
 
 def _with_condition(
-    dice: Choices, table: Table, shape: TableShape, clause: MergeClause, side: str
+    choices: Choices, table: Table, shape: TableShape, clause: MergeClause, side: str
 ) -> MergeClause:
-    condition = _on_side(draw_where(dice, shape, table), side)
+    condition = _on_side(draw_predicate(choices, shape, table), side)
     return MergeClause(clause.when, clause.action, clause.assignments, condition, clause.everything)
 
 
 def _on_side(expression: Expression, side: str) -> Expression:
-    """A predicate on the table as one on a side of the merge."""
+    """Return a predicate on the table as one on a side of the merge."""
     match expression:
         case Column(path=path):
             return Column((side, *path))

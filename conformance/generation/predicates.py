@@ -1,4 +1,4 @@
-"""Predicates over the columns of a shape, aimed at the values that the table holds."""
+"""Draws predicates over the columns of a table, aimed at the values that it holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from delta_models.table import Table
 from delta_models.values import Value, order_key
 
 KINDS = (("=", 6), ("<", 8), ("in", 4), ("null", 3), ("between", 3), ("!=", 3), ("columns", 1))
-DISORDERLY = (("=", 6), ("in", 4), ("null", 4), ("!=", 3))  # for doubles whose order engines see differently
+UNORDERED_KINDS = (("=", 6), ("in", 4), ("null", 4), ("!=", 3))  # for doubles that engines order differently
 ORDERINGS = ("<", "<=", ">", ">=")
 FORMS = (("atom", 10), ("and", 3), ("or", 3), ("not", 2))
 PRESENT_OF_FOUR = 3  # how many of four literals are taken from the table
@@ -32,58 +32,71 @@ NULL_LITERALS_ONE_IN = 40  # in histories that are not tame: comparisons with nu
 
 
 def draw_predicate(
-    dice: Choices, shape: TableShape, table: Table, columns: tuple[int, ...] | None = None
+    choices: Choices, shape: TableShape, table: Table, columns: tuple[int, ...] | None = None
 ) -> Expression:
-    """A predicate over some columns of the table (all, unless they are given by position)."""
-    columns = tuple(range(len(shape.schema))) if columns is None else columns
-    match dice.weighted(FORMS):
+    """Draw a predicate over columns of the table, given by position; over all, unless they are given.
+
+    Columns that engines can't compare are left out. If none is left, the predicate is `IS NOT NULL` of the first one.
+    """
+    wanted = tuple(range(len(shape.schema))) if columns is None else columns
+    comparable = shape.comparable()
+    if comparable is not None:
+        wanted = tuple(position for position in wanted if position in comparable)
+        if not wanted:
+            return IsNotNull(Column((shape.schema.names[0],)))
+    match choices.weighted(FORMS):
         case "and":
-            return And((_atom(dice, shape, table, columns), _atom(dice, shape, table, columns)))
+            return And((_atom(choices, shape, table, wanted), _atom(choices, shape, table, wanted)))
         case "or":
-            return Or((_atom(dice, shape, table, columns), _atom(dice, shape, table, columns)))
+            return Or((_atom(choices, shape, table, wanted), _atom(choices, shape, table, wanted)))
         case "not":
-            return Not(_atom(dice, shape, table, columns))
-    return _atom(dice, shape, table, columns)
+            return Not(_atom(choices, shape, table, wanted))
+    return _atom(choices, shape, table, wanted)
 
 
-def _atom(dice: Choices, shape: TableShape, table: Table, columns: tuple[int, ...]) -> Expression:
-    at = dice.pick(columns)
-    each = shape.schema.fields[at]
-    column = Column((each.name,))
-    disorderly = shape.portable and shape.strange and each.type == DOUBLE
-    match dice.weighted(DISORDERLY if disorderly else KINDS):
+def _atom(choices: Choices, shape: TableShape, table: Table, columns: tuple[int, ...]) -> Expression:
+    position = choices.pick(columns)
+    field = shape.schema.fields[position]
+    column = Column((field.name,))
+    unordered = shape.portable and shape.strange and field.type == DOUBLE
+
+    def literal() -> Literal:
+        return _literal(choices, shape, table, position)
+
+    match choices.weighted(UNORDERED_KINDS if unordered else KINDS):
         case "null":
-            return IsNotNull(column) if dice.one_in(2) else IsNull(column)
+            return IsNotNull(column) if choices.one_in(2) else IsNull(column)
         case "in":
-            return In(column, tuple(_literal(dice, shape, table, at) for _ in range(dice.pick((2, 1, 3)))))
+            return In(column, tuple(literal() for _ in range(choices.pick((2, 1, 3)))))
         case "between":
-            low, high = _literal(dice, shape, table, at), _literal(dice, shape, table, at)
-            if None not in {low.value, high.value} and _greater(each.type, low.value, high.value):
+            low, high = literal(), literal()
+            if None not in {low.value, high.value} and _greater(field.type, low.value, high.value):
                 low, high = high, low
             return Between(column, low, high)
         case "columns":
             others = [
                 other.name
                 for other in shape.schema
-                if other.type == each.type and other.name != each.name and width_of(other) is None
+                if other.type == field.type and other.name != field.name and width_of(other) is None
             ]
-            return Compare(dice.pick(("=", *ORDERINGS)), column, Column((dice.pick(others or [each.name]),)))
+            operator = choices.pick(("=", *ORDERINGS))
+            return Compare(operator, column, Column((choices.pick(others or [field.name]),)))
         case "<":
-            return Compare(dice.pick(ORDERINGS), column, _literal(dice, shape, table, at))
-        case op:
-            return Compare(op, column, _literal(dice, shape, table, at))
+            return Compare(choices.pick(ORDERINGS), column, literal())
+        case operator:
+            return Compare(operator, column, literal())
 
 
-def _literal(dice: Choices, shape: TableShape, table: Table, at: int) -> Literal:
-    """A constant for a column: mostly a value that stands in it, seldom null."""
-    data_type = shape.schema.fields[at].type
-    if not shape.tame and dice.one_in(NULL_LITERALS_ONE_IN):
+def _literal(choices: Choices, shape: TableShape, table: Table, position: int) -> Literal:
+    """Draw a constant for a column: mostly a value that stands in it, seldom null."""
+    data_type = shape.schema.fields[position].type
+    if not shape.tame and choices.one_in(NULL_LITERALS_ONE_IN):
         return Literal(data_type, None)
     value: Value = None
-    if table.rows and dice.below(4) < PRESENT_OF_FOUR:
-        value = table.rows[dice.below(len(table.rows))][at]
+    if table.rows and choices.below(4) < PRESENT_OF_FOUR:
+        value = table.rows[choices.below(len(table.rows))][position]
     if value is None or (shape.portable and is_strange(data_type, value)):
-        value = draw_value(dice, shape, at, nulls=False)
+        value = draw_value(choices, shape, position, nulls=False)
     if (
         shape.portable
         and shape.strange

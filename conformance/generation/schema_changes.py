@@ -1,4 +1,4 @@
-"""Changes of the schema: columns that come, go, move, and change their names, types, nullability and defaults."""
+"""Draws changes of the schema: add, drop, rename, reorder and widen columns; change nullability and defaults."""
 
 from __future__ import annotations
 
@@ -48,103 +48,105 @@ WIDER: Mapping[DataType, tuple[DataType, ...]] = {
 }
 
 
-def add_last(place: DrawContext) -> Operation:
-    """A new column at the end."""
-    return AddColumn(_new_field(place))
+def add_last(context: DrawContext) -> Operation:
+    """Add a column at the end."""
+    return AddColumn(_new_field(context))
 
 
-def add_column(place: DrawContext) -> Operation:
-    """A new column, anywhere, also inside a struct."""
-    dice, schema = place.dice, place.shape.schema
+def add_column(context: DrawContext) -> Operation:
+    """Add a column anywhere, also inside a struct."""
+    choices, schema = context.choices, context.shape.schema
     structs = [field for field in schema if isinstance(field.type, Struct)]
-    if structs and dice.one_in(3):
-        parent = dice.pick(structs)
-        return AddColumn(_new_field(place), (parent.name,))
-    match dice.below(3):
+    if structs and choices.one_in(3):
+        parent = choices.pick(structs)
+        return AddColumn(_new_field(context), (parent.name,))
+    match choices.below(3):
         case 0:
-            return AddColumn(_new_field(place))
+            return AddColumn(_new_field(context))
         case 1:
-            return AddColumn(_new_field(place), after=dice.pick(schema.names))
-    return AddColumn(_new_field(place), first=True)
+            return AddColumn(_new_field(context), after=choices.pick(schema.names))
+    return AddColumn(_new_field(context), first=True)
 
 
-def drop_column(place: DrawContext) -> Operation:
-    """A column goes; not the last one that is in the files."""
-    names = place.shape.schema.names
-    kept = {(name,) for name in names if name not in place.shape.partition_by}
-    possible = [path for path in _paths(place) if len(kept) > 1 or path not in kept]
-    return DropColumn(place.dice.pick(possible)) if possible else add_last(place)
+def drop_column(context: DrawContext) -> Operation:
+    """Drop a column, but not the last one that is in the files."""
+    names = context.shape.schema.names
+    kept = {(name,) for name in names if name not in context.shape.partition_by}
+    possible = [path for path in _paths(context) if len(kept) > 1 or path not in kept]
+    return DropColumn(context.choices.pick(possible)) if possible else add_last(context)
 
 
-def rename_column(place: DrawContext) -> Operation:
-    """A column takes another name, now and then one that is taken."""
-    dice = place.dice
-    path = dice.pick(list(_paths(place)))
-    if dice.one_in(EXISTING_ONE_IN):
-        return RenameColumn(path, dice.pick(place.shape.schema.names))
-    return RenameColumn(path, _free(place))
+def rename_column(context: DrawContext) -> Operation:
+    """Rename a column; now and then to a name that is taken."""
+    choices = context.choices
+    path = choices.pick(list(_paths(context)))
+    if choices.one_in(EXISTING_ONE_IN):
+        return RenameColumn(path, choices.pick(context.shape.schema.names))
+    return RenameColumn(path, _free_name(context))
 
 
-def reorder_column(place: DrawContext) -> Operation:
-    """A column moves to the front or behind another."""
-    dice, names = place.dice, place.shape.schema.names
-    name = dice.pick(names)
+def reorder_column(context: DrawContext) -> Operation:
+    """Move a column to the front or behind another."""
+    choices, names = context.choices, context.shape.schema.names
+    name = choices.pick(names)
     others = [candidate for candidate in names if candidate != name]
-    if not others or dice.one_in(2):
+    if not others or choices.one_in(2):
         return ReorderColumn((name,))
-    return ReorderColumn((name,), dice.pick(others))
+    return ReorderColumn((name,), choices.pick(others))
 
 
-def widen_column(place: DrawContext) -> Operation:
-    """A column takes a wider type, if one can."""
-    dice, shape = place.dice, place.shape
+def widen_column(context: DrawContext) -> Operation:
+    """Widen the type of a column; add one if none can be widened."""
+    choices, shape = context.choices, context.shape
     possible = [column for column in shape.schema if column.type in WIDER]
     if not possible:
-        return add_last(place)
-    field = dice.pick(possible)
-    return WidenColumn((field.name,), dice.pick(WIDER[field.type]))
+        return add_last(context)
+    field = choices.pick(possible)
+    return WidenColumn((field.name,), choices.pick(WIDER[field.type]))
 
 
-def set_nullable(place: DrawContext) -> Operation:
-    """A column loses its NOT NULL, or gets one."""
-    dice, schema = place.dice, place.shape.schema
+def set_nullable(context: DrawContext) -> Operation:
+    """Take NOT NULL from a column, or give it to one."""
+    choices, schema = context.choices, context.shape.schema
     strict = [field.name for field in schema if not field.nullable]
-    if strict and dice.below(3):
-        return SetNullable((dice.pick(strict),), nullable=True)
-    return SetNullable((dice.pick(schema.names),), nullable=False)
+    if strict and choices.below(3):
+        return SetNullable((choices.pick(strict),), nullable=True)
+    return SetNullable((choices.pick(schema.names),), nullable=False)
 
 
-def set_default(place: DrawContext) -> Operation:
-    """A default for a column, or none any more."""
-    dice, shape = place.dice, place.shape
-    at = dice.pick(shape.literal())
-    field = shape.schema.fields[at]
-    known = [name for name, _ in place.table.defaults]
-    if known and dice.one_in(4):
-        return SetDefault(dice.pick(known), None)
-    return SetDefault(field.name, Literal(field.type, draw_value(dice, shape, at, nulls=False)))
+def set_default(context: DrawContext) -> Operation:
+    """Set the default of a column, or drop one."""
+    choices, shape = context.choices, context.shape
+    position = choices.pick(shape.literal())
+    field = shape.schema.fields[position]
+    known = [name for name, _ in context.table.defaults]
+    if known and choices.one_in(4):
+        return SetDefault(choices.pick(known), None)
+    return SetDefault(field.name, Literal(field.type, draw_value(choices, shape, position, nulls=False)))
 
 
-def _new_field(place: DrawContext) -> Field:
-    dice = place.dice
-    name = dice.pick(place.shape.schema.names) if dice.one_in(EXISTING_ONE_IN) else _free(place)
-    return Field(name, dice.weighted(PLAIN_TYPES), nullable=not dice.one_in(NOT_NULL_ONE_IN))
+def _new_field(context: DrawContext) -> Field:
+    choices = context.choices
+    name = (
+        choices.pick(context.shape.schema.names) if choices.one_in(EXISTING_ONE_IN) else _free_name(context)
+    )
+    return Field(name, choices.weighted(PLAIN_TYPES), nullable=not choices.one_in(NOT_NULL_ONE_IN))
 
 
-def _free(place: DrawContext) -> str:
-    known = {name.casefold() for name in place.shape.schema.names}
+def _free_name(context: DrawContext) -> str:
+    known = {name.casefold() for name in context.shape.schema.names}
     names = [name for name in (*NAMES, *(other.name for other in EXTRA)) if name.casefold() not in known]
-    return place.dice.pick(names or ["seventh"])
+    return context.choices.pick(names or ["seventh"])
 
 
-def _paths(place: DrawContext) -> Iterator[tuple[str, ...]]:
-    for field in place.shape.schema:
+def _paths(context: DrawContext) -> Iterator[tuple[str, ...]]:
+    for field in context.shape.schema:
         yield (field.name,)
         if isinstance(field.type, Struct):
             yield from ((field.name, inner.name) for inner in field.type)
 
 
-ALTERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
+SCHEMA_CHANGES: Mapping[str, Callable[[DrawContext], Operation]] = {
     "AddLast": add_last,
     "AddColumn": add_column,
     "DropColumn": drop_column,

@@ -1,20 +1,22 @@
-"""The shell around the commands: a Hypothesis state machine that draws histories from the model and hands
-each step on.
+"""Draws the histories of a chunk from the model, with a Hypothesis state machine, and hands each step to a player.
 
-It knows no engine. What a step does is the business of the `HistoryPlayer` that it is given; draws depend on the seed,
-the profile and the model alone, so a game never feeds anything back. Generate phase only: failures are files
-of ours, and shrinking is a command of its own.
+It knows no engine. Draws depend on the seed, the profile and the model alone, so a player feeds nothing back.
+Hypothesis only generates: failures are files of ours, and shrinking is a command of its own.
 
-Hypothesis draws the simplest history of all before any other, then others that are close to it, and fills
-values with constants from whatever modules happen to be loaded. Right for finding a failure in a function,
-wasteful and unrepeatable for twelve dear histories: so the first history is passed over, and `UniformProvider` draws
-all others freely.
+Hypothesis draws the simplest history before any other, then others that are close to it. It fills values with constants
+from whatever modules happen to be loaded. That is right for finding a failure in a function. For twelve expensive
+histories it is wasteful, and can't be repeated. So the first history is passed over, and `UniformProvider` draws all
+others freely.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis import strategies as st
@@ -26,9 +28,9 @@ from hypothesis.internal.conjecture.providers import (
 from hypothesis.internal.constants_ast import Constants
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from conformance.generation import SLOTS, TableShape, commands, shapes
-from conformance.generation.faults import faults, prevents
-from conformance.generation.races import predicted, race_shapes, race_steps
+from conformance.generation import SLOTS, TableShape, generate_operations, generate_shapes
+from conformance.generation.faults import generate_faults, is_expected_to_prevent
+from conformance.generation.races import generate_race_operations, generate_race_shapes, predict_race
 from conformance.histories import Chunk, Step
 from delta_models.operations import (
     AdvanceClock,
@@ -43,28 +45,29 @@ from delta_models.operations import (
 from delta_models.table import ModelHistory
 
 REOPEN_ONE_IN = 6
-COOLS = (Checkpoint, CleanLog, Vacuum, DamageFile, AdvanceClock)
+# After these the table is reopened, so that what an engine keeps in memory hides nothing.
+REOPEN_AFTER = (Checkpoint, CleanLog, Vacuum, DamageFile, AdvanceClock)
 BACKEND = "conformance"
 
 
 class HistoryPlayer(Protocol):
-    """What is done with the histories that a machine draws."""
+    """Receives the histories of a chunk while they are drawn. Nothing that it does changes what is drawn."""
 
     def begin(self, history: int, shape: TableShape) -> None:
-        """A history begins: its number in the chunk, and its shape."""
+        """Begin a history: its number in the chunk, and the shape of its table."""
 
     def play(self, step: Step) -> None:
-        """The next command."""
+        """Play the next step of the history."""
 
     def end(self) -> None:
-        """The history is over."""
+        """End the history."""
 
     def is_over(self) -> bool:
-        """Whether nothing more is wanted: the plan or the budget cut the chunk."""
+        """Whether the player wants no more steps: the plan or the budget cuts the chunk."""
 
 
 class UniformProvider(HypothesisProvider):
-    """Hypothesis' own way to draw, but the same in every process: without constants from the modules loaded."""
+    """Draws as Hypothesis does, but the same in every process: without constants from the modules loaded."""
 
     @cached_property
     def _local_constants(self) -> Constants:
@@ -75,74 +78,117 @@ AVAILABLE_PROVIDERS[BACKEND] = f"{__name__}.UniformProvider"
 
 
 def draw(
-    chunk: Chunk, game: HistoryPlayer, *, shared: bool, faulty: bool = False, racing: bool = False
+    chunk: Chunk, player: HistoryPlayer, *, shared: bool, faulty: bool = False, racing: bool = False
 ) -> None:
-    """Draw a chunk's histories and hand them to a game, step by step."""
-    made = 0
+    """Draw the histories of a chunk, and hand them to a player step by step. Raises what the player raises.
 
-    class Machine(RuleBasedStateMachine):
-        def __init__(self) -> None:
-            nonlocal made
-            super().__init__()
-            self.history = made - 1
-            made += 1
-            self.model_history = ModelHistory()
-            self.cold = False
-            self.begun = False
+    Each step of a `shared` history has a slot. A `faulty` history has faults, a `racing` one races.
+    """
 
-        def idle(self) -> bool:
-            return self.history < 0 or self.history >= chunk.histories or game.is_over()
+    class ChunkMachine(HistoryMachine):
+        drawing = _Drawing(chunk, player, shared=shared, faulty=faulty, racing=racing)
 
-        @initialize(data=st.data())
-        def shape_of_the_table(self, data: st.DataObject) -> None:
-            if self.idle():
-                return
-            self.shape = data.draw((race_shapes if racing else shapes)(chunk.drawn_for))
-            self.begun = True
-            game.begin(self.history, self.shape)
+    with _no_cached_constants():
+        run_state_machine_as_test(seed(chunk.seed)(ChunkMachine), settings=settings_of(chunk))
 
-        @rule(data=st.data())
-        def step(self, data: st.DataObject) -> None:
-            if not self.begun or self.idle():
-                return
-            operation = self.next_operation(data)
-            slot = data.draw(st.sampled_from(SLOTS)) if shared else None
-            fault = data.draw(faults(self.model_history, operation)) if faulty else None
-            if fault is not None:
-                game.play(Step(fault))
-                self.model_history = self.model_history.after(Reopen())
-            game.play(Step(operation, slot))
-            if isinstance(operation, Interleave):
-                self.model_history = predicted(self.model_history, operation)
-            else:
-                self.model_history = self.model_history.after(Reopen() if prevents(fault) else operation)
-            self.cold = isinstance(operation, COOLS)
 
-        def next_operation(self, data: st.DataObject) -> Operation:
-            if racing:
-                between: Operation = data.draw(race_steps(self.model_history, self.shape))
-                return between
-            if self.model_history.table.exists and (
-                self.cold or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1
-            ):
-                return Reopen()
-            drawn: Operation = data.draw(commands(self.model_history, self.shape))
-            return drawn
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """What all histories of a chunk have in common. `numbers` gives them their numbers.
 
-        def teardown(self) -> None:
-            if self.begun:
-                game.end()
+    The first history is the simplest of all and is passed over, so it has the number -1.
+    """
 
-    # All providers of a process share this cache: what other tests left in it would be drawn here, and the reverse.
+    chunk: Chunk
+    player: HistoryPlayer
+    shared: bool
+    faulty: bool
+    racing: bool
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(-1))
+
+
+class HistoryMachine(RuleBasedStateMachine):
+    """Draws one history. Hypothesis makes a machine for each history, and calls its rule for each step."""
+
+    drawing: ClassVar[_Drawing]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history = next(self.drawing.numbers)
+        self.model_history = ModelHistory()
+        self.must_reopen = False
+        self.begun = False
+
+    def is_idle(self) -> bool:
+        """Whether the history is not to be played, or no further."""
+        return not 0 <= self.history < self.drawing.chunk.histories or self.drawing.player.is_over()
+
+    @initialize(data=st.data())
+    def draw_table(self, data: st.DataObject) -> None:
+        """Draw the shape of the table."""
+        if self.is_idle():
+            return
+        generate = generate_race_shapes if self.drawing.racing else generate_shapes
+        self.shape = data.draw(generate(self.drawing.chunk.drawn_for))
+        self.begun = True
+        self.drawing.player.begin(self.history, self.shape)
+
+    @rule(data=st.data())
+    def draw_step(self, data: st.DataObject) -> None:
+        """Draw the next step, if need be with the fault before it."""
+        if not self.begun or self.is_idle():
+            return
+        operation = self.draw_operation(data)
+        slot = data.draw(st.sampled_from(SLOTS)) if self.drawing.shared else None
+        fault = data.draw(generate_faults(self.model_history, operation)) if self.drawing.faulty else None
+        if fault is not None:
+            self.drawing.player.play(Step(fault))
+            self.model_history = self.model_history.after(Reopen())
+        self.drawing.player.play(Step(operation, slot))
+        if isinstance(operation, Interleave):
+            self.model_history = predict_race(self.model_history, operation)
+        else:
+            prevented = is_expected_to_prevent(fault)
+            self.model_history = self.model_history.after(Reopen() if prevented else operation)
+        self.must_reopen = isinstance(operation, REOPEN_AFTER)
+
+    def draw_operation(self, data: st.DataObject) -> Operation:
+        """Draw the next operation; it reopens the table where it must, and now and then."""
+        if self.drawing.racing:
+            between: Operation = data.draw(generate_race_operations(self.model_history, self.shape))
+            return between
+        if self.model_history.table.exists and (
+            self.must_reopen or data.draw(st.integers(1, REOPEN_ONE_IN)) == 1
+        ):
+            return Reopen()
+        operation: Operation = data.draw(generate_operations(self.model_history, self.shape))
+        return operation
+
+    def teardown(self) -> None:
+        """End the history."""
+        if self.begun:
+            self.drawing.player.end()
+
+
+@contextlib.contextmanager
+def _no_cached_constants() -> Iterator[None]:
+    """Begin and end with an empty cache of constants.
+
+    All providers of a process share this cache of Hypothesis. What other tests have left in it would be drawn here,
+    and what is left here would be drawn by them.
+    """
     CONSTANTS_CACHE.cache.clear()
     try:
-        run_state_machine_as_test(seed(chunk.seed)(Machine), settings=settings_of(chunk))
+        yield
     finally:
         CONSTANTS_CACHE.cache.clear()
 
 
 def settings_of(chunk: Chunk) -> settings:
-    """Our own settings, all that matter said, so that no profile that loads itself where `CI` is set changes a run."""
+    """Return the settings of Hypothesis for a chunk.
+
+    All that matter are given, so that a profile which loads itself where `CI` is set changes nothing.
+    """
     return settings(
         settings.get_profile("default"),
         backend=BACKEND,

@@ -1,68 +1,78 @@
-"""Columns that the table fills itself: computed from others, or counted."""
+"""Columns whose values the table fills itself: generated from another column, or counted by an identity.
+
+Predicates, expressions and merge keys name no identity column, since each engine counts in its own way. So operations
+are drawn from a history without identity columns.
+"""
 
 from __future__ import annotations
 
-from conformance.generation.choices import Choices
-from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field, limit_of
-from delta_models.table.char_varchar import char, varchar
-from delta_models.table.generated_columns import GENERATION
-from delta_models.table.identity import generated_identity
+from dataclasses import replace
 
-# What a column may be generated from another by: the type of the other, the text (`{}` is the other), and its own type.
+from conformance.generation.choices import Choices
+from delta_models.expressions import Column
+from delta_models.operations import Merge, MergeClause, Operation
+from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field
+from delta_models.table import ModelHistory
+from delta_models.table.generated_columns import GENERATION
+from delta_models.table.identity import generated_identity, identities, without_identities
+
+# How a column may be generated: the type of the other column, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
     (LONG, "{}", LONG),
     (STRING, "substring({}, 1, 1)", STRING),
     (TIMESTAMP, "CAST({} AS DATE)", DATE),
     (INTEGER, "CAST({} AS BIGINT)", LONG),
 )
-NAME = "made"
-COUNTED = "serial"
-LATTICES = (
-    (1, 1),
-    (0, 1),
-    (10, 10),
-    (1, -1),
-    (-7, 3),
-    (100, -25),
-    (2**63 - 12, 2),
-)  # where a column starts, and its step
-
-LENGTHS = (2, 3, 5, 33)
+GENERATED_NAME = "made"
+IDENTITY_NAME = "serial"
+STARTS_AND_STEPS = ((1, 1), (0, 1), (10, 10), (1, -1), (-7, 3), (100, -25), (2**63 - 12, 2))
 
 
-def with_lengths(dice: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
-    """The columns, most of their texts limited in length."""
-    return [
-        varchar(field.name, dice.pick(LENGTHS))
-        if at < partitions_from and field.type == STRING and dice.below(4)
-        else field
-        for at, field in enumerate(fields)
-    ]
-
-
-def with_width(dice: Choices, fields: list[Field]) -> list[Field]:
-    """The columns, one of those with a length filled up by blanks, if another is left for predicates."""
-    limited = [at for at, field in enumerate(fields) if limit_of(field) is not None]
-    if not limited or len(fields) == 1:
-        return fields
-    at = dice.pick(limited)
-    return [*fields[:at], char(fields[at].name, limit_of(fields[at]) or 1), *fields[at + 1 :]]
-
-
-def with_generated(dice: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
-    """The columns, and behind the data columns one that is generated from another, if one can be."""
-    data = fields[:partitions_from]
+def with_generated(choices: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
+    """Return the columns, and behind them one that is generated from a data column, if any can be its source."""
     possible = [
-        (each, text, kind) for each in data for source, text, kind in EXPRESSIONS if each.type == source
+        (field, text, data_type)
+        for field in fields[:partitions_from]
+        for source_type, text, data_type in EXPRESSIONS
+        if field.type == source_type
     ]
     if not possible:
         return fields
-    source, text, kind = dice.pick(possible)
-    made = Field(NAME, kind).with_metadata({GENERATION: text.format(f"`{source.name}`")})
-    return [*fields, made]
+    source, text, data_type = choices.pick(possible)
+    generated = Field(GENERATED_NAME, data_type)
+    return [*fields, generated.with_metadata({GENERATION: text.format(f"`{source.name}`")})]
 
 
-def with_identity(dice: Choices, fields: list[Field]) -> list[Field]:
-    """The columns, and behind them one that counts; into a third of such columns writers may put values too."""
-    start, step = dice.pick(LATTICES)
-    return [*fields, generated_identity(COUNTED, start, step, explicit=dice.one_in(3))]
+def with_identity(choices: Choices, fields: list[Field]) -> list[Field]:
+    """Return the columns, and behind them an identity column. Writers may put values into a third of such columns."""
+    start, step = choices.pick(STARTS_AND_STEPS)
+    return [*fields, generated_identity(IDENTITY_NAME, start, step, explicit=choices.one_in(3))]
+
+
+def identity_columns(model_history: ModelHistory) -> tuple[Field, ...]:
+    """Return the identity columns of the newest state."""
+    table = model_history.table
+    return tuple(table.schema.fields[identity.position] for identity in identities(table.schema))
+
+
+def without_identity_columns(model_history: ModelHistory) -> ModelHistory:
+    """Return the history as operations may be drawn from it."""
+    if not any(identities(state.table.schema) for state in model_history.states):
+        return model_history
+    states = tuple(replace(state, table=without_identities(state.table)) for state in model_history.states)
+    return replace(model_history, states=states)
+
+
+def spell_out_columns(operation: Operation, names: tuple[str, ...]) -> Operation:
+    """Return a merge with these columns listed where it says `*`: its source lacks identity columns."""
+    if not isinstance(operation, Merge):
+        return operation
+    clauses = tuple(
+        _spell_out(clause, names) if clause.everything else clause for clause in operation.clauses
+    )
+    return replace(operation, clauses=clauses)
+
+
+def _spell_out(clause: MergeClause, names: tuple[str, ...]) -> MergeClause:
+    assignments = tuple((name, Column(("source", name))) for name in names)
+    return replace(clause, assignments=assignments, everything=False)

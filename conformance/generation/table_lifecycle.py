@@ -1,4 +1,4 @@
-"""How a table begins, is replaced, copied, and goes."""
+"""Draws how a table is created, replaced, cloned and dropped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from conformance.generation.choices import Choices
 from conformance.generation.draw_context import DrawContext
 from conformance.generation.rows import draw_rows
-from conformance.generation.table_shapes import TableShape, current
+from conformance.generation.table_shapes import TableShape, adapt_shape
 from delta_models.operations import (
     AtState,
     CloneTo,
@@ -25,69 +25,75 @@ from delta_models.schema import Struct
 NAME = "t"
 
 
-def first_of(dice: Choices, shape: TableShape) -> Operation:
-    """How the table comes to be: mostly it is created empty."""
+def draw_first(choices: Choices, shape: TableShape) -> Operation:
+    """Draw the operation that creates the table: mostly it is created empty."""
     if "catalogue" in shape.features:
-        return Create(shape.schema, shape.partition_by, shape.properties, NAME, managed=dice.one_in(2))
+        return Create(shape.schema, shape.partition_by, shape.properties, NAME, managed=choices.one_in(2))
     if "converted" in shape.features:
-        return ConvertFromParquet(draw_rows(dice, shape), files=dice.pick((1, 2)))
-    if "replaced" in shape.features and dice.one_in(2):
-        if dice.one_in(3):
+        return ConvertFromParquet(draw_rows(choices, shape), files=choices.pick((1, 2)))
+    if "replaced" in shape.features and choices.one_in(2):
+        if choices.one_in(3):
             return Replace(shape.schema, shape.partition_by, shape.properties)
-        rows = draw_rows(dice, _of_a_query(shape))
-        return CreateAs(rows, shape.partition_by, shape.properties, source_dropped=dice.one_in(3))
+        rows = draw_rows(choices, _as_query(shape))
+        return CreateAs(rows, shape.partition_by, shape.properties, source_dropped=choices.one_in(3))
     return Create(shape.schema, shape.partition_by, shape.properties)
 
 
-def create_named(place: DrawContext) -> Operation:
-    """A table where there is one."""
-    home = place.home
-    return Create(home.schema, home.partition_by, home.properties, NAME, if_not_exists=place.dice.one_in(2))
+def create_named(context: DrawContext) -> Operation:
+    """Create a table by its name where there is one."""
+    drawn_shape = context.drawn_shape
+    return Create(
+        drawn_shape.schema,
+        drawn_shape.partition_by,
+        drawn_shape.properties,
+        NAME,
+        if_not_exists=context.choices.one_in(2),
+    )
 
 
-def replace_table(place: DrawContext) -> Operation:
-    """Another definition in place of the table, its original one or a part of it."""
-    schema, partition_by = _another(place)
-    return Replace(schema, partition_by, place.home.properties)
+def replace_table(context: DrawContext) -> Operation:
+    """Replace the table by its original definition, or by a part of it."""
+    schema, partition_by = _draw_definition(context)
+    return Replace(schema, partition_by, context.drawn_shape.properties)
 
 
-def create_as(place: DrawContext) -> Operation:
-    """Rows of another definition in place of the table; now and then without leave to replace it."""
-    schema, partition_by = _another(place)
-    shape = _of_a_query(current(place.home, schema, partition_by))
-    rows = draw_rows(place.dice, shape)
-    replaces, dropped = not place.dice.one_in(6), place.dice.one_in(3)
-    return CreateAs(rows, partition_by, place.home.properties, replaces, source_dropped=dropped)
+def create_as(context: DrawContext) -> Operation:
+    """Replace the table by the rows of a query; now and then without leave to replace it."""
+    schema, partition_by = _draw_definition(context)
+    shape = _as_query(adapt_shape(context.drawn_shape, schema, partition_by))
+    rows = draw_rows(context.choices, shape)
+    replaces, dropped = not context.choices.one_in(6), context.choices.one_in(3)
+    return CreateAs(rows, partition_by, context.drawn_shape.properties, replaces, source_dropped=dropped)
 
 
-def clone(place: DrawContext) -> Operation:
-    """A copy of the table beside it, of now or of an earlier state."""
-    dice = place.dice
-    at = AtState(place.earlier()) if dice.one_in(3) else Latest()
-    return CloneTo(f"clone-{place.model_history.step}", shallow=dice.one_in(2), at=at)
+def clone(context: DrawContext) -> Operation:
+    """Clone the table as it is now or as it was earlier."""
+    choices = context.choices
+    at = AtState(context.draw_earlier_step()) if choices.one_in(3) else Latest()
+    return CloneTo(f"clone-{context.model_history.step}", shallow=choices.one_in(2), at=at)
 
 
 def drop(_: DrawContext) -> Operation:
-    """The catalogue forgets the table."""
+    """Drop the table from the catalog."""
     return Drop()
 
 
-def _of_a_query(shape: TableShape) -> TableShape:
-    """The same columns as a query has them: they may all be null."""
+def _as_query(shape: TableShape) -> TableShape:
+    """Return a shape with the columns as a query has them: all may be null."""
     return replace(shape, schema=Struct(tuple(replace(field, nullable=True) for field in shape.schema)))
 
 
-def _another(place: DrawContext) -> tuple[Struct, tuple[str, ...]]:
-    dice, home = place.dice, place.home
-    partition_by = () if dice.one_in(3) else home.partition_by
-    droppable = [name for name in home.schema.names if name not in partition_by]
-    if len(droppable) > 1 and dice.one_in(2):
-        gone = dice.pick(droppable)
-        return Struct(tuple(field for field in home.schema if field.name != gone)), partition_by
-    return home.schema, partition_by
+def _draw_definition(context: DrawContext) -> tuple[Struct, tuple[str, ...]]:
+    choices, drawn_shape = context.choices, context.drawn_shape
+    partition_by = () if choices.one_in(3) else drawn_shape.partition_by
+    droppable = [name for name in drawn_shape.schema.names if name not in partition_by]
+    if len(droppable) > 1 and choices.one_in(2):
+        gone = choices.pick(droppable)
+        return Struct(tuple(field for field in drawn_shape.schema if field.name != gone)), partition_by
+    return drawn_shape.schema, partition_by
 
 
-LIFECYCLE: Mapping[str, Callable[[DrawContext], Operation]] = {
+LIFECYCLE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "CreateNamed": create_named,
     "Replace": replace_table,
     "CreateAs": create_as,

@@ -1,6 +1,6 @@
-"""What the histories of a profile are made of, as frozen data: shapes, values, and the weights of operations.
+"""Table profiles: which shapes, values and operations occur in histories, and how often.
 
-How many histories there are is the business of `conformance.plan`.
+`conformance.planning` says how many histories there are.
 """
 
 from __future__ import annotations
@@ -63,9 +63,8 @@ class TableProfile:
     name: str
     operations: Weights = OPERATIONS
     always: tuple[str, ...] = ("Append", "Read")
-    switched_off_one_in: int = (
-        8  # each other operation, for a history: swarm testing, the choice in our hands
-    )
+    # Swarm testing: each operation but those of `always` is left out of one in so many histories.
+    switched_off_one_in: int = 8
     types: Types = TYPES
     partition_types: Types = PARTITION_TYPES
     columns: tuple[tuple[int, int], ...] = ((3, 4), (2, 3), (1, 1), (4, 3), (5, 1), (6, 1))
@@ -80,7 +79,7 @@ class TableProfile:
     misfits_one_in: int = 24  # appends whose schema does not fit
     rich_merges_one_in: int = 4  # merges with several clauses, conditions, not matched by source
     partial_overwrites_one_in: int = 0  # replaceWhere and dynamic partitions, in place of the whole table
-    features: tuple[str, ...] = ()  # of `features.FEATURES`: always
+    features: tuple[str, ...] = ()  # of `feature_bundles.FEATURES`: always
     others: tuple[tuple[str, int], ...] = ()  # and one in so many histories
 
 
@@ -128,7 +127,7 @@ TABLES = (
     _table("limits", "far-times", "small-types", deletion_vectors=4, z_order=4),
     _table("lengths", "lengths", merges=3, defaults=4, widths=3),
     _table("computed", "generated", defaults=2, constraints=4),
-    _table("upkeep", "upkeep", "told", z_order=3, purges=3, time_travel=2),
+    _table("upkeep", "upkeep", "introspection", z_order=3, purges=3, time_travel=2),
     replace(
         _table("followed", "followed", one_in=2),
         always=("Append", "Tail"),
@@ -139,8 +138,8 @@ TABLES = (
     _table("tracked", "row-tracking", merges=3, commit_timestamps=3, deletion_vectors=3),
     _table("tracked-later", "tracked-later", deletion_vectors=3, change_feed=4, upkeep=4),
     _table("protocol", "features", "properties", v2_checkpoints=3, commit_timestamps=3, row_tracking=4),
-    _table("lifecycle", "catalogue", replaced=2, told=2),
-    _table("copies", "clones", replaced=2, told=2, deletion_vectors=4),
+    _table("lifecycle", "catalogue", replaced=2, introspection=2),
+    _table("copies", "clones", replaced=2, introspection=2, deletion_vectors=4),
     _table("converted", "converted", growing=3),
     _table("log", "log-upkeep", "upkeep", v2_checkpoints=3),
     _table("counted", "identity", merges=2, upkeep=2, deletion_vectors=3, change_feed=4),

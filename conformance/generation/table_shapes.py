@@ -1,66 +1,38 @@
-"""The shape of a history's table: columns, partitioning, properties, pools of values, and what may happen to it."""
+"""Draws the shape of a history's table: columns, partitioning, properties, pools of values, and possible operations."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from typing import Any
 
-from conformance.generation.choices import Choices
-from conformance.generation.exclusions import is_known_name, is_known_trigger, is_storable
+from hypothesis import strategies as st
+
+from conformance.generation.choices import Choices, HypothesisChoices
+from conformance.generation.column_specs import ColumnSpec, default_pool, draw_pool, is_known_name
 from conformance.generation.feature_bundles import FEATURES, Feature, Types, Weights
-from conformance.generation.table_filled_columns import (
-    with_generated,
-    with_identity,
-    with_lengths,
-    with_width,
-)
+from conformance.generation.table_filled_columns import with_generated, with_identity
 from conformance.generation.table_profiles import PROFILES, TableProfile
-from conformance.generation.values.complex import (
-    far_values,
-    has_literals,
-    is_comparable,
-    plain_values,
-    special_values,
-)
+from conformance.generation.values.complex import has_literals, is_comparable
 from delta_models.operations import Properties
-from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct, limit_of, width_of
+from delta_models.schema import DOUBLE, LONG, STRING, Field, Struct, limit_of, width_of
+from delta_models.table.char_varchar import char, varchar
 from delta_models.table.generated_columns import generated
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
 ODD_NAMES = ("select", "Übergröße", "ID2", "a-b", "_x", "0a", "日付", "from")
-POOL_SIZES = (3, 4, 5, 2)
-FAR_TO_OTHERS = 3  # how much likelier a far value is than another special one
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSpec:
-    """What values a column may hold."""
-
-    type: DataType
-    partition: bool
-    strange: bool = False
-    hostile: bool = False
-    tame: bool = False
-    limit: int | None = None  # of code points
-    far: bool = False
-
-    def admits(self, value: Value) -> bool:
-        """Whether a value may be drawn for the column."""
-        if not is_storable(self.type, value, partition=self.partition):
-            return False
-        if self.limit is not None and value is not None and len(value) > self.limit:
-            return False
-        return not (self.tame and is_known_trigger(self.type, value, partition=self.partition))
+LENGTHS = (2, 3, 5, 33)
 
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """What a history plays with.
+    """The table that a history is drawn for.
 
-    `operations` are the names, with weights, of what may occur. `pools` holds, column by column, the few values of
-    which most rows are made, so that predicates and merges hit; `kinds` says which others may occur. `strange`: NaN and
-    -0.0 do. `tame`: nothing of which an engine is known to trip. `portable` keeps predicates within the portable core.
+    `operations` names what may occur, with weights. `pools` holds for each column the few values of which most rows are
+    made, so that predicates and merges hit. `column_specs` says which other values may occur. A `strange` shape has NaN
+    and -0.0. A `tame` one leaves out whatever is known to trip an engine. A `portable` one keeps predicates within the
+    portable core.
     """
 
     schema: Struct
@@ -68,7 +40,7 @@ class TableShape:
     properties: Properties = ()
     operations: Weights = ()
     pools: tuple[tuple[Value, ...], ...] = ()
-    kinds: tuple[ColumnSpec, ...] = ()
+    column_specs: tuple[ColumnSpec, ...] = ()
     strange: bool = False
     tame: bool = False
     portable: bool = True
@@ -81,142 +53,134 @@ class TableShape:
 
     def assignable(self) -> tuple[int, ...]:
         """The positions of the columns to which a writer gives values: all but the generated ones."""
-        made = {at for at, _ in generated(self.schema)}
-        return tuple(at for at in range(len(self.schema)) if at not in made)
+        generated_positions = {position for position, _ in generated(self.schema)}
+        return tuple(position for position in range(len(self.schema)) if position not in generated_positions)
 
     def literal(self) -> tuple[int, ...]:
         """The positions of the columns that take constants."""
-        return tuple(at for at in self.assignable() if has_literals(self.schema.fields[at].type))
+        return tuple(
+            position for position in self.assignable() if has_literals(self.schema.fields[position].type)
+        )
 
     def comparable(self) -> tuple[int, ...] | None:
-        """The positions of columns that predicates may compare; None for all. Who fills up a char(n) differs."""
-        found = tuple(
-            at
-            for at, field in enumerate(self.schema.fields)
+        """The positions of the columns that predicates may compare; None for all. Engines pad a char(n) differently."""
+        positions = tuple(
+            position
+            for position, field in enumerate(self.schema.fields)
             if is_comparable(field.type) and width_of(field) is None
         )
-        return None if len(found) == len(self.schema) else found
+        return None if len(positions) == len(self.schema) else positions
 
 
-def draw_shape(dice: Choices, profile: TableProfile) -> TableShape:
-    """The shape of one history."""
-    features = _features(dice, profile)
+def generate_shapes(profile: TableProfile | str) -> st.SearchStrategy[TableShape]:
+    """Return a strategy for the shapes of a table profile, which may be given by its name."""
+    return _shapes(PROFILES[profile] if isinstance(profile, str) else profile)
+
+
+@st.composite
+def _shapes(draw: Callable[..., Any], profile: TableProfile) -> TableShape:
+    return draw_shape(HypothesisChoices(draw), profile)
+
+
+def draw_shape(choices: Choices, profile: TableProfile) -> TableShape:
+    """Draw the shape of one history's table."""
+    features = _features(choices, profile)
     data_types = profile.types + _types(features, partition=False)
     partition_types = profile.partition_types + _types(features, partition=True)
-    width = dice.weighted(profile.columns)
-    partitions = min(dice.weighted(profile.partitions), width - 1)
-    names = _names(dice, profile, width)
+    width = choices.weighted(profile.columns)
+    partitions = min(choices.weighted(profile.partitions), width - 1)
+    names = _names(choices, profile, width)
     first = width - partitions
-    types = [dice.weighted(partition_types if at >= first else data_types) for at in range(width)]
+    types = [choices.weighted(partition_types if index >= first else data_types) for index in range(width)]
     if not any(map(is_comparable, types)):
         types[0] = LONG
-    portable = not _share(dice, profile.reference_predicates_one_in)
+    portable = not _share(choices, profile.reference_predicates_one_in)
     if not portable:
         types[0] = DOUBLE
-    strange = _share(dice, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
-    hostile = _share(dice, profile.hostile_texts_one_in)
-    tame = dice.one_in(2) or (bool(profile.features) and dice.one_in(2))
+    strange = (
+        _share(choices, profile.strange_doubles_one_in) if portable and DOUBLE in types else not portable
+    )
+    hostile = _share(choices, profile.hostile_texts_one_in)
+    tame = choices.one_in(2) or (bool(profile.features) and choices.one_in(2))
     if tame:
         names = [
-            NAMES[at] if at >= first and is_known_name(candidate) else candidate
-            for at, candidate in enumerate(names)
+            NAMES[index] if index >= first and is_known_name(name) else name
+            for index, name in enumerate(names)
         ]
-    far = any(each.far for each in features)
-    kinds = [
-        ColumnSpec(data_type, at >= first, strange=strange, hostile=hostile, tame=tame, far=far)
-        for at, data_type in enumerate(types)
+    far = any(feature.far for feature in features)
+    column_specs = [
+        ColumnSpec(data_type, index >= first, strange=strange, hostile=hostile, tame=tame, far=far)
+        for index, data_type in enumerate(types)
     ]
     operations = profile.operations + tuple(
         operation for feature in features for operation in feature.operations
     )
     fields = [Field(name, data_type) for name, data_type in zip(names, types, strict=True)]
     for feature in features:
-        fields = _ruled(dice, feature, fields, first)
-    kinds = [replace(kind, limit=limit_of(field)) for kind, field in zip(kinds, fields, strict=False)]
-    kinds += [
+        fields = _with_rules(choices, feature, fields, first)
+    column_specs = [
+        replace(spec, limit=limit_of(field)) for spec, field in zip(column_specs, fields, strict=False)
+    ]
+    column_specs += [
         ColumnSpec(column.type, partition=False, hostile=hostile, tame=tame) for column in fields[width:]
     ]
     return TableShape(
         schema=Struct(tuple(fields)),
         partition_by=tuple(reversed(names[first:])),
-        properties=_properties(dice, profile, features),
+        properties=_properties(choices, profile, features),
         operations=tuple(
             (name, weight)
             for name, weight in operations
-            if name in profile.always or not _share(dice, profile.switched_off_one_in)
+            if name in profile.always or not _share(choices, profile.switched_off_one_in)
         ),
-        pools=tuple(_pool(dice, kind) for kind in kinds),
-        kinds=tuple(kinds),
+        pools=tuple(draw_pool(choices, spec) for spec in column_specs),
+        column_specs=tuple(column_specs),
         strange=strange,
         tame=tame,
         portable=portable,
         profile=profile.name,
-        features=tuple(each.name for each in features),
+        features=tuple(feature.name for feature in features),
     )
 
 
-def current(shape: TableShape, schema: Struct, partition_by: tuple[str, ...]) -> TableShape:
-    """The shape as the table now is: its columns may have come, gone, moved or changed since it was drawn."""
+def adapt_shape(shape: TableShape, schema: Struct, partition_by: tuple[str, ...]) -> TableShape:
+    """Return a shape for the table as it is now: its columns may have come, gone, moved or changed since the draw."""
     if schema == shape.schema and partition_by == shape.partition_by:
         return shape
-    kinds, pools = [], []
-    first = shape.kinds[0]
+    column_specs, pools = [], []
+    first = shape.column_specs[0]
     for field in schema:
         partition = field.name in partition_by
-        kind = ColumnSpec(
+        spec = ColumnSpec(
             field.type, partition, first.strange, first.hostile, first.tame, limit_of(field), first.far
         )
         known = [
-            at
-            for at, other in enumerate(shape.schema)
-            if other.name == field.name and other.type == field.type
+            index
+            for index, drawn in enumerate(shape.schema)
+            if drawn.name == field.name and drawn.type == field.type
         ]
-        pool = tuple(filter(kind.admits, shape.pools[known[0]])) if known else ()
-        kinds.append(kind)
-        pools.append(pool or _some(kind))
-    return replace(shape, schema=schema, partition_by=partition_by, kinds=tuple(kinds), pools=tuple(pools))
+        pool = tuple(filter(spec.admits, shape.pools[known[0]])) if known else ()
+        column_specs.append(spec)
+        pools.append(pool or default_pool(spec))
+    return replace(
+        shape, schema=schema, partition_by=partition_by, column_specs=tuple(column_specs), pools=tuple(pools)
+    )
 
 
 def profile_of(shape: TableShape) -> TableProfile:
-    """The profile that a shape was drawn for."""
+    """Return the table profile that a shape was drawn for."""
     return PROFILES[shape.profile]
 
 
-@lru_cache(maxsize=1024)
-def every_value(kind: ColumnSpec) -> tuple[Value, ...]:
-    """All values that may be drawn for a column, the plain ones first."""
-    return tuple(filter(kind.admits, plain_values(kind.type))) + _special(kind)
-
-
-@lru_cache(maxsize=1024)
-def _special(kind: ColumnSpec) -> tuple[Value, ...]:
-    values = special_values(kind.type, strange=kind.strange, hostile=kind.hostile)
-    if kind.far:
-        values = far_values(kind.type) * FAR_TO_OTHERS + values
-    return tuple(filter(kind.admits, values))
-
-
-def _names(dice: Choices, profile: TableProfile, width: int) -> list[str]:
+def _names(choices: Choices, profile: TableProfile, width: int) -> list[str]:
     names = list(NAMES[:width])
-    if _share(dice, profile.odd_names_one_in):
-        names[dice.below(width)] = dice.pick(ODD_NAMES)
+    if _share(choices, profile.odd_names_one_in):
+        names[choices.below(width)] = choices.pick(ODD_NAMES)
     return names
 
 
-def _pool(dice: Choices, kind: ColumnSpec) -> tuple[Value, ...]:
-    plain = plain_values(kind.type)
-    special = _special(kind)
-    size = dice.pick(POOL_SIZES)
-    chosen = dice.some(plain, max(1, size // 2)) + dice.some(special, size - size // 2)
-    return tuple({(repr(each)): each for each in chosen}.values())
-
-
-def _some(kind: ColumnSpec) -> tuple[Value, ...]:
-    return tuple(filter(kind.admits, plain_values(kind.type)))[:3] + _special(kind)[:1]
-
-
-def _features(dice: Choices, profile: TableProfile) -> tuple[Feature, ...]:
-    drawn = [name for name, one_in in profile.others if _share(dice, one_in)]
+def _features(choices: Choices, profile: TableProfile) -> tuple[Feature, ...]:
+    drawn = [name for name, one_in in profile.others if _share(choices, one_in)]
     return tuple(FEATURES[name] for name in (*profile.features, *drawn))
 
 
@@ -228,32 +192,52 @@ def _types(features: tuple[Feature, ...], *, partition: bool) -> Types:
     )
 
 
-def _ruled(dice: Choices, feature: Feature, fields: list[Field], partitions_from: int) -> list[Field]:
-    """The columns with the rules that a feature brings."""
-    if feature.not_null and partitions_from > 1 and dice.one_in(2):
-        at = dice.below(partitions_from)
-        fields = [*fields[:at], replace(fields[at], nullable=False), *fields[at + 1 :]]
+def _with_rules(choices: Choices, feature: Feature, fields: list[Field], partitions_from: int) -> list[Field]:
+    """Return the columns with the rules that a feature brings."""
+    if feature.not_null and partitions_from > 1 and choices.one_in(2):
+        index = choices.below(partitions_from)
+        fields = [*fields[:index], replace(fields[index], nullable=False), *fields[index + 1 :]]
     if feature.computed:
-        fields = with_generated(dice, fields, partitions_from)
+        fields = with_generated(choices, fields, partitions_from)
     if feature.lengths:
-        fields = with_lengths(dice, fields, partitions_from)
+        fields = _with_lengths(choices, fields, partitions_from)
     if feature.widths:
-        fields = with_width(dice, fields)
+        fields = _with_width(choices, fields)
     if feature.identity:
-        fields = with_identity(dice, fields)
+        fields = with_identity(choices, fields)
     return fields
 
 
-def _properties(dice: Choices, profile: TableProfile, features: tuple[Feature, ...]) -> Properties:
-    properties = {"delta.checkpointInterval": dice.weighted(profile.checkpoint_intervals)}
-    if _share(dice, profile.deletion_vectors_one_in):
+def _with_lengths(choices: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
+    """Return the columns, most of their texts limited in length."""
+    return [
+        varchar(field.name, choices.pick(LENGTHS))
+        if index < partitions_from and field.type == STRING and choices.below(4)
+        else field
+        for index, field in enumerate(fields)
+    ]
+
+
+def _with_width(choices: Choices, fields: list[Field]) -> list[Field]:
+    """Return the columns, one limited text padded with blanks, if another column is left for predicates."""
+    limited = [index for index, field in enumerate(fields) if limit_of(field) is not None]
+    if not limited or len(fields) == 1:
+        return fields
+    index = choices.pick(limited)
+    padded = char(fields[index].name, limit_of(fields[index]) or 1)
+    return [*fields[:index], padded, *fields[index + 1 :]]
+
+
+def _properties(choices: Choices, profile: TableProfile, features: tuple[Feature, ...]) -> Properties:
+    properties = {"delta.checkpointInterval": choices.weighted(profile.checkpoint_intervals)}
+    if _share(choices, profile.deletion_vectors_one_in):
         properties["delta.enableDeletionVectors"] = "true"
     for feature in features:
         properties |= dict(feature.properties)
         if feature.options:
-            properties |= dict(dice.weighted(feature.options))
+            properties |= dict(choices.weighted(feature.options))
     return tuple(sorted(properties.items()))
 
 
-def _share(dice: Choices, one_in: int) -> bool:
-    return one_in > 0 and dice.one_in(one_in)
+def _share(choices: Choices, one_in: int) -> bool:
+    return one_in > 0 and choices.one_in(one_in)

@@ -1,4 +1,4 @@
-"""Writes beyond the plain ones: by position, once only, into a part of the table, and with another schema."""
+"""Draws writes beyond the plain ones: by position, once only, of a part of the table, and with another schema."""
 
 from __future__ import annotations
 
@@ -7,105 +7,134 @@ from dataclasses import replace
 
 from conformance.generation.choices import Choices
 from conformance.generation.draw_context import FILES, DrawContext
-from conformance.generation.drawn_predicates import draw_where
 from conformance.generation.merges import draw_merge
+from conformance.generation.predicates import draw_predicate
 from conformance.generation.rows import draw_rows
 from conformance.generation.table_shapes import TableShape
 from conformance.generation.values.complex import plain_values
-from delta_models.expressions import compiled
-from delta_models.operations import Append, Operation, Overwrite
+from delta_models.expressions import Literal, compiled
+from delta_models.operations import Append, Operation, Overwrite, Update
 from delta_models.schema import DATE, LONG, STRING, Field, Struct
 from delta_models.values import Rows
 
 EXTRA = (Field("extra", LONG), Field("added", STRING), Field("more", DATE), Field("Neu", LONG))
 APPLICATIONS = ("nightly", "stream-1")
+GIVEN = (0, 1, 2, 10, -1, 1_000_000)  # values for identity columns
 
 
-def append_once(place: DrawContext) -> Operation:
-    """Rows under a transaction id, which now and then has been seen before."""
-    dice = place.dice
-    application = dice.pick(APPLICATIONS)
-    seen = dict(place.table.transactions).get(application)
-    number = 0 if seen is None else seen + 1
-    if seen is not None and dice.one_in(3):
-        number = max(0, seen - dice.below(2))
-    return Append(draw_rows(dice, place.shape), transaction=(application, number))
+def append_once(context: DrawContext) -> Operation:
+    """Append rows under a transaction id, which now and then has been used before."""
+    choices = context.choices
+    application = choices.pick(APPLICATIONS)
+    last = dict(context.table.transactions).get(application)
+    number = 0 if last is None else last + 1
+    if last is not None and choices.one_in(3):
+        number = max(0, last - choices.below(2))
+    return Append(draw_rows(choices, context.shape), transaction=(application, number))
 
 
-def append_by_position(place: DrawContext) -> Operation:
-    """Rows whose columns go by their place; their names say nothing."""
-    rows = draw_rows(place.dice, place.shape)
+def append_by_position(context: DrawContext) -> Operation:
+    """Append rows by the position of their columns; now and then the columns have other names."""
+    rows = draw_rows(context.choices, context.shape)
     fields = rows.schema.fields
-    if place.dice.one_in(2):
-        fields = tuple(replace(field, name=f"c{at}", metadata_json="{}") for at, field in enumerate(fields))
+    if context.choices.one_in(2):
+        fields = tuple(
+            replace(field, name=f"c{index}", metadata_json="{}") for index, field in enumerate(fields)
+        )
     return Append(Rows(Struct(fields), rows.rows), by_name=False)
 
 
-def append_more(place: DrawContext) -> Operation:
-    """Rows with a column that the table lacks, and leave for its schema to grow."""
-    return Append(wider(place), files=place.dice.weighted(FILES), schema_mode="merge")
+def append_more(context: DrawContext) -> Operation:
+    """Append rows with a column that the table lacks; the schema may grow."""
+    return Append(draw_wider_rows(context), files=context.choices.weighted(FILES), schema_mode="merge")
 
 
-def merge_more(place: DrawContext) -> Operation:
-    """A merge whose source has a column that the table lacks, and leave for its schema to grow."""
-    dice = place.dice
-    merge = draw_merge(dice, place.table, place.shape)
+def merge_more(context: DrawContext) -> Operation:
+    """Merge a source with a column that the table lacks; the schema may grow."""
+    choices = context.choices
+    merge = draw_merge(choices, context.table, context.shape)
     if merge is None:
-        return append_more(place)
-    source = _with_one_more(dice, place.shape, merge.source)
+        return append_more(context)
+    source = _with_one_more(choices, context.shape, merge.source)
     return replace(merge, source=source, schema_evolution=True)
 
 
-def append_less(place: DrawContext) -> Operation:
-    """Rows that lack a column."""
-    shape = place.shape
-    made = set(range(len(shape.schema))) - set(shape.assignable())
-    possible = [at for at, field in enumerate(shape.schema.fields) if at not in made and field.nullable]
-    gone = made | set(place.dice.some(possible, 1))
+def append_less(context: DrawContext) -> Operation:
+    """Append rows that lack a column."""
+    shape = context.shape
+    generated = set(range(len(shape.schema))) - set(shape.assignable())
+    possible = [
+        position
+        for position, field in enumerate(shape.schema.fields)
+        if position not in generated and field.nullable
+    ]
+    gone = generated | set(context.choices.some(possible, 1))
     if len(gone) >= len(shape.schema):
-        gone = made
-    return Append(_without(draw_rows(place.dice, shape), gone))
+        gone = generated
+    return Append(_without(draw_rows(context.choices, shape), gone))
 
 
-def overwrite_some(place: DrawContext) -> Operation:
-    """Rows in place of those that a predicate picks, or of the partitions that they touch."""
-    dice, shape = place.dice, place.shape
-    rows = draw_rows(dice, shape)
-    if shape.partition_by and dice.one_in(2):
+def overwrite_some(context: DrawContext) -> Operation:
+    """Overwrite the rows that a predicate picks, or the partitions that the new rows touch."""
+    choices, shape = context.choices, context.shape
+    rows = draw_rows(choices, shape)
+    if shape.partition_by and choices.one_in(2):
         return Overwrite(rows, dynamic=True)
-    where = draw_where(
-        dice, shape, place.table, place.partitions() if shape.partition_by and dice.below(3) else None
+    where = draw_predicate(
+        choices,
+        shape,
+        context.table,
+        context.partition_positions() if shape.partition_by and choices.below(3) else None,
     )
-    if dice.below(4):
+    if choices.below(4):
         picks = compiled(where, shape.schema)
-        rows = Rows(rows.schema, tuple(row for row in place.table.stored(rows.rows) if picks(row) is True))
+        rows = Rows(rows.schema, tuple(row for row in context.table.stored(rows.rows) if picks(row) is True))
     return Overwrite(rows, where=where)
 
 
-def overwrite_schema(place: DrawContext) -> Operation:
-    """Rows in place of the whole table, and their columns in place of its own."""
-    if place.dice.one_in(2):
-        return Overwrite(wider(place), schema_mode="overwrite")
-    shape = place.shape
-    possible = [at for at, name in enumerate(shape.schema.names) if name not in shape.partition_by]
-    gone = set(place.dice.some(possible, 1)) if len(possible) > 1 else set()
-    return Overwrite(_without(draw_rows(place.dice, shape), gone), schema_mode="overwrite")
+def overwrite_schema(context: DrawContext) -> Operation:
+    """Overwrite the table and its schema."""
+    if context.choices.one_in(2):
+        return Overwrite(draw_wider_rows(context), schema_mode="overwrite")
+    shape = context.shape
+    possible = [
+        position for position, name in enumerate(shape.schema.names) if name not in shape.partition_by
+    ]
+    gone = set(context.choices.some(possible, 1)) if len(possible) > 1 else set()
+    return Overwrite(_without(draw_rows(context.choices, shape), gone), schema_mode="overwrite")
 
 
-def wider(place: DrawContext) -> Rows:
-    """Rows with one more column, which the table lacks or has already."""
-    return _with_one_more(place.dice, place.shape, draw_rows(place.dice, place.shape))
+def append_given(context: DrawContext) -> Operation:
+    """Append rows with values for an identity column."""
+    rows = draw_rows(context.choices, context.shape)
+    if not context.identity_columns:
+        return Append(rows)
+    schema = Struct((*rows.schema.fields, Field(context.identity_columns[0].name, LONG)))
+    return Append(Rows(schema, tuple((*row, context.choices.pick(GIVEN)) for row in rows.rows)))
 
 
-def _with_one_more(dice: Choices, shape: TableShape, rows: Rows) -> Rows:
+def update_given(context: DrawContext) -> Operation:
+    """Update an identity column to another value."""
+    if not context.identity_columns:
+        return append_given(context)
+    value = Literal(LONG, context.choices.pick(GIVEN))
+    return Update(((context.identity_columns[0].name, value),), context.draw_condition())
+
+
+def draw_wider_rows(context: DrawContext) -> Rows:
+    """Draw rows with one more column, if any is left that the table lacks."""
+    return _with_one_more(context.choices, context.shape, draw_rows(context.choices, context.shape))
+
+
+def _with_one_more(choices: Choices, shape: TableShape, rows: Rows) -> Rows:
     known = {name.casefold() for name in shape.schema.names}
-    new = [each for each in EXTRA if each.name.casefold() not in known]
+    new = [field for field in EXTRA if field.name.casefold() not in known]
     if not new:
         return rows
-    field = dice.pick(new)
+    field = choices.pick(new)
     values = (*plain_values(field.type)[:3], None)
     fields = (*_nullable(shape).fields, field)
-    return Rows(Struct(fields), tuple((*row, dice.pick(values)) for row in rows.rows))
+    return Rows(Struct(fields), tuple((*row, choices.pick(values)) for row in rows.rows))
 
 
 def _nullable(shape: TableShape) -> Struct:
@@ -113,12 +142,12 @@ def _nullable(shape: TableShape) -> Struct:
 
 
 def _without(rows: Rows, gone: set[int]) -> Rows:
-    kept = [at for at in range(len(rows.schema)) if at not in gone]
-    schema = Struct(tuple(rows.schema.fields[at] for at in kept))
-    return Rows(schema, tuple(tuple(row[at] for at in kept) for row in rows.rows))
+    kept = [position for position in range(len(rows.schema)) if position not in gone]
+    schema = Struct(tuple(rows.schema.fields[position] for position in kept))
+    return Rows(schema, tuple(tuple(row[position] for position in kept) for row in rows.rows))
 
 
-WRITES: Mapping[str, Callable[[DrawContext], Operation]] = {
+WRITE_OPERATIONS: Mapping[str, Callable[[DrawContext], Operation]] = {
     "AppendOnce": append_once,
     "AppendByPosition": append_by_position,
     "AppendMore": append_more,
@@ -126,4 +155,6 @@ WRITES: Mapping[str, Callable[[DrawContext], Operation]] = {
     "MergeMore": merge_more,
     "OverwriteSome": overwrite_some,
     "OverwriteSchema": overwrite_schema,
+    "AppendGiven": append_given,
+    "UpdateGiven": update_given,
 }

@@ -40,9 +40,9 @@ def open_suite_context(
         start_heavy: whether to start engines on a JVM at once. If not, they start when a history needs them.
     """
     with EnginePool(specs, work / "hosts", emit) as engine_pool:
-        engine_pool.begin(heavy=False)
+        engine_pool.start(on_jvm=False)
         if start_heavy:
-            engine_pool.begin(heavy=True)
+            engine_pool.start(on_jvm=True)
         with closing(
             InstrumentedEngines({str(spec): spec for spec in specs}, work, emit)
         ) as instrumented_engines:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from conformance.engine_pool import available_engines, is_heavy
+from conformance.engine_pool import available_engines, runs_on_jvm
 from conformance.events.bus import Bus
 from conformance.events.serialization import (
     EventError,
@@ -121,7 +121,7 @@ class Coordinator:
 
         Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
         """
-        any_heavy = any(map(is_heavy, specs))
+        any_heavy = any(map(runs_on_jvm, specs))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
         for worker in self._workers:

@@ -8,7 +8,7 @@ import platform
 from collections.abc import Sequence
 
 from conformance._version import harness_version
-from conformance.engine_pool import is_heavy
+from conformance.engine_pool import runs_on_jvm
 from conformance.events.serialization import FORMAT
 from conformance.events.types import RunStarted
 from conformance.options import RunOptions
@@ -18,7 +18,7 @@ from delta_adapters.registry import EngineSpec
 
 def run_header(options: RunOptions, specs: Sequence[EngineSpec], plan: Plan) -> RunStarted:
     """The event that says what a run plays, on which engines and on which machine."""
-    heavy = [is_heavy(spec) for spec in specs]
+    heavy = [runs_on_jvm(spec) for spec in specs]
     return RunStarted(
         format=FORMAT,
         harness=harness_version(),

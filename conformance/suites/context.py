@@ -27,8 +27,8 @@ class SuiteContext:
 
     def playing(self, chunk: Chunk, history: int) -> Iterator[Engine]:
         """The engines that take part in a history, as far as the plan goes."""
-        for name, engine in self.hosts.specs.items():
-            if not engine.heavy or history in chunk.heavy:
+        for name, engine in self.hosts.engines.items():
+            if not engine.runs_on_jvm or history in chunk.heavy:
                 running = self.hosts.get(name)
                 if running is not None:
                     yield running
@@ -43,4 +43,6 @@ class SuiteContext:
 def engine_session_of(engine: Engine) -> EngineSession:
     """A seat for an engine that runs."""
     assert engine.host is not None  # noqa: S101 - only engines that run are dealt to
-    return EngineSession(engine.name, engine.host, engine.capabilities, engine.timeout, dear=engine.heavy)
+    return EngineSession(
+        engine.name, engine.host, engine.capabilities, engine.timeout, dear=engine.runs_on_jvm
+    )

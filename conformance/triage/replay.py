@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.engine_pool import call_timeout, is_heavy
+from conformance.engine_pool import call_timeout, runs_on_jvm
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.table_session import StepResult, TableSession, play
 from conformance.fault_injection.controller import Turnstile
-from conformance.fault_injection.instrumented_engines import STEPS_HELD
+from conformance.fault_injection.instrumented_engines import STEPS_PAUSED
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.shim_build import TurnstileProblem
 from conformance.findings.fingerprint import key_of
@@ -96,9 +96,7 @@ def _play(finding: Finding, specs: Sequence[EngineSpec]) -> tuple[list[StepResul
             stack.callback(lambda: [host.kill() for host in hosts])
             turnstile = _turnstile(finding, specs, Path(work), stack)
             instrumented_processes = (
-                [turnstile.instrumented_process(str(number)) for number in range(len(specs))]
-                if turnstile
-                else []
+                [turnstile.add_process(str(number)) for number in range(len(specs))] if turnstile else []
             )
             for number, spec in enumerate(specs):
                 environment = instrumented_processes[number].environment() if instrumented_processes else None
@@ -140,8 +138,8 @@ def _turnstile(
     if finding.suite not in {CRASHES, RACES}:
         return None
     try:
-        longest = max(call_timeout(heavy=is_heavy(spec)) for spec in specs)
-        return stack.enter_context(Turnstile(work / "turnstile", hold_seconds=STEPS_HELD * longest))
+        longest = max(call_timeout(on_jvm=runs_on_jvm(spec)) for spec in specs)
+        return stack.enter_context(Turnstile(work / "turnstile", hold_seconds=STEPS_PAUSED * longest))
     except TurnstileProblem as problem:
         raise CannotRun(str(problem)) from problem
 
@@ -151,8 +149,8 @@ def _engine_session(host: HostClient, spec: EngineSpec) -> EngineSession:
         identity = str(host.identity)
     except HostError as error:
         raise CannotRun(f"{spec} does not start: {error}") from error
-    heavy = is_heavy(spec)
-    return EngineSession(identity, host, host.capabilities, call_timeout(heavy=heavy), dear=heavy)
+    heavy = runs_on_jvm(spec)
+    return EngineSession(identity, host, host.capabilities, call_timeout(on_jvm=heavy), dear=heavy)
 
 
 def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list[StepResult], int]:

@@ -37,7 +37,7 @@ def engine_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[E
             for each in ("delta-spark", "delta-rs")
         ]
         yield [
-            EngineSession(str(host.identity), host, host.capabilities, call_timeout(heavy=True))
+            EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=True))
             for host in hosts
         ]
 

@@ -25,13 +25,13 @@ def compiled(folder: Path, *flags: str) -> Path:
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A plain C program that makes the calls it is told."""
+    """A plain C program that makes the calls which its arguments name."""
     return compiled(tmp_path_factory.mktemp("probe"))
 
 
 @pytest.fixture(scope="session")
 def static_probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, without a C library that anything could be put before."""
+    """The same program, linked statically, so that no library can be preloaded."""
     return compiled(tmp_path_factory.mktemp("static-probe"), "-static")
 
 
@@ -50,14 +50,14 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def instrumented_process(turnstile: Turnstile, table: Path) -> InstrumentedProcess:
-    made = turnstile.instrumented_process("A")
+    made = turnstile.add_process("A")
     made.watch(table)
     return made
 
 
 @pytest.fixture
 def start(probe: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Start the program as an actor; whoever still runs at the end is killed."""
+    """Start the program as an instrumented process; kill it at the end if it still runs."""
     started: list[subprocess.Popen[str]] = []
 
     def begin(
@@ -72,14 +72,14 @@ def start(probe: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         return process
 
     yield begin
-    for each in started:
-        each.kill()
-        each.communicate()
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 @pytest.fixture
 def run(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., list[str]]:
-    """Run the program as an actor to its end, and return its lines."""
+    """Run the program as an instrumented process to its end, and return its lines."""
 
     def to_its_end(instrumented_process: InstrumentedProcess, *words: object, **options: Path) -> list[str]:
         return start(instrumented_process, *words, **options).communicate(timeout=60)[0].splitlines()
@@ -95,8 +95,8 @@ class Engine:
     instrumented_process: InstrumentedProcess
     host: HostClient
 
-    def at(self, table: Path) -> None:
-        """Address this table, cold."""
+    def open(self, table: Path) -> None:
+        """Open this table, with nothing of it in memory."""
         if not self.host.alive:
             self.host.restart()
         self.instrumented_process.watch(table)
@@ -110,12 +110,12 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, 
     with Turnstile(folder / "turnstile", hold_seconds=120) as turnstile, contextlib.ExitStack() as stack:
         made = []
         for name in ("A", "B"):
-            instrumented_process = turnstile.instrumented_process(name)
+            instrumented_process = turnstile.add_process(name)
             host = HostClient.start(
                 parse_engine("delta-rs"), folder / name, environment=instrumented_process.environment()
             )
             made.append(Engine(turnstile, instrumented_process, stack.enter_context(host)))
-        for each in made:
-            each.host.ready()
-            each.instrumented_process.check_seen()
+        for engine in made:
+            engine.host.ready()
+            engine.instrumented_process.check_instrumented()
         yield made[0], made[1]

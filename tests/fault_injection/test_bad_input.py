@@ -1,4 +1,4 @@
-"""What the turnstile can't be used with, or is ended by: each is told with cause and cure, and nothing stays behind."""
+"""What the turnstile can't work with: it reports the cause and the cure, and leaves no process behind."""
 
 import os
 import select
@@ -78,7 +78,7 @@ def test_several_at_once_compile_once(fresh_cache, monkeypatch):
 def test_a_cache_with_spaces_in_its_path_works(tmp_path, table, monkeypatch, run):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "my cache: mine"))
     with Turnstile(tmp_path / "turnstile") as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
+        instrumented_process = turnstile.add_process("A")
         instrumented_process.watch(table)
         instrumented_process.begin()
         run(instrumented_process, "open", table / COMMIT)
@@ -94,7 +94,7 @@ def test_a_static_engine_is_told_as_not_seen(instrumented_process, table, static
     instrumented_process.begin()
     assert run(instrumented_process, "open", table / COMMIT, program=static_probe) == ["open 0 0"]
     with pytest.raises(NotInstrumented, match=r"A has loaded the turnstile: it is linked statically"):
-        instrumented_process.check_seen()
+        instrumented_process.check_instrumented()
 
 
 def test_an_engine_that_leaves_its_files_to_a_static_program_is_told_as_not_seen(
@@ -105,14 +105,14 @@ def test_an_engine_that_leaves_its_files_to_a_static_program_is_told_as_not_seen
     with pytest.raises(
         NotInstrumented, match=rf"{COMMIT}|_delta_log changed, and the turnstile saw nothing of it"
     ):
-        instrumented_process.check_seen()
+        instrumented_process.check_instrumented()
 
 
 def test_an_engine_that_changes_nothing_is_seen(instrumented_process, table, run):
     (table / "old").touch()
     instrumented_process.begin(listings=False)
     run(instrumented_process, "read", table / "old")
-    instrumented_process.check_seen()
+    instrumented_process.check_instrumented()
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
@@ -124,7 +124,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path, table, run):
     deep = tmp_path / ("d" * 60) / ("e" * 60)
     with Turnstile(deep) as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
+        instrumented_process = turnstile.add_process("A")
         instrumented_process.watch(table)
         instrumented_process.begin()
         run(instrumented_process, "open", table / COMMIT)
@@ -143,16 +143,16 @@ def test_a_process_whose_page_is_gone_says_that_it_is_not_seen(instrumented_proc
 
 
 def test_two_actors_cannot_have_one_name_nor_begin_without_a_table(turnstile):
-    nobody = turnstile.instrumented_process("nobody")
+    nobody = turnstile.add_process("nobody")
     with pytest.raises(ValueError, match="there is an actor 'nobody' already"):
-        turnstile.instrumented_process("nobody")
+        turnstile.add_process("nobody")
     with pytest.raises(ValueError, match="watches no table"):
         nobody.begin()
 
 
 def test_a_hold_that_nobody_releases_ends_its_process_in_time_and_is_told(tmp_path, table, start):
     with Turnstile(tmp_path / "turnstile", hold_seconds=0.3) as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
+        instrumented_process = turnstile.add_process("A")
         instrumented_process.watch(table)
         instrumented_process.begin([FaultRule("commit", Pause())])
         assert start(instrumented_process, "open", table / COMMIT).wait(20) == -signal.SIGKILL
@@ -167,28 +167,28 @@ def test_a_hung_writer_is_named_and_ended(turnstile, instrumented_process, table
         process = start(instrumented_process, "open", table / f"{COMMIT}#1", "spin", "")
         return lambda: process.wait(60)
 
-    told = interleave(turnstile, [ScheduledWriter(instrumented_process, submit)], (0,), step_seconds=0.5)
-    assert told.answers == (-signal.SIGKILL,)
-    assert not told.followed
-    assert "writer 0 (A) hung: 0.5 s after staging" in told.problems[0]
+    result = interleave(turnstile, [ScheduledWriter(instrumented_process, submit)], (0,), step_seconds=0.5)
+    assert result.answers == (-signal.SIGKILL,)
+    assert not result.followed
+    assert "writer 0 (A) hung: 0.5 s after staging" in result.problems[0]
 
 
 def test_a_parked_process_that_dies_is_told(turnstile, instrumented_process, table, start):
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     process.kill()
-    assert turnstile.wait(lambda: instrumented_process.parked is None, 20)
+    assert turnstile.wait(lambda: instrumented_process.paused is None, 20)
     assert "its process ended while it was parked at commit#0 open" in instrumented_process.end().problems[0]
 
 
 def test_closing_the_turnstile_ends_whoever_is_parked(tmp_path, table, start):
     turnstile = Turnstile(tmp_path / "other")
-    instrumented_process = turnstile.instrumented_process("A")
+    instrumented_process = turnstile.add_process("A")
     instrumented_process.watch(table)
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     turnstile.close()
     turnstile.close()
     assert process.wait(20) == -signal.SIGKILL
@@ -203,20 +203,20 @@ work, probe, table = map(Path, sys.argv[1:])
 turnstile = Turnstile(work)
 pids = []
 for name in ("A", "B"):
-    actor = turnstile.instrumented_process(name)
-    actor.watch(table)
-    actor.begin([FaultRule("data", Pause())])
+    process = turnstile.add_process(name)
+    process.watch(table)
+    process.begin([FaultRule("data", Pause())])
     words = ["fork", "open", table / f"{name}.parquet", "open", table / "afterwards"]
-    pids.append(subprocess.Popen([probe, *words], env={**os.environ, **actor.environment()}).pid)
-    assert actor.await_parked(20)
-    pids.append(actor.parked.question.pid)
+    pids.append(subprocess.Popen([probe, *words], env={**os.environ, **process.environment()}).pid)
+    assert process.wait_until_paused(20)
+    pids.append(process.paused.call.pid)
 print(*pids, flush=True)
 time.sleep(60)
 """
 
 
 def test_no_parked_process_outlives_a_killed_controller(tmp_path, probe, table):
-    # One that is parked ends itself, and its actor's first process with it.
+    # A paused process ends itself, and the first process of its environment with it.
     with subprocess.Popen(
         [sys.executable, "-c", CONTROLLER, tmp_path / "t", probe, table], stdout=subprocess.PIPE, text=True
     ) as controller:

@@ -1,4 +1,4 @@
-"""What the shim sees, by a plain C program: each call, however its path is written, and nothing elsewhere."""
+"""The shim reports each call of a plain C program, however its path is written, and none elsewhere."""
 
 import subprocess
 import sys
@@ -14,20 +14,18 @@ NEW = "_delta_log/00000000000000000007.json"
 OLD = "old"
 
 
-def seen(record):
-    return [
-        (event.event.question.kind, event.event.role, event.event.question.path) for event in record.happened
-    ]
+def calls_of(record):
+    return [(event.event.call.kind, event.event.role, event.event.call.path) for event in record.happened]
 
 
 @pytest.mark.parametrize(
     "call", ("open", "open_excl", "open64", "creat", "openat", "fopen", "fopen_a", "freopen", "sys_openat")
 )
-def test_each_way_to_create_a_file_is_seen(instrumented_process, table, run, call):
+def test_each_way_to_create_a_file_is_reported(instrumented_process, table, run, call):
     instrumented_process.begin(listings=False)
     run(instrumented_process, call, table / NEW)
     record = instrumented_process.end()
-    assert seen(record) == [("open", "commit", NEW)]
+    assert calls_of(record) == [("open", "commit", NEW)]
     assert record.happened[0].errno == 0
     assert (table / NEW).exists()
 
@@ -35,23 +33,23 @@ def test_each_way_to_create_a_file_is_seen(instrumented_process, table, run, cal
 @pytest.mark.parametrize(
     "call", ("rename", "renameat", "renameat2", "link", "linkat", "symlink", "sys_renameat2", "sys_linkat")
 )
-def test_each_way_to_publish_a_file_is_seen(instrumented_process, table, run, call):
+def test_each_way_to_publish_a_file_is_reported(instrumented_process, table, run, call):
     (table / OLD).touch()
     instrumented_process.begin(listings=False)
     run(instrumented_process, call, table / OLD, table / NEW)
     record = instrumented_process.end()
-    assert seen(record) == [("rename" if "rename" in call else "link", "commit", NEW)]
+    assert calls_of(record) == [("rename" if "rename" in call else "link", "commit", NEW)]
     if call != "symlink":
-        assert record.happened[0].event.question.source == OLD
+        assert record.happened[0].event.call.source == OLD
     assert (table / NEW).exists()
 
 
 @pytest.mark.parametrize("call", ("unlink", "unlinkat", "remove", "sys_unlinkat", "rmdir"))
-def test_each_way_to_remove_is_seen(instrumented_process, table, run, call):
+def test_each_way_to_remove_is_reported(instrumented_process, table, run, call):
     (table / OLD).mkdir() if call == "rmdir" else (table / OLD).touch()
     instrumented_process.begin(listings=False)
     run(instrumented_process, call, table / OLD)
-    assert seen(instrumented_process.end()) == [("remove", "clean-up", OLD)]
+    assert calls_of(instrumented_process.end()) == [("remove", "clean-up", OLD)]
     assert not (table / OLD).exists()
 
 
@@ -62,7 +60,7 @@ def test_a_new_folder_is_an_event_and_one_that_exists_is_none(instrumented_proce
         f"{call} 0 0",
         f"{call} -1 17",
     ]
-    assert seen(instrumented_process.end()) == [("mkdir", "folder", "x=1")]
+    assert calls_of(instrumented_process.end()) == [("mkdir", "folder", "x=1")]
 
 
 def test_listing_the_log_and_cutting_a_file_are_seen_and_reading_only_if_asked_for(
@@ -72,16 +70,16 @@ def test_listing_the_log_and_cutting_a_file_are_seen_and_reading_only_if_asked_f
     words = ("opendir", table / "_delta_log", "opendir", table, "read", table / NEW, "truncate", table / NEW)
     instrumented_process.begin()
     run(instrumented_process, *words)
-    assert [each[:2] for each in seen(instrumented_process.end())] == [
+    assert [call[:2] for call in calls_of(instrumented_process.end())] == [
         ("list", "look"),
         ("truncate", "commit"),
     ]
     instrumented_process.begin(listings=False)
     run(instrumented_process, *words)
-    assert [each[0] for each in seen(instrumented_process.end())] == ["truncate"]
+    assert [call[0] for call in calls_of(instrumented_process.end())] == ["truncate"]
     instrumented_process.begin(reads=True)
     run(instrumented_process, *words)
-    assert [each[0] for each in seen(instrumented_process.end())] == ["list", "look", "truncate"]
+    assert [call[0] for call in calls_of(instrumented_process.end())] == ["list", "look", "truncate"]
 
 
 def test_a_file_that_leaves_the_table_goes_and_one_that_enters_appears(
@@ -92,7 +90,7 @@ def test_a_file_that_leaves_the_table_goes_and_one_that_enters_appears(
     run(
         instrumented_process, "rename", table / OLD, tmp_path / "out", "rename", tmp_path / "out", table / NEW
     )
-    assert seen(instrumented_process.end()) == [("remove", "clean-up", OLD), ("rename", "commit", NEW)]
+    assert calls_of(instrumented_process.end()) == [("remove", "clean-up", OLD), ("rename", "commit", NEW)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +101,7 @@ def test_a_path_is_resolved_however_it_is_written(instrumented_process, table, t
     link.symlink_to(table)
     instrumented_process.begin()
     run(instrumented_process, "open", written.format(table=table, link=link, new=NEW))
-    assert seen(instrumented_process.end()) == [("open", "commit", NEW)]
+    assert calls_of(instrumented_process.end()) == [("open", "commit", NEW)]
 
 
 def test_relative_paths_links_to_files_and_tables_addressed_through_a_link_are_resolved(
@@ -124,7 +122,7 @@ def test_relative_paths_links_to_files_and_tables_addressed_through_a_link_are_r
         "unlink",
         tmp_path / "alias",
     )
-    assert seen(instrumented_process.end()) == [("open", "commit", NEW)] * 2
+    assert calls_of(instrumented_process.end()) == [("open", "commit", NEW)] * 2
 
 
 def test_what_is_elsewhere_has_no_effect_or_happens_while_idle_is_no_event(
@@ -146,10 +144,10 @@ def test_what_is_elsewhere_has_no_effect_or_happens_while_idle_is_no_event(
         table / "no",
         table / "y",
     )
-    assert seen(instrumented_process.end()) == []
+    assert calls_of(instrumented_process.end()) == []
     run(instrumented_process, "unlink", table / OLD)
     assert not (table / OLD).exists()
-    assert seen(instrumented_process.end()) == [], "nothing is remembered of what was not asked about"
+    assert calls_of(instrumented_process.end()) == [], "nothing is remembered of what was not asked about"
 
 
 def test_a_table_may_be_watched_before_it_exists(instrumented_process, tmp_path, run):
@@ -164,7 +162,7 @@ def test_a_table_may_be_watched_before_it_exists(instrumented_process, tmp_path,
         "open",
         tmp_path / "later" / NEW,
     )
-    assert [each[1] for each in seen(instrumented_process.end())] == ["folder", "folder", "commit"]
+    assert [call[1] for call in calls_of(instrumented_process.end())] == ["folder", "folder", "commit"]
 
 
 def test_children_and_programs_that_replace_a_process_are_the_same_actor(
@@ -172,18 +170,18 @@ def test_children_and_programs_that_replace_a_process_are_the_same_actor(
 ):
     instrumented_process.begin()
     run(instrumented_process, "fork", "open", table / "a", "exec", probe, "open", table / "b")
-    assert [each[2] for each in seen(instrumented_process.end())] == ["a", "b"]
+    assert [call[2] for call in calls_of(instrumented_process.end())] == ["a", "b"]
     assert instrumented_process.processes == 3
 
 
-def test_a_python_child_and_its_shell_are_seen(instrumented_process, table, start):
+def test_a_python_child_and_its_shell_are_reported(instrumented_process, table, start):
     program = (
         f"import os, subprocess; open('{table}/a', 'w').write('x'); os.replace('{table}/a', '{table}/b');"
     )
     program += f"subprocess.run('cp {table}/b {table}/c; rm {table}/b', shell=True)"
     instrumented_process.begin()
     start(instrumented_process, "-c", program, program=Path(sys.executable)).communicate(timeout=60)
-    assert [each[0] for each in seen(instrumented_process.end())] == ["open", "rename", "open", "remove"]
+    assert [call[0] for call in calls_of(instrumented_process.end())] == ["open", "rename", "open", "remove"]
 
 
 def test_threads_are_asked_side_by_side_and_every_one_of_their_files_is_counted(
@@ -203,17 +201,17 @@ def test_the_clock_moves_and_the_monotonic_one_does_not(instrumented_process, ru
         instrumented_process.advance(timedelta(days=days))
     *real, monotonic = map(int, run(instrumented_process, "date", "")[0].split())
     wanted = time.time() + 397 * 86_400
-    assert all(abs(each - wanted) < 30 for each in real)
+    assert all(abs(seconds - wanted) < 30 for seconds in real)
     assert abs(monotonic - still) < 30
     program = "import time, datetime; print(int(time.time())); print(datetime.datetime.now().year)"
-    told = subprocess.run(
+    dated = subprocess.run(
         [sys.executable, "-c", program],
         env=instrumented_process.environment(),
         capture_output=True,
         text=True,
         check=True,
     )
-    assert abs(int(told.stdout.split()[0]) - wanted) < 30
+    assert abs(int(dated.stdout.split()[0]) - wanted) < 30
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The turnstile on deltalake: every verdict at every role of an append, and what it leaves."""
+"""The turnstile on deltalake: every fault action at every role of an append, and what it leaves."""
 
 from datetime import timedelta
 
@@ -41,7 +41,7 @@ def ids(folder):
 
 
 class Stage:
-    """An actor with a delta-rs at a table of three commits; a new folder for each scene."""
+    """A delta-rs behind the turnstile, at a table of three commits in a new folder."""
 
     def __init__(self, engine, folder):
         self.engine, self.instrumented_process, self.host, self.folder = (
@@ -55,12 +55,12 @@ class Stage:
     def next_table(self):
         self.scene += 1
         self.table = self.folder / f"scene{self.scene}"
-        self.engine.at(self.table)
+        self.engine.open(self.table)
 
     def set(self, properties=()):
         self.next_table()
-        for each in (Create(SCHEMA, properties=properties), Append(rows(1, 2)), Append(rows(3))):
-            assert self.host.execute(each).outcome == Committed()
+        for operation in (Create(SCHEMA, properties=properties), Append(rows(1, 2)), Append(rows(3))):
+            assert self.host.execute(operation).outcome == Committed()
         return self
 
     def act(self, operation, *rules, **options):
@@ -78,7 +78,7 @@ def stage(engines, tmp_path):
     engines[0].instrumented_process.advance(-engines[0].instrumented_process.ahead)
 
 
-# What is there after a fault at each role: whether the append is, and what the engine may have said of it.
+# After a fault at each role: whether the table has the append, and which outcomes the engine may report.
 MATRIX: dict[str, tuple[FaultAction, dict[str, bool]]] = {
     "kill before": (Kill("before"), {"clean-up": True}),
     "kill after": (Kill("after"), {"commit": True, "clean-up": True}),
@@ -94,20 +94,20 @@ MATRIX: dict[str, tuple[FaultAction, dict[str, bool]]] = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.slow] if "kill" in each else []) for each in MATRIX]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if "kill" in name else []) for name in MATRIX]
 )
 def test_every_verdict_at_every_role_of_an_append_leaves_what_it_must(stage, name):
-    verdict, present = MATRIX[name]
+    action, present = MATRIX[name]
     for role in ROLES:
         stage.set()
-        outcome, record = stage.act(Append(rows(4)), FaultRule(role, verdict))
+        outcome, record = stage.act(Append(rows(4)), FaultRule(role, action))
         assert record.followed, (role, record)
         there = present.get(role, False)
         assert ids(stage.table) == ([1, 2, 3, 4] if there else [1, 2, 3]), role
-        assert (outcome is None) == isinstance(verdict, Kill), role
+        assert (outcome is None) == isinstance(action, Kill), role
         assert outcome != Committed() or there, role
         stage.table = stage.table.rename(stage.table.with_name(f"{stage.table.name}-afterwards"))
-        stage.engine.at(stage.table)
+        stage.engine.open(stage.table)
         assert stage.host.execute(Append(rows(5))).outcome == Committed(), "the next writer succeeds"
         assert ids(stage.table)[-1] == 5
 
@@ -148,7 +148,7 @@ def test_each_role_is_named_in_the_operation_that_makes_it(stage):
 
 
 @pytest.mark.parametrize(
-    ("operation", "verdict", "role"),
+    ("operation", "action", "role"),
     (
         (Checkpoint(), Kill("before"), "checkpoint"),
         (Checkpoint(), Kill("after"), "checkpoint"),
@@ -160,11 +160,11 @@ def test_each_role_is_named_in_the_operation_that_makes_it(stage):
         (Vacuum(0), Fail("EACCES"), "clean-up"),
     ),
 )
-def test_upkeep_that_is_cut_leaves_the_rows(stage, operation, verdict, role):
+def test_upkeep_that_is_cut_leaves_the_rows(stage, operation, action, role):
     stage.set()
     if not isinstance(operation, Optimize):
         stage.host.execute(Overwrite(rows(1, 2, 3)))
-    _, record = stage.act(operation, FaultRule(role, verdict))
+    _, record = stage.act(operation, FaultRule(role, action))
     assert record.followed, record
     assert ids(stage.table) == [1, 2, 3]
 
@@ -194,19 +194,19 @@ def test_thirty_runs_of_the_same_operations_have_the_same_traces(stage):
         traces.add(tuple(stage.act(operation)[1].trace for operation in OPERATIONS))
     assert len(traces) == 1
     (trace,) = traces
-    assert sum("data#" in each for each in trace[0]) == 4
+    assert sum("data#" in event for event in trace[0]) == 4
 
 
 def test_files_that_threads_write_at_once_are_each_asked_about(stage):
     schema = struct(("id", LONG), ("part", LONG))
-    many = Rows(schema, tuple((each, each) for each in range(64)))
+    many = Rows(schema, tuple((number, number) for number in range(64)))
     stage.next_table()
     stage.host.execute(Create(schema, partition_by=("part",)))
     outcome, record = stage.act(Append(many))
     assert outcome == Committed()
     assert sum(event.event.role == "data" for event in record.happened) == 64
     assert ids(stage.table) == list(range(64))
-    # The failing one last: its other threads may still be at work when it has been told to have failed.
+    # The failing write comes last: its other threads may still be at work when it has failed.
     outcome, record = stage.act(Append(many), FaultRule("data", Fail("EIO"), 40))
     assert outcome != Committed()
     assert record.followed
@@ -217,11 +217,11 @@ def test_the_same_table_comes_out_with_the_turnstile_idle_or_asked(stage):
     stage.set()
     for operation in OPERATIONS:
         stage.act(operation)
-    asked = ids(stage.table)
+    first = ids(stage.table)
     stage.set()
     for operation in OPERATIONS:
         stage.host.execute(operation)
-    assert ids(stage.table) == asked
+    assert ids(stage.table) == first
     assert stage.host.execute(Delete(Compare("=", Column(("id",)), Literal(LONG, 77)))).outcome == NoChange()
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a call: every verdict, on a plain C program."""
+"""What becomes of a call: every fault action, on a plain C program."""
 
 import errno
 import subprocess
@@ -44,8 +44,8 @@ def test_a_fault_hits_the_event_of_its_number_and_no_other(instrumented_process,
     paths = [table / f"part-{number}.parquet" for number in range(4)]
     instrumented_process.begin([FaultRule("data", Fail(), 2), FaultRule("clean-up", Fail("EACCES"), 0)])
     words = [word for path in paths for word in ("open", path)]
-    told = run(instrumented_process, *words, "unlink", paths[0])
-    assert told == ["open 0 0"] * 2 + ["open -1 5", "open 0 0", "unlink -1 13"]
+    lines = run(instrumented_process, *words, "unlink", paths[0])
+    assert lines == ["open 0 0"] * 2 + ["open -1 5", "open 0 0", "unlink -1 13"]
     assert instrumented_process.end().followed
 
 
@@ -140,12 +140,12 @@ def test_a_dead_table_takes_no_change_any_more_and_the_process_lives(
 ):
     (table / "old").touch()
     instrumented_process.begin([FaultRule("commit", DeadTable())])
-    told = run(
+    lines = run(
         instrumented_process, "open", table / COMMIT, "write", table / NEXT, "unlink", table /
         "old", "mkdir", table / "x=1",
         "rename", table / "old", table / "new", "opendir", table / "_delta_log", "write", tmp_path / "elsewhere",
     )  # fmt: skip
-    assert told == [
+    assert lines == [
         "open -1 5", "write -1 5", "unlink -1 5", "mkdir -1 5", "rename -1 5", "opendir 0 0", "write 100 0",
     ]  # fmt: skip
     record = instrumented_process.end()
@@ -213,20 +213,20 @@ def test_a_dead_table_stays_dead_between_operations_until_another_is_watched(
 def test_a_held_call_waits_until_it_is_released(instrumented_process, table, start):
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    event = instrumented_process.await_parked(20)
+    event = instrumented_process.wait_until_paused(20)
     assert event is not None
     assert event.name == "commit#0 open"
     assert process.poll() is None
     assert not (table / COMMIT).exists()
     instrumented_process.release()
     assert process.wait(20) == 0
-    assert instrumented_process.end().happened[0].verdict == PASS
+    assert instrumented_process.end().happened[0].action == PASS
 
 
 def test_a_held_call_can_be_told_to_fail(instrumented_process, table, start):
     instrumented_process.begin([FaultRule("commit", Pause())])
     process = start(instrumented_process, "open", table / COMMIT)
-    assert instrumented_process.await_parked(20)
+    assert instrumented_process.wait_until_paused(20)
     instrumented_process.release(Fail("EEXIST"))
     assert process.communicate(timeout=20)[0] == "open -1 17\n"
 
@@ -236,8 +236,8 @@ def test_while_one_thread_is_parked_the_others_wait_at_the_table_too(
 ):
     instrumented_process.begin([FaultRule("data", Pause(), 5)])
     process = start(instrumented_process, "threads", table)
-    assert instrumented_process.await_parked(20)
-    assert turnstile.wait(lambda: len(instrumented_process._queue) == 7, 20), (
+    assert instrumented_process.wait_until_paused(20)
+    assert turnstile.wait(lambda: instrumented_process.control.waiting == 7, 20), (
         "the seven other threads wait behind it"
     )
     assert len(list(table.glob("*.parquet"))) == 5
@@ -259,8 +259,8 @@ def test_a_fault_whose_event_never_came_is_told(instrumented_process, table, run
 
 def test_two_faults_in_one_operation_both_take_place(instrumented_process, table, run):
     instrumented_process.begin([FaultRule("staging", Fail(), 0), FaultRule("commit", LoseReply("EIO"))])
-    told = run(instrumented_process, "open", table / f"{COMMIT}#1", "open", table / COMMIT)
-    assert told == ["open -1 5", "open -1 5"]
+    lines = run(instrumented_process, "open", table / f"{COMMIT}#1", "open", table / COMMIT)
+    assert lines == ["open -1 5", "open -1 5"]
     assert [path.name for path in (table / "_delta_log").iterdir()] == [COMMIT.rpartition("/")[2]]
 
 

@@ -1,4 +1,4 @@
-"""A turnstile that is there and asks nothing changes nothing: the suites come to the same, check for check."""
+"""An idle turnstile changes nothing: the suites give the same evidence and findings."""
 
 from __future__ import annotations
 
@@ -25,29 +25,30 @@ CHUNKS = (
 )
 
 
-def heard(
+def play(
     engines: tuple[str, ...], chunks: tuple[Chunk, ...], folder: Path, environment: Mapping[str, str] | None
 ) -> list[tuple[object, ...]]:
-    """What each engine was held to, and what was found."""
-    told: list[Event] = []
+    """Play chunks; return the evidence and the findings."""
+    events: list[Event] = []
     specs = [parse_engine(engine) for engine in engines]
-    instrumented_engines = InstrumentedEngines({}, folder / "arena", told.append)
-    with EnginePool(specs, folder / "hosts", told.append, environment) as hosts:
+    instrumented_engines = InstrumentedEngines({}, folder / "arena", events.append)
+    with EnginePool(specs, folder / "hosts", events.append, environment) as hosts:
         for chunk in chunks:
             play_chunk(
                 SuiteContext(
-                    hosts, FindingRecorder(folder), told.append, lambda: False, instrumented_engines
+                    hosts, FindingRecorder(folder), events.append, lambda: False, instrumented_engines
                 ),
                 chunk,
                 folder / "work",
             )
-    assert [each for each in told if isinstance(each, HarnessFault)] == []
-    held = [
-        (each.suite, each.history, each.engine, each.role, dict(each.checks))
-        for each in told
-        if isinstance(each, Evidence)
+    assert [event for event in events if isinstance(event, HarnessFault)] == []
+    evidence = [
+        (event.suite, event.history, event.engine, event.role, dict(event.checks))
+        for event in events
+        if isinstance(event, Evidence)
     ]
-    return [*held, *((each.fingerprint, each.engine) for each in told if isinstance(each, FindingFound))]
+    findings = [(event.fingerprint, event.engine) for event in events if isinstance(event, FindingFound)]
+    return [*evidence, *findings]
 
 
 @pytest.mark.parametrize(
@@ -60,10 +61,10 @@ def heard(
 def test_suites_come_to_the_same_behind_an_idle_turnstile(
     engines: tuple[str, ...], chunks: tuple[Chunk, ...], tmp_path: Path
 ):
-    plain = heard(engines, chunks, tmp_path / "plain", None)
+    plain = play(engines, chunks, tmp_path / "plain", None)
     with Turnstile(tmp_path / "turnstile") as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
-        behind = heard(engines, chunks, tmp_path / "behind", instrumented_process.environment())
+        instrumented_process = turnstile.add_process("A")
+        behind = play(engines, chunks, tmp_path / "behind", instrumented_process.environment())
         assert instrumented_process.processes >= len(engines)
     assert behind == plain
     assert {name for name, *_ in plain} >= {chunk.suite for chunk in chunks}
@@ -72,11 +73,10 @@ def test_suites_come_to_the_same_behind_an_idle_turnstile(
 @pytest.mark.slow
 def test_an_engine_on_a_jvm_comes_to_what_is_written_behind_an_idle_turnstile(tmp_path: Path):
     with Turnstile(tmp_path / "turnstile") as turnstile:
-        instrumented_process = turnstile.instrumented_process("A")
-        behind = heard(("pyspark",), CHUNKS[2:], tmp_path / "behind", instrumented_process.environment())
+        instrumented_process = turnstile.add_process("A")
+        behind = play(("pyspark",), CHUNKS[2:], tmp_path / "behind", instrumented_process.environment())
         assert instrumented_process.processes >= 1
-    held = [
-        (suite, history, role) for suite, history, _, role, _ in behind
-    ]  # a finding has two parts, and is none of it
-    assert held == [("examples", 0, "reader"), ("examples", 0, "writer")]
+    # Fails for a finding, which has two parts only.
+    evidence = [(suite, history, role) for suite, history, _, role, _ in behind]
+    assert evidence == [("examples", 0, "reader"), ("examples", 0, "writer")]
     assert any(isinstance(checks, dict) and checks.get("example.as-written") for *_, checks in behind)

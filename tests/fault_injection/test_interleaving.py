@@ -1,4 +1,4 @@
-"""Interleavings: two real writers at one table, let through their gates in every order."""
+"""Interleavings: two real writers at one table pass their gates in every order."""
 
 import functools
 import math
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.fault_injection.interleaving import GATES, ScheduledWriter, interleave, schedules
+from conformance.fault_injection.gates import GATES
+from conformance.fault_injection.interleaving import ScheduledWriter, interleave, schedules
 from delta_models.log import LogReader
 from delta_models.operations import Append, Create, Overwrite, SetProperties
 from delta_models.outcomes import Committed
@@ -31,16 +32,16 @@ def submitted(host, operation):
 
 @pytest.fixture
 def race(engines, tmp_path):
-    """Let both engines perform an operation each on a new table, in an order; how it went, and the table."""
+    """Have both engines perform an operation each on a new table, in an order; return the result and the table."""
     made: list[Path] = []
 
     def run(schedule, *operations, **options):
         table = tmp_path / f"table{len(made)}"
         made.append(table)
         for engine in engines:
-            engine.at(table)
-        for each in (Create(SCHEMA), Append(rows(0))):
-            assert engines[0].host.execute(each).outcome == Committed()
+            engine.open(table)
+        for operation in (Create(SCHEMA), Append(rows(0))):
+            assert engines[0].host.execute(operation).outcome == Committed()
         writers = [
             ScheduledWriter(engine.instrumented_process, functools.partial(submitted, engine.host, operation))
             for engine, operation in zip(engines, operations, strict=True)
@@ -61,19 +62,19 @@ def test_there_are_as_many_orders_as_there_should_be():
 @pytest.mark.parametrize("part", range(7))
 def test_two_appends_released_in_every_order_of_their_gates_both_commit_once(race, part):
     for schedule in list(schedules((4, 4)))[part::7]:
-        told, table = race(schedule, Append(rows(1)), Append(rows(2)))
-        assert told.followed, (schedule, told.problems)
-        assert [writer for writer, _ in told.timeline] == list(schedule)
-        assert [gate for writer, gate in told.timeline if writer == 0] == list(GATES)
-        assert [answer.outcome for answer in told.answers] == [Committed(), Committed()], schedule
+        result, table = race(schedule, Append(rows(1)), Append(rows(2)))
+        assert result.followed, (schedule, result.problems)
+        assert [writer for writer, _ in result.timeline] == list(schedule)
+        assert [gate for writer, gate in result.timeline if writer == 0] == list(GATES)
+        assert [answer.outcome for answer in result.answers] == [Committed(), Committed()], schedule
         assert ids(table) == [0, 1, 2], schedule
         published = [
             event.errno
-            for record in told.records
+            for record in result.records
             for event in record.happened
             if event.event.role == "commit"
         ]
-        # Whoever stood at his staging gate when the other published finds the name taken, and takes the next.
+        # A writer that was at its staging gate when the other published finds the name taken, and takes the next.
         first = min(len(schedule) - 1 - schedule[::-1].index(writer) for writer in (0, 1))
         late = 1 - schedule[first]
         stood_there = schedule[:first].count(late) >= 2
@@ -84,10 +85,14 @@ def test_the_same_schedule_gives_the_same_traces_thirty_times(race):
     schedule = (0, 1, 1, 0, 0, 1, 1, 0)
     traces = set()
     for _ in range(30):
-        told, _ = race(schedule, Append(rows(1)), Overwrite(rows(2)))
-        assert told.followed
+        result, _ = race(schedule, Append(rows(1)), Overwrite(rows(2)))
+        assert result.followed
         traces.add(
-            (told.timeline, tuple(record.trace for record in told.records), str(told.answers[1].outcome))
+            (
+                result.timeline,
+                tuple(record.trace for record in result.records),
+                str(result.answers[1].outcome),
+            )
         )
     assert len(traces) == 1
 
@@ -106,20 +111,20 @@ def test_writers_that_start_together_take_the_same_course(race):
 
 
 def test_a_schedule_that_cannot_be_followed_is_told_as_such(race):
-    told, table = race(
+    result, table = race(
         (0, 0, 0, 0, 0, 1, 1, 1, 1), Append(rows(1)), SetProperties((("delta.appendOnly", "false"),))
     )
-    assert not told.followed
+    assert not result.followed
     assert (
         "step 4 of the schedule lets writer 0 go on, which had ended after snapshot and data and staging"
-        in told.problems[0]
+        in result.problems[0]
     )
-    assert "writer 1" in told.problems[1]
+    assert "writer 1" in result.problems[1]
     assert ids(table) == [0, 1]
 
 
 def test_a_schedule_that_is_too_short_is_told_and_nobody_stays_parked(race):
-    told, table = race((0, 1), Append(rows(1)), Append(rows(2)))
-    assert "the schedule leaves writer 0 at data" in told.problems
-    assert [answer.outcome for answer in told.answers] == [Committed(), Committed()]
+    result, table = race((0, 1), Append(rows(1)), Append(rows(2)))
+    assert "the schedule leaves writer 0 at data" in result.problems
+    assert [answer.outcome for answer in result.answers] == [Committed(), Committed()]
     assert ids(table) == [0, 1, 2]

@@ -42,27 +42,27 @@ def ids(folder):
 
 def changes(record):
     """The names in order; Hadoop's block checksums are not numbered here, since the data file has one too."""
-    told = [event.event for event in record.happened if event.event.role != "look"]
-    return tuple(f"side {each.question.kind}" if each.role == "side" else each.name for each in told)
+    events = [event.event for event in record.happened if event.event.role != "look"]
+    return tuple(f"side {event.call.kind}" if event.role == "side" else event.name for event in events)
 
 
 def test_delta_spark_is_seen_and_an_append_can_be_cut_and_failed(turnstile, tmp_path):
-    instrumented_process = turnstile.instrumented_process("jvm")
+    instrumented_process = turnstile.add_process("jvm")
     table = tmp_path / "table"
     with HostClient.start(
         parse_engine("delta-spark"), tmp_path / "host", environment=instrumented_process.environment()
     ) as host:
         host.ready()
-        instrumented_process.check_seen()
+        instrumented_process.check_instrumented()
         instrumented_process.watch(table)
         host.open(str(table))
-        for each in (Create(SCHEMA), Append(rows(1))):
-            assert host.execute(each).outcome == Committed()
+        for operation in (Create(SCHEMA), Append(rows(1))):
+            assert host.execute(operation).outcome == Committed()
         instrumented_process.begin()
         assert host.execute(Append(rows(2))).outcome == Committed()
-        seen = changes(instrumented_process.end())
-        assert set(seen[:-8]) == {"data#0 open", "side open"}
-        assert seen[-8:] == PUBLISHING
+        trace = changes(instrumented_process.end())
+        assert set(trace[:-8]) == {"data#0 open", "side open"}
+        assert trace[-8:] == PUBLISHING
 
         instrumented_process.begin([FaultRule("staging", Fail("EIO"))])
         assert host.execute(Append(rows(3))).outcome != Committed()
@@ -98,7 +98,7 @@ spark.stop()
 
 
 def test_a_pyspark_driver_its_jvm_and_its_python_workers_are_one_actor(turnstile, table, tmp_path):
-    instrumented_process = turnstile.instrumented_process("driver")
+    instrumented_process = turnstile.add_process("driver")
     instrumented_process.watch(table)
     instrumented_process.begin()
     environment = {**os.environ, **instrumented_process.environment(), "PYSPARK_PYTHON": sys.executable}
@@ -112,9 +112,9 @@ def test_a_pyspark_driver_its_jvm_and_its_python_workers_are_one_actor(turnstile
     )
     assert done.returncode == 0, done.stderr[-2000:]
     record = instrumented_process.end()
-    pids: dict[int, set[str]] = {event.event.question.pid: set() for event in record.happened}
+    pids: dict[int, set[str]] = {event.event.call.pid: set() for event in record.happened}
     for event in record.happened:
-        pids[event.event.question.pid].add(event.event.role)
+        pids[event.event.call.pid].add(event.event.role)
     assert sum("data" in roles for roles in pids.values()) >= 2, "workers, and the JVM"
     assert [roles for roles in pids.values() if "commit" in roles] == [{"staging", "commit"}], "the driver"
     assert any("side" in roles for roles in pids.values()), "the JVM"

@@ -1,4 +1,4 @@
-"""Everything that an engine claims is really drawn, by the profiles that are said to draw it."""
+"""Everything that an engine claims is drawn by some profile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, draw_operation, draw_shape
 from conformance.generation.feature_bundles import FEATURES
 from conformance.generation.operations import MAKERS
 from conformance.generation.races import TABLES
@@ -52,18 +52,18 @@ Drawn = dict[str, set[str]]
 @pytest.fixture(scope="module")
 def drawn() -> Drawn:
     """The options with which each operation occurs in the table profiles of `dev`."""
-    found: Drawn = defaultdict(set)
+    options: Drawn = defaultdict(set)
     plan = load_profile("dev").suite("lockstep")
     assert plan is not None
     for name in ("dev", *plan.tables):
         for number in range(HISTORIES):
-            dice, model_history = RandomChoices(number), ModelHistory()
-            shape = draw_shape(dice, PROFILES[name])
+            choices, model_history = RandomChoices(number), ModelHistory()
+            shape = draw_shape(choices, PROFILES[name])
             for _ in range(STEPS):
-                operation = draw_command(dice, model_history, shape)
-                found[name_of(operation)] |= options_of(operation) | {""}
+                operation = draw_operation(choices, model_history, shape)
+                options[name_of(operation)] |= options_of(operation) | {""}
                 model_history = model_history.after(operation)
-    return found
+    return options
 
 
 def documents() -> dict[str, Any]:
@@ -103,9 +103,9 @@ def test_a_profile_names_table_profiles_that_there_are(name):
 
 def test_every_feature_stands_in_a_table_profile_and_names_operations_that_can_be_drawn():
     used = {
-        each
+        name
         for profile in PROFILES.values()
-        for each in (*profile.features, *(other for other, _ in profile.others))
+        for name in (*profile.features, *(other for other, _ in profile.others))
     }
     assert used == set(FEATURES)
     for feature in FEATURES.values():

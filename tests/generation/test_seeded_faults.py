@@ -1,4 +1,4 @@
-"""How quickly drawn histories show faults: a chunk of them against models that are wrong in one way each."""
+"""How quickly drawn histories show faults: a chunk of them against models with one fault each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import wraps
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, TableProfile, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, TableProfile, draw_operation, draw_shape
 from delta_models.expressions import evaluate
 from delta_models.operations import (
     Append,
@@ -32,8 +32,8 @@ HISTORIES, STEPS = 12, 25
 
 
 @dataclass
-class Seen:
-    """What a wrong engine may look at: the history as it really is, and a memory of its own."""
+class FaultyStep:
+    """What a faulty engine may use: the history as it really is, and a memory of its own."""
 
     model_history: ModelHistory
     operation: Operation
@@ -44,27 +44,27 @@ class Seen:
         return self.model_history.table
 
 
-Fault = Callable[[Seen, Table], Table]
+Fault = Callable[[FaultyStep, Table], Table]
 
 
-def only(*kinds: type[Operation]) -> Callable[[Fault], Fault]:
+def only(*operation_types: type[Operation]) -> Callable[[Fault], Fault]:
     def decorate(fault: Fault) -> Fault:
         @wraps(fault)
-        def guarded(seen: Seen, table: Table) -> Table:
-            return fault(seen, table) if isinstance(seen.operation, kinds) else table
+        def guarded(step: FaultyStep, table: Table) -> Table:
+            return fault(step, table) if isinstance(step.operation, operation_types) else table
 
         return guarded
 
     return decorate
 
 
-def mapped(table: Table, wrong: Callable[[DataType, Value], Value], *, partitions: bool = False) -> Table:
-    """The table with some values wrong, in its data columns or in its partition columns."""
+def mapped(table: Table, change: Callable[[DataType, Value], Value], *, partitions: bool = False) -> Table:
+    """Return the table with values changed, in its data columns or in its partition columns."""
     fields = table.schema.fields
     here = [(field.name in table.partition_by) == partitions for field in fields]
     return table.with_rows(tuple(
         tuple(
-            wrong(field.type, value) if mine and value is not None else value
+            change(field.type, value) if mine and value is not None else value
             for field, value, mine in zip(fields, row, here, strict=True)
         )
         for row in table.rows
@@ -72,103 +72,103 @@ def mapped(table: Table, wrong: Callable[[DataType, Value], Value], *, partition
 
 
 @only(Append)
-def append_drops_duplicates(seen: Seen, table: Table) -> Table:
+def append_drops_duplicates(step: FaultyStep, table: Table) -> Table:
     return table.with_rows(tuple({row_keyer(table.schema)(row): row for row in table.rows}.values()))
 
 
 @only(Delete)
-def delete_takes_unknown_for_true(seen: Seen, table: Table) -> Table:
-    where = getattr(seen.operation, "where", None)
+def delete_takes_unknown_for_true(step: FaultyStep, table: Table) -> Table:
+    where = getattr(step.operation, "where", None)
     return table.with_rows(tuple(
-        row for row in seen.old.rows if where is not None and evaluate(where, table.schema, row) is False
+        row for row in step.old.rows if where is not None and evaluate(where, table.schema, row) is False
     ))  # fmt: skip
 
 
 @only(Update)
-def update_loses_the_last_row_that_it_changes(seen: Seen, table: Table) -> Table:
-    kept = {id(row) for row in seen.old.rows}
+def update_loses_the_last_row_that_it_changes(step: FaultyStep, table: Table) -> Table:
+    kept = {id(row) for row in step.old.rows}
     changed = [row for row in table.rows if id(row) not in kept]
     return table.with_rows(tuple(row for row in table.rows if not changed or row is not changed[-1]))
 
 
 @only(Merge)
-def merge_inserts_nothing_where_it_updates(seen: Seen, table: Table) -> Table:
-    clauses = getattr(seen.operation, "clauses", ())
-    if len({clause.when for clause in clauses}) > 1 and len(table.rows) > len(seen.old.rows):
-        return table.with_rows(table.rows[: len(seen.old.rows)])
+def merge_inserts_nothing_where_it_updates(step: FaultyStep, table: Table) -> Table:
+    clauses = getattr(step.operation, "clauses", ())
+    if len({clause.when for clause in clauses}) > 1 and len(table.rows) > len(step.old.rows):
+        return table.with_rows(table.rows[: len(step.old.rows)])
     return table
 
 
 @only(Merge)
-def merge_takes_rows_without_a_key_away(seen: Seen, table: Table) -> Table:
+def merge_takes_rows_without_a_key_away(step: FaultyStep, table: Table) -> Table:
     return table.with_rows(tuple(row for row in table.rows if row[0] is not None))
 
 
 @only(Overwrite)
-def overwrite_keeps_null_partitions(seen: Seen, table: Table) -> Table:
+def overwrite_keeps_null_partitions(step: FaultyStep, table: Table) -> Table:
     if not table.partition_by:
         return table
-    at = table.schema.index(table.partition_by[0])
-    return table.with_rows(table.rows + tuple(row for row in seen.old.rows if row[at] is None))
+    position = table.schema.index(table.partition_by[0])
+    return table.with_rows(table.rows + tuple(row for row in step.old.rows if row[position] is None))
 
 
 @only(Restore)
-def restore_adds_without_removing(seen: Seen, table: Table) -> Table:
-    return table if table.same_contents(seen.old) else table.with_rows(table.rows + seen.old.rows)
+def restore_adds_without_removing(step: FaultyStep, table: Table) -> Table:
+    return table if table.same_contents(step.old) else table.with_rows(table.rows + step.old.rows)
 
 
-def minus_zero_becomes_zero(seen: Seen, table: Table) -> Table:
+def minus_zero_becomes_zero(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: value + 0.0 if kind == DOUBLE else value)
 
 
-def longs_pass_through_doubles(seen: Seen, table: Table) -> Table:
+def longs_pass_through_doubles(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: int(float(value)) if str(kind) == "long" else value)
 
 
-def old_dates_are_off(seen: Seen, table: Table) -> Table:
+def old_dates_are_off(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: value + 2 if str(kind) == "date" and value < -141_427 else value)
 
 
-def microseconds_are_cut(seen: Seen, table: Table) -> Table:
+def microseconds_are_cut(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: value // 1000 * 1000 if str(kind) == "timestamp" else value)
 
 
-def empty_texts_are_null(seen: Seen, table: Table) -> Table:
+def empty_texts_are_null(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: None if kind == STRING and value == "" else value)
 
 
-def percents_are_decoded_twice(seen: Seen, table: Table) -> Table:
-    def wrong(kind: DataType, value: Value) -> Value:
+def percents_are_decoded_twice(step: FaultyStep, table: Table) -> Table:
+    def decode(kind: DataType, value: Value) -> Value:
         return value.replace("%41", "A").replace("%2F", "/") if kind == STRING else value
 
-    return mapped(table, wrong, partitions=True)
+    return mapped(table, decode, partitions=True)
 
 
 @only(Optimize)
-def compaction_forgets_infinities(seen: Seen, table: Table) -> Table:
+def compaction_forgets_infinities(step: FaultyStep, table: Table) -> Table:
     return mapped(table, lambda kind, value: None if kind == DOUBLE and math.isinf(value) else value)
 
 
-def checkpoint_then_vacuum_loses_what_a_merge_wrote(seen: Seen, table: Table) -> Table:
+def checkpoint_then_vacuum_loses_what_a_merge_wrote(step: FaultyStep, table: Table) -> Table:
     """Needs a merge, then a checkpoint, then a vacuum, in this order."""
     order: tuple[type[Operation], ...] = (Merge, Checkpoint, Vacuum)
-    reached = seen.memory.setdefault("reached", 0)
+    reached = step.memory.setdefault("reached", 0)
     assert isinstance(reached, int)
-    if reached < len(order) and isinstance(seen.operation, order[reached]):
-        seen.memory["reached"] = reached + 1
-    return table.with_rows(table.rows[:-1]) if seen.memory["reached"] == len(order) else table
+    if reached < len(order) and isinstance(step.operation, order[reached]):
+        step.memory["reached"] = reached + 1
+    return table.with_rows(table.rows[:-1]) if step.memory["reached"] == len(order) else table
 
 
-def reads_of_a_restored_version_are_stale(seen: Seen, table: Table) -> Table:
+def reads_of_a_restored_version_are_stale(step: FaultyStep, table: Table) -> Table:
     """Needs a restore, then a change, then a restore to before the first."""
-    restored = seen.memory.setdefault("restored", [])
+    restored = step.memory.setdefault("restored", [])
     assert isinstance(restored, list)
-    if isinstance(seen.operation, Restore):
-        at = seen.operation.at
+    if isinstance(step.operation, Restore):
+        at = step.operation.at
         assert isinstance(at, AtState)
         if any(at.step < earlier for earlier in restored):
             return table.with_rows(table.rows[1:])
-        restored.append(seen.model_history.step)
+        restored.append(step.model_history.step)
     return table
 
 
@@ -189,8 +189,8 @@ def steps_until_found(
         chunk(profile, seed, histories, steps), start=1
     ):
         right = model_history.after(operation).table
-        wrong = fault(Seen(model_history, operation, memory), right)
-        if not wrong.same_contents(right):
+        faulty = fault(FaultyStep(model_history, operation, memory), right)
+        if not faulty.same_contents(right):
             return taken
     return None
 
@@ -199,22 +199,22 @@ def chunk(
     profile: TableProfile, seed: int, histories: int, steps: int
 ) -> Iterator[tuple[ModelHistory, Operation, dict[str, object]]]:
     for number in range(histories):
-        dice = RandomChoices(seed * 1000 + number)
-        shape = draw_shape(dice, profile)
+        choices = RandomChoices(seed * 1000 + number)
+        shape = draw_shape(choices, profile)
         model_history, memory = ModelHistory(), dict[str, object]()
         for _ in range(steps):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             yield model_history, operation, memory
             model_history = model_history.after(operation)
 
 
 def share_found(profile: TableProfile, seeds: range, histories: int = HISTORIES, steps: int = STEPS) -> float:
-    found = [
+    shown = [
         steps_until_found(fault, profile, seed, histories, steps) is not None
         for fault in FAULTS
         for seed in seeds
     ]
-    return sum(found) / len(found)
+    return sum(shown) / len(shown)
 
 
 def test_a_chunk_shows_most_of_the_seeded_faults() -> None:

@@ -61,7 +61,7 @@ def record_finding(deviation: str, folder: Path) -> Path:
             instrumented_engines,
         )
         players = [
-            player for slot in "AB" if (player := instrumented_engines.player(entry.engine, slot)) is not None
+            player for slot in "AB" if (player := instrumented_engines.get(entry.engine, slot)) is not None
         ]
         table_session = (
             WriterGroup(tuple(players)).table_session(context, folder / "table", "kept")

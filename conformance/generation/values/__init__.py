@@ -1,1 +1,1 @@
-"""Values of every type that histories hold."""
+"""The values of every type that histories may hold."""

@@ -1,4 +1,4 @@
-"""Values of every type: those of `values`, and of the types that only some table profiles draw."""
+"""The values of every type: nested types, and those that only some table profiles draw, beside the primitive ones."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _SPECIAL: dict[str, tuple[Value, ...]] = {
 
 
 def plain_values(data_type: DataType) -> tuple[Value, ...]:
-    """Ordinary values of any type, the simplest first."""
+    """Return ordinary values of any type, the simplest first."""
     match data_type:
         case Struct(fields=fields):
             columns = [plain_values(field.type) for field in fields]
-            return tuple(tuple(_at(part, at) for part in columns) for at in range(3))
+            return tuple(tuple(_cycle(part, index) for part in columns) for index in range(3))
         case Array(element=element):
             inside = plain_values(element)
-            return ((_at(inside, 0),), (_at(inside, 1), _at(inside, 0)), ())
+            return ((_cycle(inside, 0),), (_cycle(inside, 1), _cycle(inside, 0)), ())
         case Map(key=key, value=value):
             keys, parts = plain_values(key), plain_values(value)
-            pairs = tuple((_at(keys, at), _at(parts, at)) for at in range(2))
+            pairs = tuple((_cycle(keys, index), _cycle(parts, index)) for index in range(2))
             return (pairs[:1], pairs, ())
         case Primitive(name=name) if name in _PLAIN:
             return _PLAIN[name]
@@ -69,28 +69,31 @@ _FAR["timestamp_ntz"] = _FAR["timestamp"]
 
 
 def far_values(data_type: DataType) -> tuple[Value, ...]:
-    """Days and moments beyond the years 1 to 9999, as far as a type has such."""
+    """Return days and times beyond the years 1 to 9999, if the type has such."""
     return _FAR.get(data_type.name, ()) if isinstance(data_type, Primitive) else ()
 
 
 def special_values(data_type: DataType, *, strange: bool, hostile: bool) -> tuple[Value, ...]:
-    """Values at the limits of any type; inside containers nulls wherever one may stand."""
+    """Return values at the limits of any type; in nested ones there are nulls wherever one may be."""
     match data_type:
         case Struct(fields=fields):
             columns = [special_values(field.type, strange=False, hostile=hostile) for field in fields]
             nulls = tuple(None for _ in fields)
             return (
                 nulls,
-                tuple(_at(part, 0) for part in columns),
-                tuple(_at(part, len(part) - 1) for part in columns),
+                tuple(_cycle(part, 0) for part in columns),
+                tuple(_cycle(part, len(part) - 1) for part in columns),
             )
         case Array(element=element):
             inside = special_values(element, strange=False, hostile=hostile)
-            return ((None,), (_at(inside, 0), None, _at(inside, 1)))
+            return ((None,), (_cycle(inside, 0), None, _cycle(inside, 1)))
         case Map(key=key, value=value):
             keys = plain_values(key)
             parts = special_values(value, strange=False, hostile=hostile)
-            return (((_at(keys, 0), None),), ((_at(keys, 1), _at(parts, 0)), (_at(keys, 2), None)))
+            return (
+                ((_cycle(keys, 0), None),),
+                ((_cycle(keys, 1), _cycle(parts, 0)), (_cycle(keys, 2), None)),
+            )
         case Primitive(name=name) if name in _SPECIAL:
             return _SPECIAL[name]
     return primitive.special_values(data_type, strange=strange, hostile=hostile)
@@ -102,12 +105,14 @@ def has_literals(data_type: DataType) -> bool:
 
 
 def is_comparable(data_type: DataType) -> bool:
-    """Whether predicates compare values of a type: in containers engines see different orders, binaries have no
-    literal everywhere."""
+    """Whether predicates compare values of a type.
+
+    Engines order nested values differently, and not all have literals of binaries.
+    """
     return isinstance(data_type, DecimalType) or (
         isinstance(data_type, Primitive) and data_type.name not in {"binary", "variant", "void"}
     )
 
 
-def _at(options: Sequence[Value], at: int) -> Value:
-    return options[at % len(options)]
+def _cycle(options: Sequence[Value], index: int) -> Value:
+    return options[index % len(options)]

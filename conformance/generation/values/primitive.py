@@ -1,4 +1,4 @@
-"""Which values are drawn for a column: plain ones first, then those at which engines differ."""
+"""The values of primitive types: plain ones, and those at which engines differ."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ SPECIAL: dict[str, tuple[Value, ...]] = {
 }  # fmt: skip
 
 STRANGE_DOUBLES = (math.nan, -0.0)
-"""Values on whose order, and even equality, SQL engines disagree: see DESIGN, "Predicates"."""
+"""Values on whose order, and even equality, SQL engines disagree."""
 
 HOSTILE_TEXTS = (
     "a\x00b",
@@ -93,20 +93,20 @@ HOSTILE_TEXTS = (
 
 
 def plain_values(data_type: DataType) -> tuple[Value, ...]:
-    """Ordinary values of a type, the simplest first."""
+    """Return ordinary values of a type, the simplest first."""
     if isinstance(data_type, DecimalType):
-        scale, most = data_type.scale, 10**data_type.precision - 1
+        scale, largest = data_type.scale, 10**data_type.precision - 1
         wanted = (0, 1, 10**scale, 15 * 10**scale // 10, 2 * 10**scale)
-        return tuple(Decimal(fromkey, scale) for fromkey in dict.fromkeys(wanted) if fromkey <= most)
+        return tuple(Decimal(unscaled, scale) for unscaled in dict.fromkeys(wanted) if unscaled <= largest)
     assert isinstance(data_type, Primitive)  # noqa: S101 - what is drawn are these two
     return PLAIN[data_type.name]
 
 
 def special_values(data_type: DataType, *, strange: bool, hostile: bool) -> tuple[Value, ...]:
-    """Values at a type's limits, and such as need quoting or escaping somewhere."""
+    """Return values at the limits of a type, and such as need quoting or escaping somewhere."""
     if isinstance(data_type, DecimalType):
-        most = 10**data_type.precision - 1
-        return tuple(Decimal(each, data_type.scale) for each in (-1, most, -most, most - 1))
+        largest = 10**data_type.precision - 1
+        return tuple(Decimal(unscaled, data_type.scale) for unscaled in (-1, largest, -largest, largest - 1))
     assert isinstance(data_type, Primitive)  # noqa: S101 - what is drawn are these two
     values = SPECIAL[data_type.name]
     if strange and data_type.name == "double":

@@ -153,5 +153,5 @@ def faults_of(record: StorageRecord, *, kill: bool = False) -> Iterator[Operatio
         seen.add(event.role)
         if event.role != file_roles.COMMIT and not kill:
             yield from (FailAt(event.role, errno) for errno in ("EIO", "ENOSPC"))
-        if kill and event.question.kind == "open":
+        if kill and event.call.kind == "open":
             yield TearAt(event.role, 5)

@@ -211,7 +211,7 @@ class CrashTableSession(TableSession):
             return
         self.missed += 1
         try:
-            self.instrumented_process.check_seen(alone=True)
+            self.instrumented_process.check_instrumented(alone=True)
         except NotInstrumented as unseen:
             self._stop_asking(str(unseen))
             return

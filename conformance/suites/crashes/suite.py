@@ -139,9 +139,9 @@ class CrashScenarios:
         history_recorder.take(whole, whole.open_all())
         outcome, record = whole.record(story.operation)
         try:
-            whole.instrumented_process.check_seen(alone=True)
+            whole.instrumented_process.check_instrumented(alone=True)
         except NotInstrumented:
-            self._dealer.instrumented_engines.player(
+            self._dealer.instrumented_engines.get(
                 str(stand.engine_sessions[0].host.spec)
             )  # the arena says so, and has it no more
             return
@@ -202,16 +202,18 @@ def _players(
 ) -> Iterator[tuple[InstrumentedEngine, list[EngineSession]]]:
     """The engines that take part in a history, each with the others, which read."""
     names = [
-        name for name, engine in context.hosts.specs.items() if not engine.heavy or history in chunk.heavy
+        name
+        for name, engine in context.hosts.engines.items()
+        if not engine.runs_on_jvm or history in chunk.heavy
     ]
     for name in names:
-        player = context.instrumented_engines.player(name)
+        player = context.instrumented_engines.get(name)
         if player is not None:
             yield player, [engine_session_of(other) for other in _others(context, names, name)]
 
 
 def _others(context: SuiteContext, names: list[str], name: str) -> Iterator[Engine]:
     for other in names:
-        player = context.instrumented_engines.player(other) if other != name else None
+        player = context.instrumented_engines.get(other) if other != name else None
         if player is not None:
             yield player.engine

@@ -23,7 +23,7 @@ REFUSALS = (APPENDS, "race.conflicts-as-documented", "race.told-truly")
 def commit_authors(writers: Sequence[int], records: Sequence[StorageRecord]) -> dict[int, int]:
     """Which of the writers gave each new version its name."""
     return {
-        int(PurePath(event.event.question.path).stem): writer
+        int(PurePath(event.event.call.path).stem): writer
         for writer, record in zip(writers, records, strict=True)
         for event in record.happened
         if event.event.role == file_roles.COMMIT and event.errno == 0

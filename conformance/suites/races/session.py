@@ -15,14 +15,9 @@ from conformance.execution.stream_readers import left_of
 from conformance.execution.table_copies import copy_folder
 from conformance.execution.table_session import Answer, StepResult, TableSession
 from conformance.fault_injection.controller import Turnstile
+from conformance.fault_injection.gates import PUBLISH, GateTracker
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
-from conformance.fault_injection.interleaving import (
-    PUBLISH,
-    GateTracker,
-    InterleavingResult,
-    ScheduledWriter,
-    interleave,
-)
+from conformance.fault_injection.interleaving import InterleavingResult, ScheduledWriter, interleave
 from conformance.histories import Step
 from conformance.observations.observation import Observation, RaceObservation, ReadObservation
 from conformance.suites.races.attribution import attribute_violations, commit_authors

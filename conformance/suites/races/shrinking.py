@@ -16,7 +16,7 @@ from conformance.engine_pool import clear
 from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import StepResult
 from conformance.findings import FindingError, key_of, known_deviation
-from conformance.generation.races import simpler
+from conformance.generation.races import simplify_race
 from conformance.histories import History, Step
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.background import BackgroundTask
@@ -127,7 +127,7 @@ class _Attempts:
     def __init__(
         self, context: SuiteContext, group: WriterGroup, folder: Path, violation: Violation, overlap: str
     ) -> None:
-        heavy = any(player.engine.heavy for player in group.players)
+        heavy = any(player.engine.runs_on_jvm for player in group.players)
         self.most = PLAYS_ON_A_JVM if heavy else PLAYS
         self.table_session: RaceTableSession | None = None
         self._dealer = context
@@ -196,7 +196,7 @@ def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> 
 def _simpler(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     *before, race = steps
     assert isinstance(race.operation, Interleave)  # noqa: S101 - a race is what is made simpler
-    for each in simpler(race.operation):
+    for each in simplify_race(race.operation):
         yield (*before, Step(each))
     for at, step in enumerate(before):
         for operation in _fewer(step.operation):

@@ -59,14 +59,16 @@ def groups(
 
     Who does not promise commits of several processes writes in turn first, and then as it is.
     """
-    names = [name for name, spec in context.hosts.specs.items() if not spec.heavy or history in chunk.heavy]
+    names = [
+        name for name, spec in context.hosts.engines.items() if not spec.runs_on_jvm or history in chunk.heavy
+    ]
     pairs = [(one, other) for at, one in enumerate(names) for other in names[at:]]
     for one, other in sorted(pairs, key=lambda pair: pair[0] != pair[1]):
         places = [(one, "A"), (other, "B" if one == other else "A")]
-        third = next((each for each in (other, one) if not context.hosts.specs[each].heavy), None)
+        third = next((each for each in (other, one) if not context.hosts.engines[each].runs_on_jvm), None)
         if writers > len(places) and third is not None:
             places.append((third, "C" if one == other else "B"))
-        players = [context.instrumented_engines.player(*place) for place in places]
+        players = [context.instrumented_engines.get(*place) for place in places]
         found = tuple(player for player in players if player is not None)
         if len(found) < len(players) or not all(_lets(each, isolation) for each in found):
             continue

@@ -82,13 +82,13 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
 
 @pytest.fixture(scope="session")
 def delta_rs(instrumented_engines: InstrumentedEngines) -> Stage:
-    player = instrumented_engines.player("delta-rs")
+    player = instrumented_engines.get("delta-rs")
     assert player is not None
     return Stage(player)
 
 
 @pytest.fixture(scope="session")
 def liars(instrumented_engines: InstrumentedEngines) -> Stage:
-    player = instrumented_engines.player("liars")
+    player = instrumented_engines.get("liars")
     assert player is not None
     return Stage(player)

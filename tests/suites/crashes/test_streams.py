@@ -75,14 +75,14 @@ def done(told: Told) -> list[str]:
 
 @pytest.fixture(scope="session")
 def reference(instrumented_engines) -> Stage:
-    player = instrumented_engines.player("reference")
+    player = instrumented_engines.get("reference")
     assert player is not None
     return Stage(player)
 
 
 @pytest.fixture(scope="module")
 def delta_spark(instrumented_engines) -> Iterator[Stage]:
-    player = instrumented_engines.player("delta-spark")
+    player = instrumented_engines.get("delta-spark")
     assert player is not None
     yield Stage(player)
     assert player.engine.host is not None

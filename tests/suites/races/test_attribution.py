@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.execution.table_session import StepResult
+from conformance.fault_injection.gates import GATES
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.fault_injection.interleaving import GATES
 from conformance.histories import Step
 from conformance.suites.context import engine_session_of
 from conformance.suites.crashes.scenarios import rows
@@ -30,7 +30,7 @@ def raced(
     specs = {each: parse_engine(each) for each in (REFERENCE, f"{LIARS}:{other}")}
     instrumented_engines = InstrumentedEngines(specs, work, lambda _: None)
     try:
-        players = [each for each in map(instrumented_engines.player, specs) if each]
+        players = [each for each in map(instrumented_engines.get, specs) if each]
         engine_sessions, instrumented_processes = (
             [engine_session_of(player.engine) for player in players],
             [player.instrumented_process for player in players],

@@ -50,12 +50,10 @@ def context(instrumented_engines: InstrumentedEngines, told: list[Event], tmp_pa
 
 def twins(instrumented_engines: InstrumentedEngines, *, dear: bool = False) -> WriterGroup:
     players = [
-        each
-        for each in (instrumented_engines.player("delta-rs", place) for place in "AB")
-        if each is not None
+        each for each in (instrumented_engines.get("delta-rs", place) for place in "AB") if each is not None
     ]
     if dear:
-        players = [replace(player, engine=replace(player.engine, heavy=True)) for player in players]
+        players = [replace(player, engine=replace(player.engine, runs_on_jvm=True)) for player in players]
     return WriterGroup(tuple(players))
 
 

@@ -48,7 +48,7 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
 def played(
     instrumented_engines: InstrumentedEngines, folder: Path, *operations: Operation
 ) -> list[StepResult]:
-    players = [each for each in (instrumented_engines.player("delta-rs", place) for place in "AB") if each]
+    players = [each for each in (instrumented_engines.get("delta-rs", place) for place in "AB") if each]
     engine_sessions, instrumented_processes = (
         [engine_session_of(player.engine) for player in players],
         [player.instrumented_process for player in players],

@@ -109,9 +109,7 @@ def test_a_race_of_three_writers_replays(tmp_path: Path):
             bool,
             instrumented_engines,
         )
-        writers = [
-            player for place in "ABC" if (player := instrumented_engines.player(name, place)) is not None
-        ]
+        writers = [player for place in "ABC" if (player := instrumented_engines.get(name, place)) is not None]
         table_session = WriterGroup(tuple(writers)).table_session(context, tmp_path / "table", "three")
         history_recorder = HistoryRecorder(
             Chunk("races", "dev", 0, 1), 0, context.finding_recorder, told.append

@@ -46,7 +46,7 @@ def raced(
 ) -> list[StepResult]:
     """A committed pair in some orders."""
     players: list[InstrumentedEngine] = [
-        each for each in (instrumented_engines.player(engine, place) for place in "AB") if each
+        each for each in (instrumented_engines.get(engine, place) for place in "AB") if each
     ]
     engine_sessions, instrumented_processes = (
         [engine_session_of(player.engine) for player in players],
@@ -76,7 +76,7 @@ def raced(
 def at_once(instrumented_engines: InstrumentedEngines, folder: Path, race: Interleave) -> list[StepResult]:
     """One race of the liar that the folder names, beside its twin."""
     players: list[InstrumentedEngine] = [
-        each for each in (instrumented_engines.player("liars", place) for place in "AB") if each
+        each for each in (instrumented_engines.get("liars", place) for place in "AB") if each
     ]
     engine_sessions, instrumented_processes = (
         [engine_session_of(player.engine) for player in players],

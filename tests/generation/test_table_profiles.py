@@ -1,11 +1,10 @@
-"""The honest engine plays histories of every table profile, and nothing is found; looks and times are asked as a copy
-must be asked them."""
+"""The honest engine plays histories of every table profile without a finding; queries name versions of its table."""
 
 from __future__ import annotations
 
 import pytest
 
-from conformance.generation import PROFILES, RandomChoices, draw_command, draw_shape
+from conformance.generation import PROFILES, RandomChoices, draw_operation, draw_shape
 from conformance.generation.table_profiles import TABLES
 from conformance.histories import Step
 from conformance.observations.version_resolution import resolve_states
@@ -20,18 +19,18 @@ STEPS = 15
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [each.name for each in TABLES])
+@pytest.mark.parametrize("name", [profile.name for profile in TABLES])
 def test_the_honest_engine_breaks_nothing_in_a_table_profile(name, tmp_path):
     played = 0
     for number in range(2):
-        dice, model_history = RandomChoices(number), ModelHistory()
-        shape = draw_shape(dice, PROFILES[name])
+        choices, model_history = RandomChoices(number), ModelHistory()
+        shape = draw_shape(choices, PROFILES[name])
         table = Table(Reference(), tmp_path / str(number) / "table")
         engine_session = table.session.engine_sessions[0]
         if engine_session.capabilities.covers_table(shape.schema, shape.partition_by, dict(shape.properties)):
             continue
         for _ in range(STEPS):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             model_history = model_history.after(operation)
             if not table.plays:
                 break
@@ -53,8 +52,8 @@ class TestTranslation:
 
     def test_changes_are_asked_from_the_first_version_of_the_first_step(self, reader):
         look = ops.ReadChanges(ops.AtState(1), ops.AtState(2))
-        asked = resolve_states(look, {0: 0, 1: 2, 2: 5}, reader)
-        assert asked == ops.ReadChanges(ops.AtVersion(1), ops.AtVersion(5))
+        resolved = resolve_states(look, {0: 0, 1: 2, 2: 5}, reader)
+        assert resolved == ops.ReadChanges(ops.AtVersion(1), ops.AtVersion(5))
 
     def test_steps_that_added_no_version_have_no_changes_to_ask_for(self, reader):
         look = ops.ReadChanges(ops.AtState(1), ops.AtState(1))
@@ -64,7 +63,7 @@ class TestTranslation:
         assert resolve_states(ops.Restore(ops.AtState(4)), {0: 0}, reader) is None
 
     def test_a_time_is_that_of_the_commit(self, reader):
-        asked = resolve_states(ops.Read(ops.AtTime(2)), {2: 2}, reader)
-        assert isinstance(asked, ops.Read)
-        assert isinstance(asked.at, ops.AtTimestamp)
-        assert asked.at.micros == reader.commit_times()[2] * 1000
+        resolved = resolve_states(ops.Read(ops.AtTime(2)), {2: 2}, reader)
+        assert isinstance(resolved, ops.Read)
+        assert isinstance(resolved.at, ops.AtTimestamp)
+        assert resolved.at.micros == reader.commit_times()[2] * 1000

@@ -18,13 +18,12 @@ from conformance.generation import (
     RandomChoices,
     TableProfile,
     TableShape,
-    commands,
-    draw_command,
+    draw_operation,
     draw_shape,
-    shapes,
+    generate_operations,
+    generate_shapes,
 )
-from conformance.generation.exclusions import is_known_trigger, is_storable
-from conformance.generation.table_shapes import every_value
+from conformance.generation.column_specs import every_value, is_known_trigger, is_storable
 from delta_adapters.deviations import TRIGGERS, operation_triggers
 from delta_adapters.deviations.triggers import value_trigger
 from delta_models.codec import decode, encode
@@ -45,11 +44,11 @@ History = tuple[TableShape, list[tuple[ModelHistory, Operation]]]
 
 def drawn(profile: TableProfile, histories: int) -> Iterator[History]:
     for number in range(histories):
-        dice = RandomChoices(number)
-        shape = draw_shape(dice, profile)
+        choices = RandomChoices(number)
+        shape = draw_shape(choices, profile)
         model_history, steps = ModelHistory(), []
         for _ in range(STEPS):
-            operation = draw_command(dice, model_history, shape)
+            operation = draw_operation(choices, model_history, shape)
             steps.append((model_history, operation))
             model_history = model_history.after(operation)
         yield shape, steps
@@ -70,10 +69,10 @@ def play(number: int, do: Callable[[TableShape, list[Operation]], None], example
     )  # fmt: skip
     @given(st.data())
     def run(data: st.DataObject) -> None:
-        shape = data.draw(shapes("dev"))
+        shape = data.draw(generate_shapes("dev"))
         model_history, steps = ModelHistory(), []
         for _ in range(STEPS):
-            operation = data.draw(commands(model_history, shape))
+            operation = data.draw(generate_operations(model_history, shape))
             steps.append(operation)
             model_history = model_history.after(operation)
         do(shape, steps)
@@ -102,21 +101,21 @@ class TestWhatOccurs:
         names = {"long", "integer", "string", "double", "boolean", "date", "timestamp"}
         assert names <= data
         assert names - {"double"} <= parts
-        assert any(each.startswith("decimal") for each in data)
+        assert any(name.startswith("decimal") for name in data)
         assert {len(shape.partition_by) for shape, _ in histories} == {0, 1, 2}
 
     def test_nulls_and_limits_reach_the_table_in_every_type(self, histories: list[History]) -> None:
-        seen: dict[str, set[object]] = {}
+        values_of_type: dict[str, set[object]] = {}
         for _, steps in histories:
             for model_history, _ in steps:
                 for row in model_history.table.rows:
                     for field, value in zip(model_history.table.schema, row, strict=True):
-                        seen.setdefault(str(field.type), set()).add(repr(value))
-        assert all("None" in values for values in seen.values())
-        assert {"nan", "-0.0", "inf", "-inf"} <= seen["double"]
-        assert {str(2**63 - 1), str(-(2**63))} <= seen["long"]
-        assert {"-719162", "2932896", "-1"} <= seen["date"]
-        assert {"-62135596800000000", "253402300799999999"} <= seen["timestamp"]
+                        values_of_type.setdefault(str(field.type), set()).add(repr(value))
+        assert all("None" in values for values in values_of_type.values())
+        assert {"nan", "-0.0", "inf", "-inf"} <= values_of_type["double"]
+        assert {str(2**63 - 1), str(-(2**63))} <= values_of_type["long"]
+        assert {"-719162", "2932896", "-1"} <= values_of_type["date"]
+        assert {"-62135596800000000", "253402300799999999"} <= values_of_type["timestamp"]
 
     def test_merges_match_miss_and_are_sometimes_ambiguous(self, histories: list[History]) -> None:
         ends = Counter(
@@ -129,7 +128,11 @@ class TestWhatOccurs:
         assert 0 < ends["Rejected"] < ends["Committed"] // 5
 
     def test_rejections_are_the_exception(self, histories: list[History]) -> None:
-        steps = [(model_history, operation) for _, each in histories for model_history, operation in each]
+        steps = [
+            (model_history, operation)
+            for _, drawn_steps in histories
+            for model_history, operation in drawn_steps
+        ]
         refused = sum(
             isinstance(model_history.expect(operation).ordinary.outcome, Rejected)
             for model_history, operation in steps
@@ -195,28 +198,15 @@ class TestDraws:
     def test_the_simplest_history_is_simple(self) -> None:
         @st.composite
         def three(draw: Callable[..., object]) -> tuple[TableShape, Operation]:
-            shape = draw(shapes("dev"))
+            shape = draw(generate_shapes("dev"))
             assert isinstance(shape, TableShape)
-            operation = draw(commands(ModelHistory().after(Create(shape.schema)), shape))
+            operation = draw(generate_operations(ModelHistory().after(Create(shape.schema)), shape))
             return shape, operation  # type: ignore[return-value]
 
         shape, operation = find(three(), lambda _: True, settings=settings(database=None, max_examples=20))
         assert not shape.partition_by
         assert name_of(operation) == "Append"
         assert len(repr(operation)) < 700
-
-    def test_a_guard_keeps_a_trigger_out(self) -> None:
-        def deletes(model_history: ModelHistory, operation: Operation) -> bool:
-            return isinstance(operation, Delete)
-
-        @given(st.data())
-        @settings(max_examples=50, database=None, suppress_health_check=list(HealthCheck))
-        def run(data: st.DataObject) -> None:
-            shape = data.draw(shapes("dev"))
-            operation = data.draw(commands(ModelHistory().after(Create(shape.schema)), shape, (deletes,)))
-            assert not isinstance(operation, Delete)
-
-        run()
 
 
 class TestSpeed:
@@ -243,8 +233,8 @@ class TestGuards:
         for shape, steps in tame:
             for model_history, _ in steps:
                 for row in model_history.table.rows:
-                    for kind, value in zip(shape.kinds, row, strict=True):
-                        assert not is_known_trigger(kind.type, value, partition=kind.partition)
+                    for spec, value in zip(shape.column_specs, row, strict=True):
+                        assert not is_known_trigger(spec.type, value, partition=spec.partition)
 
     def test_the_commands_of_tame_histories_set_off_no_trigger(self) -> None:
         tame = []
@@ -252,34 +242,36 @@ class TestGuards:
         def check(shape: TableShape, steps: list[Operation]) -> None:
             if shape.tame:
                 tame.append(shape)
-                found = triggers_of(history.History("lockstep", "dev", 0, 1, tuple(map(history.Step, steps))))
-                assert not {each for each in found if not TRIGGERS[each].everywhere}
+                triggers = triggers_of(
+                    history.History("lockstep", "dev", 0, 1, tuple(map(history.Step, steps)))
+                )
+                assert not {trigger for trigger in triggers if not TRIGGERS[trigger].everywhere}
 
         play(11, check, examples=40)
         assert len(tame) > 10
 
     def test_every_trigger_that_can_be_drawn_occurs_in_the_other_half(self) -> None:
-        seen: set[str | None] = set()
+        triggers: set[str | None] = set()
         for name in ("nightly", "changes", "rules", "limits", "nested", "lengths", "protocol"):
             for _, steps in drawn(PROFILES[name], 200 if name == "nightly" else 30):
                 for model_history, operation in steps:
-                    seen |= operation_triggers(model_history.table, operation)
+                    triggers |= operation_triggers(model_history.table, operation)
         for number in range(2000):  # some types seldom partition a table
-            for kind in draw_shape(RandomChoices(number), PROFILES["ci"]).kinds:
-                seen |= {
-                    value_trigger(kind.type, value, partition=kind.partition) for value in every_value(kind)
+            for spec in draw_shape(RandomChoices(number), PROFILES["ci"]).column_specs:
+                triggers |= {
+                    value_trigger(spec.type, value, partition=spec.partition) for value in every_value(spec)
                 }
         elsewhere = {"commit-found-taken", "creation-cut", "stream-plan-cut"}  # tests/suites/crashes
         elsewhere |= {"bytes-as-text"}  # docs/model.md tells why it is not drawn
         elsewhere |= {trigger for trigger in TRIGGERS if trigger.endswith("-at-once")}  # tests/suites/races
-        assert set(TRIGGERS) - {"binary-partition"} - elsewhere <= seen
+        assert set(TRIGGERS) - {"binary-partition"} - elsewhere <= triggers
 
     def test_no_partition_value_is_too_long_for_the_name_of_a_folder(self, histories: list[History]) -> None:
         for shape, steps in histories:
             for model_history, _ in steps:
                 for row in model_history.table.rows:
-                    for kind, value in zip(shape.kinds, row, strict=True):
-                        assert is_storable(kind.type, value, partition=kind.partition)
+                    for spec, value in zip(shape.column_specs, row, strict=True):
+                        assert is_storable(spec.type, value, partition=spec.partition)
 
 
 class TestTableProfiles:
@@ -292,11 +284,11 @@ class TestTableProfiles:
                         yield from zip((field.type for field in operation.rows.schema), row, strict=True)
 
     def test_limits_are_drawn_before_the_year_1_and_after_9999(self) -> None:
-        seen: dict[DataType, list[Value]] = {DATE: [], TIMESTAMP: [], TIMESTAMP_NTZ: []}
+        days_of_type: dict[DataType, list[Value]] = {DATE: [], TIMESTAMP: [], TIMESTAMP_NTZ: []}
         for data_type, value in self.values_of("limits"):
-            if data_type in seen and value is not None:
-                seen[data_type].append(value if data_type == DATE else value // DAY)
-        for data_type, days in seen.items():
+            if data_type in days_of_type and value is not None:
+                days_of_type[data_type].append(value if data_type == DATE else value // DAY)
+        for data_type, days in days_of_type.items():
             assert min(days) < FIRST_DAY, data_type
             assert max(days) > LAST_DAY, data_type
 
@@ -332,8 +324,8 @@ class TestTableProfiles:
             names = {field.name for field in shape.schema if width_of(field) is not None}
             filled += bool(names)
             for _, operation in steps:
-                asked = operation.on if isinstance(operation, Merge) else getattr(operation, "where", None)
-                assert not names & {column.path[-1] for column in columns_of(asked)}
+                where = operation.on if isinstance(operation, Merge) else getattr(operation, "where", None)
+                assert not names & {column.path[-1] for column in columns_of(where)}
         assert 3 < filled < 15
 
     @pytest.mark.parametrize("name", ("variants", "lengths", "limits", "zoned", "renamed", "counted"))
