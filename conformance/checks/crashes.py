@@ -65,7 +65,7 @@ def _untrue(observation: Observation, found: RecoveryState) -> str | None:
         case Committed() | NoChange():
             ends = [
                 branch
-                for branch in observation.expectation.branches
+                for branch in observation.expectation.allowed_outcomes
                 if same_outcome(branch.outcome, observation.outcome)
             ]
             if any(low <= len(observation.commits) <= high for low, high in (end.commits for end in ends)):

@@ -44,14 +44,14 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
 def _allowed(observation: Observation, recorder: CheckRecorder) -> None:
     allowed = [
         branch
-        for branch in observation.expectation.branches
+        for branch in observation.expectation.allowed_outcomes
         if same_outcome(branch.outcome, observation.outcome)
     ]
     if not allowed and _only_the_kind_is_open(observation):
         return
     if not allowed:
         possible = " or ".join(
-            sorted({describe(branch.outcome) for branch in observation.expectation.branches})
+            sorted({describe(branch.outcome) for branch in observation.expectation.allowed_outcomes})
         )
         broken = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
         recorder.judge(
@@ -85,7 +85,7 @@ def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
     """Rules of class should or reference that a legal end may still break."""
     broken = observation.branch.breaks if observation.branch is not None else None
     for rule in sorted(
-        {branch.breaks for branch in observation.expectation.branches if branch.breaks is not None}
+        {branch.breaks for branch in observation.expectation.allowed_outcomes if branch.breaks is not None}
     ):
         recorder.judge(
             rule,
@@ -96,7 +96,7 @@ def _softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
 def _only_the_kind_is_open(observation: Observation) -> bool:
     unclassified = isinstance(observation.outcome, Rejected) and observation.outcome.kind == "unclassified"
     return unclassified and any(
-        isinstance(branch.outcome, Rejected) for branch in observation.expectation.branches
+        isinstance(branch.outcome, Rejected) for branch in observation.expectation.allowed_outcomes
     )
 
 

@@ -23,8 +23,10 @@ class ObservedState:
         """The allowed end that fits; of several the one whose rows are there. Where the engine does not know, the log
         tells."""
         if isinstance(outcome, Unknown):
-            return next((branch for branch in expectation.branches if self._is_there(branch, commits)), None)
-        fitting = [branch for branch in expectation.branches if branch.fits(outcome, commits)]
+            return next(
+                (branch for branch in expectation.allowed_outcomes if self._is_there(branch, commits)), None
+            )
+        fitting = [branch for branch in expectation.allowed_outcomes if branch.fits(outcome, commits)]
         if all(each.table is fitting[0].table for each in fitting[1:]):
             return fitting[0] if fitting else None
         return next((each for each in fitting if self._is_there(each, commits)), fitting[0])

@@ -32,7 +32,7 @@ def classify_recovery(
     reader: LogReader,
 ) -> RecoveryState:
     """Find the state. `commits` are those that the operation added."""
-    done = [branch for branch in expectation.branches if isinstance(branch.outcome, Committed)]
+    done = [branch for branch in expectation.allowed_outcomes if isinstance(branch.outcome, Committed)]
     if after is None:
         if before is None:
             return RecoveryState(BEFORE)

@@ -55,7 +55,7 @@ def model_history(
 def kinds(now: ModelHistory, operation: ops.Operation) -> set[str]:
     return {
         branch.outcome.kind if isinstance(branch.outcome, Rejected) else name_of(branch.outcome)
-        for branch in now.expect(operation).branches
+        for branch in now.expect(operation).allowed_outcomes
     }
 
 

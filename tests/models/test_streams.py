@@ -96,22 +96,26 @@ def test_what_is_not_modelled_is_not_judged(tail: ReadStream, operations: tuple[
 
 def test_a_stream_writes_what_arrived_and_nothing_where_nothing_did():
     model_history = after(Create(SCHEMA), Append(rows(1)))
-    (end,) = model_history.expect(WriteStream(rows(2, 3))).branches
+    (end,) = model_history.expect(WriteStream(rows(2, 3))).allowed_outcomes
     assert (end.outcome, end.commits, ids(end.table.bag)) == (Committed(), (1, 1), [1, 2, 3])
-    assert {type(branch.outcome) for branch in model_history.expect(WriteStream(rows())).branches} == {
+    assert {
+        type(branch.outcome) for branch in model_history.expect(WriteStream(rows())).allowed_outcomes
+    } == {
         NoChange,
         Committed,
     }
-    assert {branch.commits for branch in model_history.expect(WriteStream(rows())).branches} == {(0, 0)}
+    assert {branch.commits for branch in model_history.expect(WriteStream(rows())).allowed_outcomes} == {
+        (0, 0)
+    }
 
 
 def test_what_arrived_before_a_cut_is_written_with_what_arrives_next():
     model_history = after(Create(SCHEMA), Append(rows(1)))
     cut = AllowedOutcome(NoChange(), (0, 0), model_history.table, "crash.all-or-nothing")
     waiting = model_history.after(WriteStream(rows(2)), cut)
-    (end,) = waiting.expect(WriteStream(rows(3))).branches
+    (end,) = waiting.expect(WriteStream(rows(3))).allowed_outcomes
     assert (end.commits, ids(end.table.bag)) == ((1, 2), [1, 2, 3])
-    (again,) = waiting.expect(WriteStream(rows())).branches
+    (again,) = waiting.expect(WriteStream(rows())).allowed_outcomes
     assert ids(again.table.bag) == [1, 2]
     assert ids(waiting.expect(WriteStream(rows(3), stream="other")).ordinary.table.bag) == [1, 3]
     done = waiting.after(WriteStream(rows(3)), end)

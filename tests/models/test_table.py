@@ -47,7 +47,7 @@ def model_history(*operations: ops.Operation, partition_by: tuple[str, ...] = ()
 def kinds(now: ModelHistory, operation: ops.Operation) -> set[str]:
     return {
         branch.outcome.kind if isinstance(branch.outcome, Rejected) else name_of(branch.outcome)
-        for branch in now.expect(operation).branches
+        for branch in now.expect(operation).allowed_outcomes
     }
 
 
@@ -158,7 +158,7 @@ class TestAppend:
         )
         for bad in ((1, ((1, None),), None), (1, None, ((("a", None),),))):
             ends = now.expect(ops.Append(Rows(schema, (bad,))))
-            assert {branch.outcome.kind for branch in ends.branches} == {"constraint", "schema"}
+            assert {branch.outcome.kind for branch in ends.allowed_outcomes} == {"constraint", "schema"}
 
     def test_null_in_a_column_that_is_not_null_breaks_a_rule(self) -> None:
         schema = struct(Field("id", LONG, nullable=False))

@@ -53,7 +53,7 @@ def test_what_writes_no_row_is_no_concern_of_it():
     ):
         assert all(
             branch.requirement != "outcome.void-refused"
-            for branch in model_history.expect(operation).branches
+            for branch in model_history.expect(operation).allowed_outcomes
         )
 
 

@@ -76,7 +76,8 @@ def _step(
 
 def _may(expectation: Expectation) -> set[str]:
     return {
-        "refused" if isinstance(branch.outcome, Rejected) else "succeeds" for branch in expectation.branches
+        "refused" if isinstance(branch.outcome, Rejected) else "succeeds"
+        for branch in expectation.allowed_outcomes
     }
 
 
@@ -113,7 +114,7 @@ def _question(
 
 def _about_the_end(finding: Finding, expectation: Expectation) -> str:
     if finding.key.requirement == "outcome.commits":
-        ranges = [branch.commits for branch in expectation.branches]
+        ranges = [branch.commits for branch in expectation.allowed_outcomes]
         return "\n".join(
             [
                 f"added = versions[{finding.step}] - (versions.get({finding.step - 1}) if {finding.step} else -1)",
@@ -122,7 +123,7 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
                 'ended(shows, f"{added} versions added, allowed {allowed}")',
             ]
         )
-    kept = [branch for branch in expectation.branches if branch.breaks != finding.key.requirement]
+    kept = [branch for branch in expectation.allowed_outcomes if branch.breaks != finding.key.requirement]
     allowed = sorted({name for each in kept for name in _names(each)})
     return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
 

@@ -89,7 +89,7 @@ def check_example_on_model(example: Example) -> list[str]:
             branch = next(
                 (
                     each
-                    for each in model_history.expect(step.operation).branches
+                    for each in model_history.expect(step.operation).allowed_outcomes
                     if _agrees(each.outcome, step)
                 ),
                 None,

@@ -76,9 +76,11 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
     except _Taken:
         left = (
             replace(branch, breaks="outcome.existing-column-refused")
-            for branch in unchanged(table, "contents.add-column").branches
+            for branch in unchanged(table, "contents.add-column").allowed_outcomes
         )
-        return Expectation((*refused(table, REFUSALS, "outcome.existing-column-refused").branches, *left))
+        return Expectation(
+            (*refused(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *left)
+        )
 
 
 def drop_column(table: Table, operation: DropColumn) -> Expectation:
@@ -251,11 +253,11 @@ def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str)
 
 def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     """The same ends, where the operation succeeds with the table edited."""
-    branches = (
+    allowed_outcomes = (
         branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
-        for branch in ends.branches
+        for branch in ends.allowed_outcomes
     )
-    return Expectation(tuple(branches))
+    return Expectation(tuple(allowed_outcomes))
 
 
 def _placed(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:

@@ -41,14 +41,14 @@ def or_too_long(before: Table, ends: Expectation) -> Expectation:
     blanks = [_cut(row, limits) for row in new]
     if any(_exceeds(row, limits) for row in blanks):
         told = replace(ends.ordinary, breaks="outcome.too-long-refused")
-        return Expectation((*refused(before, REFUSALS, "outcome.too-long-refused").branches, told))
+        return Expectation((*refused(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, told))
     old = list(after.rows)
     for row in new:
         old.remove(row)
     cut = replace(ends.ordinary, table=after.with_rows((*old, *blanks)))
     told = replace(ends.ordinary, breaks="outcome.too-long-refused")
     refusal = or_refused(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
-    return Expectation((*refusal.branches[1:], cut, told))
+    return Expectation((*refusal.allowed_outcomes[1:], cut, told))
 
 
 def _limits(schema: Struct) -> tuple[tuple[int, int], ...]:

@@ -47,16 +47,16 @@ class AllowedOutcome:
 class Expectation:
     """Every legal end of one operation; the first branch is the ordinary one."""
 
-    branches: tuple[AllowedOutcome, ...]
+    allowed_outcomes: tuple[AllowedOutcome, ...]
 
     @property
     def ordinary(self) -> AllowedOutcome:
         """What the operation does unless something is in its way."""
-        return self.branches[0]
+        return self.allowed_outcomes[0]
 
     def match(self, outcome: Outcome, commits: int) -> AllowedOutcome | None:
         """The branch that an engine took, or None if it ended illegally. `Unsupported` and `Unknown` are no ends."""
-        return next((branch for branch in self.branches if branch.fits(outcome, commits)), None)
+        return next((branch for branch in self.allowed_outcomes if branch.fits(outcome, commits)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +102,4 @@ def refused(table: Table, kinds: str | Iterable[str], requirement: str) -> Expec
 
 def or_refused(expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str) -> Expectation:
     """The same ends, and refusals for these reasons as well."""
-    return Expectation((*expectation.branches, *refused(table, kinds, requirement).branches))
+    return Expectation((*expectation.allowed_outcomes, *refused(table, kinds, requirement).allowed_outcomes))

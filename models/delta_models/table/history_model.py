@@ -143,9 +143,10 @@ class ModelHistory:
     def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
         """The history with one more step; without a branch the operation's ordinary end."""
         if branch is None:
-            branches = self.expect(operation).branches
-            branch = branches[0]
-            commits = (min(each.commits[0] for each in branches), max(each.commits[1] for each in branches))
+            allowed_outcomes = self.expect(operation).allowed_outcomes
+            branch = allowed_outcomes[0]
+            ranges = [allowed.commits for allowed in allowed_outcomes]
+            commits = (min(least for least, _ in ranges), max(most for _, most in ranges))
         else:
             commits = branch.commits
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)

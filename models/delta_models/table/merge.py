@@ -113,9 +113,11 @@ def merge(table: Table, operation: Merge) -> Expectation:
         return ends
     if _one_unconditional_delete(operation):
         return _or_ambiguous(table, ends)
-    softer = (replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.branches)
+    softer = (
+        replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.allowed_outcomes
+    )
     return Expectation(
-        (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").branches, *softer)
+        (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").allowed_outcomes, *softer)
     )
 
 
@@ -175,7 +177,7 @@ def _nothing(table: Table, target: Table) -> Expectation:
     if target.schema == table.schema:
         return ends
     grown = AllowedOutcome(Committed(), (1, 1), target, "contents.merge-nothing")
-    return Expectation((grown, *ends.branches))
+    return Expectation((grown, *ends.allowed_outcomes))
 
 
 def _evolved(table: Table, operation: Merge) -> Table:
@@ -194,7 +196,7 @@ def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
     stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
-    return Expectation((*ends.branches, stricter))
+    return Expectation((*ends.allowed_outcomes, stricter))
 
 
 def _scope(target: Struct, source: Struct) -> Struct:

@@ -95,7 +95,9 @@ def enable_feature(table: Table, operation: EnableFeature, *, known: bool = Fals
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
     ends = changed(after, "contents.enable-feature")
     if operation.feature in LEGACY or known:
-        ends = Expectation((*ends.branches, *unchanged(after, "contents.enable-feature").branches))
+        ends = Expectation(
+            (*ends.allowed_outcomes, *unchanged(after, "contents.enable-feature").allowed_outcomes)
+        )
     return or_refused(
         ends,
         table,

@@ -90,7 +90,7 @@ def pour(model_history: ModelHistory, operation: WriteStream) -> Expectation:
     if not rows.rows:
         return unchanged(table, "stream.all-written", most=0)
     ends = append(table, Append(rows))
-    return Expectation(tuple(_in_batches(branch, 1 + len(waiting)) for branch in ends.branches))
+    return Expectation(tuple(_in_batches(branch, 1 + len(waiting)) for branch in ends.allowed_outcomes))
 
 
 def arrived(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:

@@ -70,20 +70,24 @@ def with_transaction(table: Table, transaction: tuple[str, int] | None, ends: Ex
     application, version = transaction
     seen = dict(table.transactions)
     recorded = tuple(sorted({**seen, application: version}.items()))
-    branches: list[AllowedOutcome] = []
-    for branch in ends.branches:
+    allowed_outcomes: list[AllowedOutcome] = []
+    for branch in ends.allowed_outcomes:
         if isinstance(branch.outcome, Committed):
             if branch.commits[0] == 0:
-                branches.append(replace(branch, commits=(0, 0)))
-            branches.append(
+                allowed_outcomes.append(replace(branch, commits=(0, 0)))
+            allowed_outcomes.append(
                 replace(branch, commits=(1, 1), table=replace(branch.table, transactions=recorded))
             )
         else:
-            branches.append(branch)
+            allowed_outcomes.append(branch)
     if seen.get(application, version - 1) < version:
-        return Expectation(tuple(branches))
-    repeated = tuple(replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in branches)
-    return Expectation((*unchanged(table, "contents.repeated-transaction", most=0).branches, *repeated))
+        return Expectation(tuple(allowed_outcomes))
+    repeated = tuple(
+        replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in allowed_outcomes
+    )
+    return Expectation(
+        (*unchanged(table, "contents.repeated-transaction", most=0).allowed_outcomes, *repeated)
+    )
 
 
 def _partition_of(table: Table) -> Callable[[Row], object]:
