@@ -33,7 +33,7 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Committed
 from delta_models.schema import Struct
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
@@ -135,7 +135,7 @@ def _keeps_columns(observation: Observation, recorder: CheckRecorder) -> None:
     old, new = _shared(before.schema, after.schema, observation.operation)
     schema = _part(after.schema, new)
     try:
-        convert = converter(_part(before.schema, old, after.schema, new), schema)
+        convert = value_converter(_part(before.schema, old, after.schema, new), schema)
         expected = Rows(schema, tuple(convert(tuple(row[at] for at in old)) for row in before.rows))
     except (NotAssignable, Overflow):
         return  # types that none of these operations may give a column: told by the rules of the log

@@ -30,7 +30,7 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.table import Table
-from delta_models.table.merge import counts
+from delta_models.table.merge import count_merged_rows
 from delta_models.values import Rows
 
 JUDGES = judged_by("metrics")
@@ -131,7 +131,7 @@ def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterato
             new = sum(picks is None or picks(row) is True for row in before.rows)
             yield "metrics.rows-updated", {"numupdatedrows": new}
         case Merge():
-            found = counts(_table(log_oracle.rows_before(observation), observation), operation)
+            found = count_merged_rows(_table(log_oracle.rows_before(observation), observation), operation)
             if found is None:
                 return
             new = found.inserted + found.updated

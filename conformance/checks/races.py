@@ -15,13 +15,13 @@ from delta_models.concurrency import (
     SERIALIZABLE,
     Anomaly,
     CompletedOperation,
-    anomaly,
-    documented,
-    explained,
+    documented_conflict,
+    find_anomaly,
+    find_explanation,
     has_properties,
-    in_words,
     is_serial,
     isolation_of,
+    operation_names,
 )
 from delta_models.log import LogError, paths
 from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
@@ -65,11 +65,11 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     except LogError:
         return  # told by the rules of the log
     refused = [each for each, outcome in writers if isinstance(outcome, Rejected)]
-    found = anomaly(race.model_history, done, rows)
+    found = find_anomaly(race.model_history, done, rows)
     if refused:
-        left = found is not None and anomaly(race.model_history, [*done, *refused], rows) is None
+        left = found is not None and find_anomaly(race.model_history, [*done, *refused], rows) is None
         if not recorder.judge(
-            "race.told-truly", f"{in_words(refused)} was refused, and is there" if left else None
+            "race.told-truly", f"{operation_names(refused)} was refused, and is there" if left else None
         ):
             return
     undone = _properties_undone(observation, race, done, rows) if found is None else None
@@ -80,14 +80,16 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if found is None and race.isolation == SERIALIZABLE and len(done) > 1:
         start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
         serial = is_serial(race.model_history, done, [start, *versions])
-        wrong = f"no order of {in_words(done)} goes through the {len(versions)} versions that they made"
+        wrong = (
+            f"no order of {operation_names(done)} goes through the {len(versions)} versions that they made"
+        )
         recorder.judge("race.serializable", None if serial else wrong)
     _readers(race, recorder)
 
 
 def _conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
     level = isolation_of(race.model_history.table)
-    if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
+    if len(race.operations) == 2 and documented_conflict(*race.operations, race.overlap, level) == CANNOT:
         refused = [
             f"{name_of(operation)} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
@@ -132,7 +134,7 @@ def _unacknowledged(
     ]
     if len(observation.commits) >= len(told):
         return None
-    return f"{in_words(told)} were told to have committed, and there are {len(observation.commits)} commits"
+    return f"{operation_names(told)} were told to have committed, and there are {len(observation.commits)} commits"
 
 
 def _missing(observation: Observation) -> list[str]:
@@ -147,12 +149,10 @@ def _properties_undone(
     if observation.after is None or not any(isinstance(each.operation, SetProperties) for each in done):
         return None
     configured = observation.after.metadata.configuration
-    end = explained(race.model_history, done, rows, configured)
+    end = find_explanation(race.model_history, done, rows, configured)
     if end is None or has_properties(end, configured):
         return None
-    return (
-        f"after {in_words(done)} the table's properties are {dict(configured)}, which no order of them gives"
-    )
+    return f"after {operation_names(done)} the table's properties are {dict(configured)}, which no order of them gives"
 
 
 def _readers(race: RaceObservation, recorder: CheckRecorder) -> None:
@@ -162,10 +162,8 @@ def _readers(race: RaceObservation, recorder: CheckRecorder) -> None:
             for at, operation in enumerate(race.operations)
             if at in race.published[place] and not isinstance(race.outcomes[at], Rejected | NoChange)
         ]
-        known = anomaly(race.model_history, before, rows) is None
-        wrong = (
-            f"{len(rows)} rows were read when {in_words(before)} had been committed, which are no such state"
-        )
+        known = find_anomaly(race.model_history, before, rows) is None
+        wrong = f"{len(rows)} rows were read when {operation_names(before)} had been committed, which are no such state"
         recorder.judge("race.no-dirty-read", None if known else wrong)
 
 

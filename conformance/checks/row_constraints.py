@@ -11,7 +11,12 @@ from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.sql import SqlError
-from delta_models.table.generated_columns import CONSTRAINT, breaks_generation, generated, written_rules
+from delta_models.table.generated_columns import (
+    CONSTRAINT,
+    find_broken_generation,
+    generated_columns,
+    metadata_rules,
+)
 from delta_models.values import Row
 
 JUDGES = judged_by("rules")
@@ -39,7 +44,7 @@ def _constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: C
         for key, text in after.properties.items()
         if key.startswith(CONSTRAINT) and QUOTE not in text
     )
-    rules = written_rules(after.schema, properties)
+    rules = metadata_rules(after.schema, properties)
     if not rules:
         return
     rows = _added(reader, after, commit)
@@ -51,9 +56,9 @@ def _constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: C
 
 
 def _generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
-    if not generated(after.schema):
+    if not generated_columns(after.schema):
         return
-    name = breaks_generation(after.schema, _added(reader, after, commit))
+    name = find_broken_generation(after.schema, _added(reader, after, commit))
     wrong = f"{name} holds something else than what it is generated from" if name else None
     recorder.judge("rules.generated-columns-hold", wrong, commit.name)
 

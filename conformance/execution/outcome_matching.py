@@ -8,7 +8,7 @@ from conformance.observations.schema_comparison import meaning
 from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.outcomes import Outcome, Unknown
 from delta_models.table import AllowedOutcome, Expectation
-from delta_models.table.identity import bound, identities
+from delta_models.table.identity import bind_generated_values, identities
 from delta_models.values import bag
 
 
@@ -36,7 +36,7 @@ class ObservedState:
         if branch is None or self.snapshot is None or not identities(branch.table.schema):
             return branch
         try:
-            return replace(branch, table=bound(branch.table, self.reader.rows(self.snapshot)))
+            return replace(branch, table=bind_generated_values(branch.table, self.reader.rows(self.snapshot)))
         except LogError:
             return branch
 
@@ -49,5 +49,5 @@ class ObservedState:
             rows = self.reader.rows(self.snapshot)
         except LogError:
             return False
-        wanted = bound(branch.table, rows)
+        wanted = bind_generated_values(branch.table, rows)
         return meaning(rows.schema) == meaning(wanted.schema) and bag(rows.schema, rows.rows) == wanted.bag

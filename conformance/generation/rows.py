@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.generation.choices import Choices
 from conformance.generation.table_shapes import TableShape, every_value, profile_of
-from delta_models.table.generated_columns import recomputer
+from delta_models.table.generated_columns import generation_filler
 from delta_models.values import Row, Rows, Value
 
 POOL_TO_ALL = 12  # how much likelier a value of the pool is than one beyond it, for each value in it
@@ -35,7 +35,7 @@ def draw_row(dice: Choices, shape: TableShape) -> Row:
         _too_long(dice, kind.limit) if kind.limit is not None and dice.one_in(BROKEN_ONE_IN) else value
         for kind, value in zip(shape.kinds, row, strict=True)
     )
-    fill = recomputer(shape.schema, [shape.schema.names[at] for at in shape.assignable()])
+    fill = generation_filler(shape.schema, [shape.schema.names[at] for at in shape.assignable()])
     if fill is None or dice.one_in(BROKEN_ONE_IN):
         return row
     return fill((row,))[0]

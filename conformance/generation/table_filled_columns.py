@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from conformance.generation.choices import Choices
 from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field, limit_of
-from delta_models.table.char_varchar import char, varchar
+from delta_models.table.char_varchar import char_field, varchar_field
 from delta_models.table.generated_columns import GENERATION
-from delta_models.table.identity import generated_identity
+from delta_models.table.identity import identity_field
 
 # What a column may be generated from another by: the type of the other, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
@@ -33,7 +33,7 @@ LENGTHS = (2, 3, 5, 33)
 def with_lengths(dice: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
     """The columns, most of their texts limited in length."""
     return [
-        varchar(field.name, dice.pick(LENGTHS))
+        varchar_field(field.name, dice.pick(LENGTHS))
         if at < partitions_from and field.type == STRING and dice.below(4)
         else field
         for at, field in enumerate(fields)
@@ -46,7 +46,7 @@ def with_width(dice: Choices, fields: list[Field]) -> list[Field]:
     if not limited or len(fields) == 1:
         return fields
     at = dice.pick(limited)
-    return [*fields[:at], char(fields[at].name, limit_of(fields[at]) or 1), *fields[at + 1 :]]
+    return [*fields[:at], char_field(fields[at].name, limit_of(fields[at]) or 1), *fields[at + 1 :]]
 
 
 def with_generated(dice: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
@@ -65,4 +65,4 @@ def with_generated(dice: Choices, fields: list[Field], partitions_from: int) -> 
 def with_identity(dice: Choices, fields: list[Field]) -> list[Field]:
     """The columns, and behind them one that counts; into a third of such columns writers may put values too."""
     start, step = dice.pick(LATTICES)
-    return [*fields, generated_identity(COUNTED, start, step, explicit=dice.one_in(3))]
+    return [*fields, identity_field(COUNTED, start, step, explicit=dice.one_in(3))]

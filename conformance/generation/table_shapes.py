@@ -24,7 +24,7 @@ from conformance.generation.values.complex import (
 )
 from delta_models.operations import Properties
 from delta_models.schema import DOUBLE, LONG, DataType, Field, Struct, limit_of, width_of
-from delta_models.table.generated_columns import generated
+from delta_models.table.generated_columns import generated_columns
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
@@ -81,7 +81,7 @@ class TableShape:
 
     def assignable(self) -> tuple[int, ...]:
         """The positions of the columns to which a writer gives values: all but the generated ones."""
-        made = {at for at, _ in generated(self.schema)}
+        made = {at for at, _ in generated_columns(self.schema)}
         return tuple(at for at in range(len(self.schema)) if at not in made)
 
     def literal(self) -> tuple[int, ...]:

@@ -11,10 +11,10 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import LENGTH, LONG, STRING, Field, Struct, limit_of, struct, width_of
 from delta_models.table import Expectation, ModelHistory
-from delta_models.table.char_varchar import char, varchar
+from delta_models.table.char_varchar import char_field, varchar_field
 from delta_models.values import Rows, bag, row_key
 
-SCHEMA = Struct((Field("id", LONG), varchar("text", 3)))
+SCHEMA = Struct((Field("id", LONG), varchar_field("text", 3)))
 ON_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 UPDATE_ALL = ops.MergeClause("matched", "update", everything=True)
 
@@ -92,8 +92,8 @@ def test_a_long_text_that_stays_is_no_reason_to_refuse():
     assert isinstance(later.expect(WRITES["append"]("abc")).ordinary.outcome, Committed)
 
 
-WIDE = Struct((Field("id", LONG), char("text", 3)))
-COPIED = Struct((*WIDE.fields, varchar("copy", 5)))
+WIDE = Struct((Field("id", LONG), char_field("text", 3)))
+COPIED = Struct((*WIDE.fields, varchar_field("copy", 5)))
 
 
 class TestFilledUp:

@@ -12,7 +12,14 @@ import pytest
 
 from conformance.suites.crashes.scenarios import FORTY_DAYS, SCHEMA, rows, where
 from conformance.suites.races.scenarios import INSERT_99
-from delta_models.concurrency import CANNOT, CompletedOperation, anomaly, documented, is_serial, overlap_of
+from delta_models.concurrency import (
+    CANNOT,
+    CompletedOperation,
+    documented_conflict,
+    find_anomaly,
+    is_serial,
+    overlap_of,
+)
 from delta_models.expressions import Literal
 from delta_models.log import LogReader
 from delta_models.operations import Append, Create, Delete, Operation, SetProperties, Update
@@ -127,14 +134,14 @@ def test_two_threads_leave_what_some_order_of_them_leaves(
         newest = reader.snapshot()
         found = [reader.rows(reader.snapshot(version)) for version in range(2, newest.version + 1)]
         assert newest.version == 2 + len(done), (order, told)
-        assert anomaly(model_history, done, found[-1]) is None, (order, told)
+        assert find_anomaly(model_history, done, found[-1]) is None, (order, told)
         assert is_serial(model_history, done, found), (order, told)
         if any(isinstance(each.operation, SetProperties) for each in done):
             assert newest.metadata.configuration == dict(FORTY_DAYS), (order, told)
         assert "committed" in told
         refused += [(operations[at], each) for at, each in enumerate(told) if each != "committed"]
     names = {kind for _, kind in refused}
-    if documented(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
+    if documented_conflict(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
         assert refused == []
     if any(isinstance(candidate, SetProperties) for candidate in operations):
         assert names == {"MetadataChangedException"}

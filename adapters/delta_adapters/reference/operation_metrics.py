@@ -9,7 +9,7 @@ from delta_adapters.reference.actions import Form
 from delta_models import operations as ops
 from delta_models.expressions import compiled
 from delta_models.table import Table
-from delta_models.table.merge import counts
+from delta_models.table.merge import count_merged_rows
 
 
 def metrics(
@@ -32,7 +32,7 @@ def metrics(
                 "numUpdatedRows": sum(picks is None or picks(row) is True for row in before.rows),
             }
         case ops.Merge():
-            found = counts(before, operation)
+            found = count_merged_rows(before, operation)
             if found is not None:
                 rows = (found.inserted, found.updated, found.deleted)
                 names = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")

@@ -19,7 +19,7 @@ from delta_adapters.reference.value_serialization import partition_folder, path_
 from delta_models.log import Add, LogReader, Snapshot, deletion_vectors
 from delta_models.log.reader import live_adds
 from delta_models.table import Table
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Key, Row, bag, row_keyer, same_key
 
 
@@ -30,7 +30,7 @@ def with_vectors(
     files lose."""
     missing = Counter(after.bag)
     key = row_keyer(after.schema)
-    convert = converter(snapshot.schema, after.schema)
+    convert = value_converter(snapshot.schema, after.schema)
     gone: list[Add] = []
     marked: list[actions.Form] = []
     away: list[Row] = []
@@ -74,7 +74,7 @@ def _loose(text: str, stats: dict[str, object]) -> str:
 
 def change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
     """Change data files with the difference of two states."""
-    convert = converter(before.schema, after.schema)
+    convert = value_converter(before.schema, after.schema)
     old_rows = [convert(row) for row in before.rows]
     old, new = bag(after.schema, old_rows), after.bag
     by_key: dict[Key, Row] = {same_key(after.schema, row): row for row in (*old_rows, *after.rows)}

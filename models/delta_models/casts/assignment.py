@@ -127,7 +127,7 @@ def _is_number(data_type: DataType) -> bool:
 def _number_cast(source: DataType, target: DataType) -> Cast:
     if isinstance(target, DecimalType):
         exact = _as_decimal(source)
-        return lambda value: fit_decimal(exact(value), target)
+        return lambda value: round_decimal(exact(value), target)
     if target in {FLOAT, DOUBLE}:
         wide = _as_double(source)
         return (lambda value: to_single(wide(value))) if target == FLOAT else wide
@@ -190,7 +190,7 @@ def decimal_of_double(value: float, *, single: bool = False) -> Decimal:
     return Decimal(number * 10**exponent, 0) if exponent >= 0 else Decimal(number, -exponent)
 
 
-def fit_decimal(value: Decimal, target: DecimalType) -> Decimal:
+def round_decimal(value: Decimal, target: DecimalType) -> Decimal:
     """A decimal rounded half up to a type's scale; Overflow if it has too many digits then."""
     number, scale = value
     if scale > target.scale:

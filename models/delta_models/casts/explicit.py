@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from delta_models.casts.assignment import MICROS_A_DAY, Overflow, assigner, can_assign, fit_decimal
+from delta_models.casts.assignment import MICROS_A_DAY, Overflow, assigner, can_assign, round_decimal
 from delta_models.schema import (
     BOOLEAN,
     DATE,
@@ -118,7 +118,7 @@ def _across_zone(source: DataType, target: DataType, zone: tzinfo) -> Conversion
             wide = assigner(DOUBLE, target)
             return lambda value: wide(value / MICROS_A_SECOND)
         if isinstance(target, DecimalType):
-            return lambda value: fit_decimal(Decimal(value, 6), target)
+            return lambda value: round_decimal(Decimal(value, 6), target)
     elif source == DATE:
         return lambda value: to_utc(value * MICROS_A_DAY, zone)
     elif source == TIMESTAMP_NTZ:
@@ -128,7 +128,7 @@ def _across_zone(source: DataType, target: DataType, zone: tzinfo) -> Conversion
     elif source in {FLOAT, DOUBLE}:
         return _seconds_of_double
     elif isinstance(source, DecimalType):
-        return lambda value: fit_decimal(Decimal(*value), DecimalType(38, 6)).unscaled
+        return lambda value: round_decimal(Decimal(*value), DecimalType(38, 6)).unscaled
     raise NotConvertible(f"a {source} cannot be cast to {target}")
 
 
@@ -138,7 +138,7 @@ def _seconds_of_double(value: float) -> int:
     return int(value * MICROS_A_SECOND)
 
 
-def zone_named(name: str) -> tzinfo:
+def find_zone(name: str) -> tzinfo:
     """A time zone by its name; raises Unreadable for what is none."""
     if name.upper() in {"UTC", "GMT", "Z", "UT"}:
         return UTC
@@ -161,7 +161,7 @@ def _from_text(target: DataType, zone: tzinfo) -> Conversion:
         case Primitive("double"):
             return _double
         case DecimalType():
-            return lambda text: fit_decimal(read_decimal(text), target)
+            return lambda text: round_decimal(read_decimal(text), target)
         case Primitive("boolean"):
             return _boolean
         case Primitive("binary"):
@@ -263,7 +263,7 @@ def _clock(hour: str, minute: str, second: str | None, fraction: str | None, tex
 def _offset(text: str) -> int | tzinfo:
     match = _OFFSET.fullmatch(text)
     if match is None:
-        return zone_named(text)
+        return find_zone(text)
     seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
     return (-seconds if match[1] == "-" else seconds) * MICROS_A_SECOND
 

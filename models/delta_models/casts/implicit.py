@@ -101,7 +101,7 @@ def _meeting_a_string(other: DataType) -> DataType:
     raise Mismatch(f"a string and {other} do not go together")
 
 
-def brought(expression: Expression, source: DataType, target: DataType, zone: tzinfo) -> Expression:
+def cast_expression(expression: Expression, source: DataType, target: DataType, zone: tzinfo) -> Expression:
     """The expression as one of another type: a literal converted, anything else under a cast."""
     if source == target:
         return expression
@@ -114,7 +114,7 @@ def brought(expression: Expression, source: DataType, target: DataType, zone: tz
     return Call("cast", (expression,), target)
 
 
-def compared(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tuple[Expression, ...]:
+def unify_operands(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tuple[Expression, ...]:
     """The operands of a comparison, all brought to one type: that of a column, if the literals fit it exactly."""
     types = [type_of(operand, schema) for operand in operands]
     wanted = types[0]
@@ -128,7 +128,7 @@ def compared(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tu
         if own != wanted and (found := _literals_as(operands, types, own, wanted, zone)) is not None:
             return found
     return tuple(
-        brought(operand, found, wanted, zone) for operand, found in zip(operands, types, strict=True)
+        cast_expression(operand, found, wanted, zone) for operand, found in zip(operands, types, strict=True)
     )
 
 

@@ -35,7 +35,9 @@ def isolation_of(table: Table) -> str:
     return table.property("delta.isolationLevel") or SERIALIZABLE
 
 
-def documented(first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE) -> str:
+def documented_conflict(
+    first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE
+) -> str:
     """Whether two operations may conflict.
 
     `overlap` is "apart" where both name their partitions, and none in common. What rewrites may conflict with an append
@@ -55,18 +57,18 @@ def documented(first: Operation, second: Operation, overlap: str, isolation: str
 
 def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> str:
     """How far operations concern each other: the same rows, partitions apart by what they say, or any of the table."""
-    touched = [_touched(model_history, operation) for operation in operations]
+    touched = [_touched_rows(model_history, operation) for operation in operations]
     if any(one & other for at, one in enumerate(touched) for other in touched[at + 1 :]):
         return SAME
     if not model_history.table.partition_by:
         return ANY
-    places = [_places(model_history.table, operation) for operation in operations]
+    places = [_named_partitions(model_history.table, operation) for operation in operations]
     named = [place for place in places if place is not None]
     apart = not any(one & other for at, one in enumerate(named) for other in named[at + 1 :])
     return APART if len(named) == len(places) and apart else ANY
 
 
-def _touched(model_history: ModelHistory, operation: Operation) -> set[object]:
+def _touched_rows(model_history: ModelHistory, operation: Operation) -> set[object]:
     """The rows that an operation takes away, or may move to other files."""
     if isinstance(operation, (*PASSES_BY, SetProperties)):
         return set()
@@ -75,7 +77,7 @@ def _touched(model_history: ModelHistory, operation: Operation) -> set[object]:
     return set(model_history.table.bag - model_history.after(operation).table.bag)
 
 
-def _places(table: Table, operation: Operation) -> frozenset[object] | None:
+def _named_partitions(table: Table, operation: Operation) -> frozenset[object] | None:
     """The partitions that an operation names, by the value of the first partition column; None if it names none."""
     column = table.partition_by[0]
     match operation:
@@ -83,21 +85,21 @@ def _places(table: Table, operation: Operation) -> frozenset[object] | None:
             at = rows.schema.names.index(column)
             return frozenset(row[at] for row in rows.rows)
         case Delete(where=where):
-            return _named(where, column)
+            return _partition_named(where, column)
         case Update(where=where, assignments=assignments):
-            found, sets = _named(where, column), dict(assignments)
+            found, sets = _partition_named(where, column), dict(assignments)
             if found is None or column not in sets:
                 return found
             return found | {sets[column].value} if isinstance(sets[column], Literal) else None  # type: ignore[union-attr]
     return None
 
 
-def _named(where: Expression | None, column: str) -> frozenset[object] | None:
+def _partition_named(where: Expression | None, column: str) -> frozenset[object] | None:
     match where:
         case Compare(op="=", left=Column(path=(name,)), right=Literal(value=value)) if name == column:
             return frozenset({value})
         case And(operands=operands):
-            return next(filter(None, (_named(operand, column) for operand in operands)), None)
+            return next(filter(None, (_partition_named(operand, column) for operand in operands)), None)
     return None
 
 

@@ -74,7 +74,7 @@ def _serial_states(
             yield (model_history.table, *states)
 
 
-def explained(
+def find_explanation(
     model_history: ModelHistory,
     done: Sequence[CompletedOperation],
     found: Rows,
@@ -110,16 +110,18 @@ def is_serial(
     )
 
 
-def anomaly(model_history: ModelHistory, done: Sequence[CompletedOperation], found: Rows) -> Anomaly | None:
+def find_anomaly(
+    model_history: ModelHistory, done: Sequence[CompletedOperation], found: Rows
+) -> Anomaly | None:
     """What is wrong with the rows after operations that have all committed at once; None if an order explains them."""
-    if explained(model_history, done, found) is not None:
+    if find_explanation(model_history, done, found) is not None:
         return None
     there = bag(found.schema, found.rows)
-    names = in_words(done)
+    names = operation_names(done)
     for count in range(len(done)):
         for some in combinations(done, count):
             if any(states[-1].bag == there for states in serial_states(model_history, some)):
-                detail = f"of {names}, all of which committed, there is the effect of {in_words(some)}"
+                detail = f"of {names}, all of which committed, there is the effect of {operation_names(some)}"
                 undone = [each.operation for each in done if each not in some]
                 only_deletes = bool(undone) and all(
                     isinstance(each, Delete) for each in undone if _changes_rows(each)
@@ -140,7 +142,7 @@ def anomaly(model_history: ModelHistory, done: Sequence[CompletedOperation], fou
     return Anomaly(WRITE_SKEW, f"after {names} there are rows that no order of them gives")
 
 
-def in_words(done: Sequence[CompletedOperation]) -> str:
+def operation_names(done: Sequence[CompletedOperation]) -> str:
     """The names of operations, for people."""
     return " and ".join(name_of(each.operation) for each in done) or "none"
 

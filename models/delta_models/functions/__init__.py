@@ -44,14 +44,14 @@ def application(
 ) -> tuple[Apply, bool] | None:
     """What computes a call on arguments of these types, and whether it wants them lazily; None: nobody knows it."""
     if name in {"cast", "try_cast"}:
-        return _told(_cast(name, types[0], result, zone)), False
+        return _with_evaluation_errors(_cast(name, types[0], result, zone)), False
     found = FUNCTIONS.get(name)
     if found is None:
         return None
     if not found.takes(len(types)):
         raise BadCall(f"{name} does not take {len(types)} arguments")
-    apply = _told(found.make(types, result, zone))
-    return (_null_propagating(apply) if found.strict and not found.lazy else apply), found.lazy
+    apply = _with_evaluation_errors(found.make(types, result, zone))
+    return (_propagate_null(apply) if found.strict and not found.lazy else apply), found.lazy
 
 
 def call(
@@ -69,7 +69,7 @@ def _itself(value: Value) -> Value:
     return value
 
 
-def _told(apply: Apply) -> Apply:
+def _with_evaluation_errors(apply: Apply) -> Apply:
     def told(*values: Value) -> Value:
         try:
             return apply(*values)
@@ -79,7 +79,7 @@ def _told(apply: Apply) -> Apply:
     return told
 
 
-def _null_propagating(apply: Apply) -> Apply:
+def _propagate_null(apply: Apply) -> Apply:
     def strict(*values: Value) -> Value:
         return None if None in values else apply(*values)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta, tzinfo
 
 from delta_models.casts.assignment import MICROS_A_DAY, Overflow, civil
-from delta_models.casts.explicit import Unreadable, converter, is_time, zone_named
+from delta_models.casts.explicit import Unreadable, converter, find_zone, is_time
 from delta_models.functions.base import Apply, BadCall, Function, simple
 from delta_models.schema import (
     DATE,
@@ -69,7 +69,7 @@ def _last_day(days: int) -> int:
     return days_from_civil(year, month, _month_length(year, month))
 
 
-def truncated(days: int, unit: str) -> int | None:
+def truncate_date(days: int, unit: str) -> int | None:
     """The first day of the year, quarter, month or week; None for a unit that no date has."""
     year, month, _ = civil(days)
     match _UNITS.get(unit.upper(), unit.upper()):
@@ -122,7 +122,7 @@ def _date_trunc(types: Sequence[DataType], result: DataType, zone: tzinfo) -> Ap
         if name in _MICROS and name != "WEEK":
             cut = local - local % _MICROS[name]
         else:
-            day = truncated(local // MICROS_A_DAY, name)
+            day = truncate_date(local // MICROS_A_DAY, name)
             if day is None:
                 return None
             cut = day * MICROS_A_DAY
@@ -135,17 +135,17 @@ def _trunc_type(types: Sequence[DataType]) -> DataType:
     return TIMESTAMP_NTZ if types[1] == TIMESTAMP_NTZ else TIMESTAMP
 
 
-def _moved(unit: str, sign: int = 1) -> Function:
+def _move_function(unit: str, sign: int = 1) -> Function:
     """A date or timestamp so many units later."""
 
     def make(types: Sequence[DataType], result: DataType, zone: tzinfo) -> Apply:
         convert = converter(types[0], result, zone)
         return lambda value, count: move(convert(value), result, unit, sign * count, zone)
 
-    return Function((None, None), lambda types: _moved_type(types[0], unit), make)
+    return Function((None, None), lambda types: _move_type(types[0], unit), make)
 
 
-def _moved_type(source: DataType, unit: str) -> DataType:
+def _move_type(source: DataType, unit: str) -> DataType:
     if source in {TIMESTAMP, TIMESTAMP_NTZ}:
         return source
     return DATE if unit in _MONTHS or unit in {"DAY", "WEEK"} else TIMESTAMP
@@ -270,7 +270,7 @@ def _from_unix(unit: int) -> Function:
 
 
 def _utc_shift(convert: Callable[[int, tzinfo], int]) -> Apply:
-    return lambda value, name: convert(value, zone_named(name))
+    return lambda value, name: convert(value, find_zone(name))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -298,7 +298,7 @@ FUNCTIONS: dict[str, Function] = {
     "months_between": Function((None, None), lambda _: DOUBLE, _months_between),
     "last_day": simple((DATE,), DATE, _last_day),
     "next_day": simple((DATE, STRING), DATE, _next_day),
-    "trunc": simple((DATE, STRING), DATE, truncated),
+    "trunc": simple((DATE, STRING), DATE, truncate_date),
     "date_trunc": Function((STRING, None), _trunc_type, _date_trunc),
     "date_format": Function((None, STRING), lambda _: STRING, _date_format),
     "make_date": simple((INTEGER, INTEGER, INTEGER), DATE, _make_date),
@@ -320,11 +320,11 @@ FUNCTIONS: dict[str, Function] = {
     "timestamp_micros": _from_unix(1),
     "from_utc_timestamp": simple((TIMESTAMP, STRING), TIMESTAMP, _utc_shift(to_local)),
     "to_utc_timestamp": simple((TIMESTAMP, STRING), TIMESTAMP, _utc_shift(to_utc)),
-    **{f"add_{unit.lower()}": _moved(unit) for unit in (*_MICROS, *_MONTHS)},
+    **{f"add_{unit.lower()}": _move_function(unit) for unit in (*_MICROS, *_MONTHS)},
 }
 INTERVAL_UNITS = frozenset({*_MICROS, *_MONTHS})
 
 
-def unit_named(word: str) -> str:
+def find_unit(word: str) -> str:
     """The unit that a word means, `days` as `DAY`; unknown words are returned in capitals."""
     return _UNITS.get(word.upper(), word.upper())

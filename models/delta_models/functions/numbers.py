@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from delta_models.casts.assignment import BITS, Overflow, assigner, decimal_of_double, fit_decimal
+from delta_models.casts.assignment import BITS, Overflow, assigner, decimal_of_double, round_decimal
 from delta_models.functions.base import Apply, BadCall, Function, first_type, simple
 from delta_models.schema import (
     BOOLEAN,
@@ -29,7 +29,7 @@ class DivisionByZero(Overflow):
     """A number is divided by zero."""
 
 
-def bounded(precision: int, scale: int) -> DecimalType:
+def limit_precision(precision: int, scale: int) -> DecimalType:
     """The decimal type of a result with so many digits; digits after the point give way, but not below six."""
     if precision <= _MOST_DIGITS:
         return DecimalType(precision, scale)
@@ -45,15 +45,15 @@ def arithmetic_result(op: str, left: DataType, right: DataType) -> DataType:
     scale = max(left.scale, right.scale)
     match op:
         case "+" | "-":
-            return bounded(whole + scale + 1, scale)
+            return limit_precision(whole + scale + 1, scale)
         case "*":
-            return bounded(left.precision + right.precision + 1, left.scale + right.scale)
+            return limit_precision(left.precision + right.precision + 1, left.scale + right.scale)
         case "/":
             places = max(6, left.scale + right.precision + 1)
-            return bounded(left.precision - left.scale + right.scale + places, places)
+            return limit_precision(left.precision - left.scale + right.scale + places, places)
         case "div":
             return LONG
-    return bounded(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
+    return limit_precision(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
 
 
 def _arithmetic(op: str) -> Function:
@@ -131,7 +131,7 @@ def _decimal_arithmetic(op: str, result: DataType) -> Apply:
             case _:
                 places = (result.scale if isinstance(result, DecimalType) else 6) + 1
                 exact = Decimal(_quotient(mine * 10**places, its), places)
-        return fit_decimal(exact, result) if isinstance(result, DecimalType) else exact
+        return round_decimal(exact, result) if isinstance(result, DecimalType) else exact
 
     return apply
 
@@ -168,10 +168,10 @@ def _rounded(value: Value, places: int = 0) -> Value:
     if isinstance(value, float):
         if not math.isfinite(value):
             return value
-        digits = fit_decimal(decimal_of_double(value), DecimalType(400, max(places, 0)))
+        digits = round_decimal(decimal_of_double(value), DecimalType(400, max(places, 0)))
         return float(str(_at_places(digits, places)))
     if isinstance(value, Decimal):
-        return _at_places(fit_decimal(value, DecimalType(400, max(min(places, value.scale), 0))), places)
+        return _at_places(round_decimal(value, DecimalType(400, max(min(places, value.scale), 0))), places)
     return _at_places(Decimal(value, 0), places).unscaled
 
 

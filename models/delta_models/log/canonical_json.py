@@ -30,7 +30,7 @@ def canonical(text: str | bytes) -> str:
     """The canonical form: a path and a value for each leaf, in the order of the paths' bytes."""
     document = json.loads(
         text,
-        object_pairs_hook=_unique,
+        object_pairs_hook=_unique_keys,
         parse_int=_Verbatim,
         parse_float=_Verbatim,
         parse_constant=_Verbatim,
@@ -45,7 +45,7 @@ def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[str, str]]:
     match value:
         case dict():
             for key, part in value.items():
-                yield from _leaves((*path, _quoted(key)), part)
+                yield from _leaves((*path, _quote(key)), part)
         case list():
             for position, part in enumerate(value):
                 yield from _leaves((*path, str(position)), part)
@@ -58,17 +58,17 @@ def _scalar(value: Any) -> str:
         case _Verbatim():
             return str(value)
         case str():
-            return _quoted(value)
+            return _quote(value)
         case bool():
             return "true" if value else "false"
     return "null"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{quote(text, safe="-._~")}"'
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise DuplicateKey("a key stands twice in one object")

@@ -50,16 +50,16 @@ class LazyAdds(Mapping[Key, Add]):
             yield from part.keys()
 
     def __contains__(self, key: object) -> bool:
-        name = _flat(cast("Key", key))
+        name = _flat_key(cast("Key", key))
         return any(name in index for index in self._positions())
 
     def __getitem__(self, key: Key) -> Add:
         if key in self._made:
             return self._made[key]
-        name = _flat(key)
+        name = _flat_key(key)
         for part, index in zip(self._parts, self._positions(), strict=True):
             if name in index:
-                made = self._made[key] = _made(part.form(index[name]))
+                made = self._made[key] = _make_add(part.form(index[name]))
                 return made
         raise KeyError(key)
 
@@ -71,7 +71,7 @@ class LazyAdds(Mapping[Key, Add]):
         """All adds in order, made a batch at a time and not kept."""
         for part in self._parts:
             for form in part.forms():
-                yield _made(form)
+                yield _make_add(form)
 
     def _positions(self) -> list[dict[str, int]]:
         if self._indexes is None:
@@ -88,12 +88,12 @@ class _Items(ItemsView[Key, Add]):
         return ((add.key, add) for add in self._mapping.each())
 
 
-def _flat(key: Key) -> str:
+def _flat_key(key: Key) -> str:
     path, vector = key
     return path if vector is None else f"{path}\0{vector}"
 
 
-def _made(form: dict[str, Any]) -> Add:
+def _make_add(form: dict[str, Any]) -> Add:
     made = parse_action("add", form, "checkpoint", [])
     if not isinstance(made, Add):
         raise CorruptLog("a checkpoint holds an add that is none")
@@ -166,7 +166,7 @@ class JsonActions(FileActions):
 
     def positions(self) -> dict[str, int]:
         """Where each is."""
-        return {_flat(key): row for row, key in enumerate(self.keys())}
+        return {_flat_key(key): row for row, key in enumerate(self.keys())}
 
     def form(self, index: int) -> dict[str, Any]:
         """One action as its object."""

@@ -56,8 +56,8 @@ def read_checksum(log: Path, version: int) -> Checksum | None:
     missing = [key for key in REQUIRED if not isinstance(form, dict) or form.get(key) is None]
     if missing:
         raise CorruptLog(f"{name}: {', '.join(missing)} missing")
-    metadata = _parsed("metaData", form["metadata"], name)
-    protocol = _parsed("protocol", form["protocol"], name)
+    metadata = _parse("metaData", form["metadata"], name)
+    protocol = _parse("protocol", form["protocol"], name)
     if not isinstance(metadata, Metadata) or not isinstance(protocol, Protocol):
         raise CorruptLog(f"{name}: metadata and protocol are objects")
     time = form.get("inCommitTimestampOpt")
@@ -68,19 +68,19 @@ def read_checksum(log: Path, version: int) -> Checksum | None:
         metadata,
         protocol,
         form,
-        _list(Transaction, "txn", form.get("setTransactions"), name),
-        _list(Domain, "domainMetadata", form.get("domainMetadata"), name),
-        _list(Add, "add", form.get("allFiles"), name),
+        _parse_list(Transaction, "txn", form.get("setTransactions"), name),
+        _parse_list(Domain, "domainMetadata", form.get("domainMetadata"), name),
+        _parse_list(Add, "add", form.get("allFiles"), name),
         time if type(time) is int else None,
     )
 
 
-def _parsed(kind: str, form: Any, name: str) -> Action | None:
+def _parse(kind: str, form: Any, name: str) -> Action | None:
     problems: list[Problem] = []
     return parse_action(kind, form, name, problems)
 
 
-def _list(wanted: type[A], kind: str, forms: Any, name: str) -> tuple[A, ...] | None:
+def _parse_list(wanted: type[A], kind: str, forms: Any, name: str) -> tuple[A, ...] | None:
     if not isinstance(forms, list):
         return None
-    return tuple(found for form in forms if isinstance(found := _parsed(kind, form, name), wanted))
+    return tuple(found for form in forms if isinstance(found := _parse(kind, form, name), wanted))

@@ -35,7 +35,7 @@ def parse_duration(text: str) -> int:
     return total
 
 
-def retention(snapshot: Snapshot, name: str, default: int) -> int:
+def retention_of(snapshot: Snapshot, name: str, default: int) -> int:
     """A retention of the table in milliseconds; what cannot be understood counts as the default."""
     text = snapshot.properties.get(name)
     if text is None:
@@ -46,13 +46,13 @@ def retention(snapshot: Snapshot, name: str, default: int) -> int:
         return default
 
 
-def expired(snapshot: Snapshot, remove: Remove, now: int) -> bool:
+def is_expired(snapshot: Snapshot, remove: Remove, now: int) -> bool:
     """Whether a tombstone may be forgotten at a time in milliseconds. One without a timestamp always may."""
-    kept = retention(snapshot, DELETED_FILES, WEEK)
+    kept = retention_of(snapshot, DELETED_FILES, WEEK)
     return remove.deletion_timestamp is None or now > remove.deletion_timestamp + kept
 
 
-def cleanable(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
+def cleanable_files(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
     """The files that a clean-up may delete when `newest_expired` is the newest version past the log's retention.
 
     Section "Metadata Cleanup": without a checkpoint at or below it nothing goes; the newest such checkpoint, the

@@ -89,15 +89,15 @@ class Layered(Mapping[K, V], Generic[K, V]):
         over = dict(self._over)
         length = self._length
         for key in gone:
-            if _there(over, self._base, key):
+            if _contains(over, self._base, key):
                 over[key] = None
                 length -= 1
         for key, value in put:
-            if not _there(over, self._base, key):
+            if not _contains(over, self._base, key):
                 length += 1
             over[key] = value
         if len(over) > max(_FOLD_ABOVE, len(self._base) // 4):
-            return Layered.of(_folded(self._base, over))
+            return Layered.of(_fold(self._base, over))
         return Layered(self._base, over, length)
 
 
@@ -119,13 +119,13 @@ class _Values(ValuesView[V]):
         return (value for _, value in self._mapping.pairs())
 
 
-def _there(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:
+def _contains(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:
     if key in over:
         return over[key] is not None
     return key in base
 
 
-def _folded(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
+def _fold(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
     folded = {key: value for key, value in base.items() if key not in over}
     folded.update((key, value) for key, value in over.items() if value is not None)
     return folded
@@ -252,15 +252,15 @@ def replay(before: Snapshot | None, commits: Iterable[Commit]) -> Snapshot | Non
         version,
         protocol,
         metadata,
-        _over(before.live, live),
-        _over(before.tombstones, tombstones),
-        _over(before.transactions, dict(transactions)),
-        _over(before.domains, domains),
+        _put_over(before.live, live),
+        _put_over(before.tombstones, tombstones),
+        _put_over(before.transactions, dict(transactions)),
+        _put_over(before.domains, domains),
         info,
     )
 
 
-def _over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
+def _put_over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
     if not over:
         return base
     gone = [key for key, value in over.items() if value is None]

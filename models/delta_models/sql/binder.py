@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from delta_models import functions
 from delta_models.casts.explicit import converter, read_decimal
-from delta_models.casts.implicit import as_decimal_type, brought, common_type, is_number
+from delta_models.casts.implicit import as_decimal_type, cast_expression, common_type, is_number
 from delta_models.expressions import Call, Column, Expression, Literal, type_of
 from delta_models.functions.numbers import arithmetic_result
 from delta_models.schema import (
@@ -91,7 +91,7 @@ class Binder:
         if types[1] == DATE and types[0] in INTEGRALS and op == "+":
             return self.call("date_add", [right, left])
         left, right = (
-            brought(each, STRING, DOUBLE, self.zone) if found == STRING else each
+            cast_expression(each, STRING, DOUBLE, self.zone) if found == STRING else each
             for each, found in zip((left, right), types, strict=True)
         )
         types = [self.type(left), self.type(right)]
@@ -107,20 +107,21 @@ class Binder:
         elif op == "div":
             wanted = LONG
         arguments = tuple(
-            brought(each, found, wanted, self.zone) for each, found in zip((left, right), types, strict=True)
+            cast_expression(each, found, wanted, self.zone)
+            for each, found in zip((left, right), types, strict=True)
         )
         return Call(op, arguments, arithmetic_result(op, wanted, wanted))
 
     def _as_decimal(self, operand: Expression) -> Expression:
         source = self.type(operand)
-        return brought(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
+        return cast_expression(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
 
     def joined(self, name: str, arguments: Sequence[Expression]) -> Expression:
         """Texts end to end, or arrays, or bytes."""
         types = [self.type(argument) for argument in arguments]
         if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
             arguments = [
-                brought(argument, found, STRING, self.zone)
+                cast_expression(argument, found, STRING, self.zone)
                 for argument, found in zip(arguments, types, strict=True)
             ]
         return self.call(name, arguments)
@@ -139,7 +140,7 @@ class Binder:
         wanted: DataType = VOID
         for argument in arguments:
             wanted = common_type(wanted, self.type(argument))
-        return [brought(argument, self.type(argument), wanted, self.zone) for argument in arguments]
+        return [cast_expression(argument, self.type(argument), wanted, self.zone) for argument in arguments]
 
     def alike(self, name: str, arguments: Sequence[Expression]) -> Expression:
         """A function of arguments of one type."""
@@ -158,7 +159,7 @@ class Binder:
             if wanted is not None and source != wanted:
                 if not isinstance(argument, Literal):
                     converter(source, wanted, self.zone)
-                given.append(brought(argument, source, wanted, self.zone))
+                given.append(cast_expression(argument, source, wanted, self.zone))
             else:
                 given.append(argument)
         types = [self.type(each) for each in given]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from delta_models.casts.explicit import converter
-from delta_models.casts.implicit import brought, compared
+from delta_models.casts.implicit import cast_expression, unify_operands
 from delta_models.expressions import (
     And,
     Between,
@@ -21,7 +21,7 @@ from delta_models.expressions import (
     Not,
     Or,
 )
-from delta_models.functions.dates import INTERVAL_UNITS, unit_named
+from delta_models.functions.dates import INTERVAL_UNITS, find_unit
 from delta_models.schema import (
     BINARY,
     BOOLEAN,
@@ -77,7 +77,7 @@ class Converter(Binder):
         source = self.type(found)
         if source not in {BOOLEAN, VOID, STRING}:
             raise TypeMismatch(f"{tree.sql('spark')} is {source}, not a boolean")
-        return brought(found, source, BOOLEAN, self.zone)
+        return cast_expression(found, source, BOOLEAN, self.zone)
 
     # Names
 
@@ -122,7 +122,7 @@ class Converter(Binder):
         source = self.type(inner)
         converter(source, target, self.zone)  # so that types without a cast are noticed
         if isinstance(inner, Literal) and source != target:
-            folded = brought(inner, source, target, self.zone)
+            folded = cast_expression(inner, source, target, self.zone)
             if isinstance(folded, Literal):
                 return folded
         name = "try_cast" if tree.args.get("safe") else "cast"
@@ -134,7 +134,7 @@ class Converter(Binder):
         left, right = self.expression(tree.this), self.expression(tree.expression)
         if isinstance(left, Literal) and not isinstance(right, Literal):
             left, right, op = right, left, _SIGNS.get(op, op)
-        left, right = compared((left, right), self.schema, self.zone)
+        left, right = unify_operands((left, right), self.schema, self.zone)
         return Compare(op, left, right)
 
     def _arithmetic(self, op: str, first: exp.Expression, second: exp.Expression) -> Expression:
@@ -146,7 +146,7 @@ class Converter(Binder):
         return self.calculated(op, self.expression(first), self.expression(second))
 
     def _moved(self, moment: Expression, interval: exp.Expression, sign: int) -> Expression:
-        unit = unit_named(interval.text("unit"))
+        unit = find_unit(interval.text("unit"))
         amount = interval.this
         if unit not in INTERVAL_UNITS or amount is None:
             raise NotUnderstood(f"the interval {interval.sql('spark')}")
@@ -155,7 +155,7 @@ class Converter(Binder):
             raise NotUnderstood(f"the interval {interval.sql('spark')}")
         source = self.type(moment)
         if source == STRING:
-            moment = brought(moment, source, TIMESTAMP, self.zone)
+            moment = cast_expression(moment, source, TIMESTAMP, self.zone)
         elif source not in {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
             raise TypeMismatch(f"{source} is no moment")
         return self.call(f"add_{unit.lower()}", [moment, Literal(LONG, sign * count.value)])
@@ -173,14 +173,14 @@ class Converter(Binder):
     def _in(self, tree: exp.Expression) -> Expression:
         if not tree.expressions:
             raise NotUnderstood(f"{tree.sql('spark')}: a subquery")
-        operand, *options = compared(
+        operand, *options = unify_operands(
             [self.expression(tree.this), *map(self.expression, tree.expressions)], self.schema, self.zone
         )
         return In(operand, tuple(options))
 
     def _between(self, tree: exp.Expression) -> Expression:
         parts = [self.expression(each) for each in (tree.this, tree.args["low"], tree.args["high"])]
-        operand, low, high = compared(parts, self.schema, self.zone)
+        operand, low, high = unify_operands(parts, self.schema, self.zone)
         return Between(operand, low, high)
 
     def _is(self, tree: exp.Expression) -> Expression:
@@ -275,11 +275,11 @@ def _identifiers(tree: exp.Expression) -> list[exp.Expression]:
     return [part for key in ("catalog", "db", "table", "this") if (part := tree.args.get(key)) is not None]
 
 
-def _flat(kind: type[exp.Expression], tree: exp.Expression) -> list[exp.Expression]:
+def _operands(kind: type[exp.Expression], tree: exp.Expression) -> list[exp.Expression]:
     while isinstance(tree, exp.Paren):
         tree = tree.this
     if isinstance(tree, kind):
-        return [*_flat(kind, tree.this), *_flat(kind, tree.expression)]
+        return [*_operands(kind, tree.this), *_operands(kind, tree.expression)]
     return [tree]
 
 
@@ -296,8 +296,8 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Neg: Converter._negative,  # noqa: SLF001
     exp.BitwiseNot: lambda walk, tree: walk.call("~", [walk.expression(tree.this)]),
     exp.Paren: lambda walk, tree: walk.expression(tree.this),
-    exp.And: lambda walk, tree: And(tuple(walk._truth(each) for each in _flat(exp.And, tree))),  # noqa: SLF001
-    exp.Or: lambda walk, tree: Or(tuple(walk._truth(each) for each in _flat(exp.Or, tree))),  # noqa: SLF001
+    exp.And: lambda walk, tree: And(tuple(walk._truth(each) for each in _operands(exp.And, tree))),  # noqa: SLF001
+    exp.Or: lambda walk, tree: Or(tuple(walk._truth(each) for each in _operands(exp.Or, tree))),  # noqa: SLF001
     exp.Not: Converter._not,  # noqa: SLF001
     exp.Is: Converter._is,  # noqa: SLF001
     exp.In: Converter._in,  # noqa: SLF001

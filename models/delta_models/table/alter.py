@@ -34,8 +34,15 @@ from delta_models.schema import (
     Primitive,
     Struct,
 )  # fmt: skip
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.row_conversion import BrokenRule, RowMismatch, bare, check_rules, under
+from delta_models.table.expectation import (
+    Expectation,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
+)
+from delta_models.table.row_conversion import BrokenRule, RowMismatch, check_rules, plain_type, rows_in_schema
 from delta_models.table.state import Table
 from delta_models.values import Row
 
@@ -67,19 +74,19 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
     def edit(parent: Struct) -> Struct:
         if operation.field.name.casefold() in _folded(parent.names):
             raise _Taken
-        return _placed(parent, operation.field, operation.after, first=operation.first)
+        return _place_field(parent, operation.field, operation.after, first=operation.first)
 
     if not operation.field.nullable:
-        return refused(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
     try:
-        return _edited(table, operation.parent, edit, "contents.add-column")
+        return _edit_schema(table, operation.parent, edit, "contents.add-column")
     except _Taken:
         left = (
             replace(branch, breaks="outcome.existing-column-refused")
-            for branch in unchanged(table, "contents.add-column").allowed_outcomes
+            for branch in expect_no_change(table, "contents.add-column").allowed_outcomes
         )
         return Expectation(
-            (*refused(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *left)
+            (*expect_refusal(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *left)
         )
 
 
@@ -94,12 +101,12 @@ def drop_column(table: Table, operation: DropColumn) -> Expectation:
         return Struct(parent.fields[:at] + parent.fields[at + 1 :])
 
     if not _is_mapped(table):
-        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-mapping-needed")
     if _is_used(table, operation.path, also=table.partition_by):
-        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
-    ends = _edited(table, operation.path[:-1], edit, "contents.drop-column")
-    defaults = _without(table.defaults, operation.path)
-    return _with(ends, lambda each: replace(each, defaults=defaults))
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+    ends = _edit_schema(table, operation.path[:-1], edit, "contents.drop-column")
+    defaults = _without_default(table.defaults, operation.path)
+    return _edit_tables(ends, lambda each: replace(each, defaults=defaults))
 
 
 def rename_column(table: Table, operation: RenameColumn) -> Expectation:
@@ -121,13 +128,13 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         )
 
     if not _is_mapped(table):
-        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-mapping-needed")
     if _is_used(table, operation.path):
-        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
     try:
         schema = edit_struct(table.schema, operation.path[:-1], edit)
     except (KeyError, RowMismatch):
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     defaults = tuple(
         zip(renamed(name for name, _ in table.defaults), (each for _, each in table.defaults), strict=True)
     )
@@ -138,7 +145,7 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         cluster_by=renamed(table.cluster_by),
         defaults=defaults,
     )
-    return rewritten(table, after, "contents.rename-column")
+    return expect_rewrite(table, after, "contents.rename-column")
 
 
 def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
@@ -147,9 +154,9 @@ def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
     def edit(parent: Struct) -> Struct:
         at = parent.index(operation.path[-1])
         rest = Struct(parent.fields[:at] + parent.fields[at + 1 :])
-        return _placed(rest, parent.fields[at], operation.after, first=operation.after is None)
+        return _place_field(rest, parent.fields[at], operation.after, first=operation.after is None)
 
-    return _edited(table, operation.path[:-1], edit, "contents.reorder-column")
+    return _edit_schema(table, operation.path[:-1], edit, "contents.reorder-column")
 
 
 def widen_column(table: Table, operation: WidenColumn) -> Expectation:
@@ -164,11 +171,13 @@ def widen_column(table: Table, operation: WidenColumn) -> Expectation:
         return _with_field(parent, at, replace(each, type=operation.type))
 
     if table.property("delta.enableTypeWidening") != "true":
-        return refused(table, REFUSALS, "outcome.type-widening-needed")
-    ends = _edited(table, operation.path[:-1], edit, "contents.widen-column")
+        return expect_refusal(table, REFUSALS, "outcome.type-widening-needed")
+    ends = _edit_schema(table, operation.path[:-1], edit, "contents.widen-column")
     if operation.type != TIMESTAMP_NTZ or table.supports("timestampNtz"):
         return ends
-    return or_refused(ends, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown")
+    return allow_refusal(
+        ends, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown"
+    )
 
 
 def set_nullable(table: Table, operation: SetNullable) -> Expectation:
@@ -178,7 +187,7 @@ def set_nullable(table: Table, operation: SetNullable) -> Expectation:
         at = parent.index(operation.path[-1])
         return _with_field(parent, at, replace(parent.fields[at], nullable=operation.nullable))
 
-    ends = _edited(table, operation.path[:-1], edit, "contents.set-nullable")
+    ends = _edit_schema(table, operation.path[:-1], edit, "contents.set-nullable")
     after = ends.ordinary.table
     if operation.nullable or after.schema == table.schema:
         return ends
@@ -186,25 +195,27 @@ def set_nullable(table: Table, operation: SetNullable) -> Expectation:
     try:
         check_rules(after, after.rows)
     except BrokenRule:
-        return refused(table, refusals, "outcome.broken-rule-refused")
-    return or_refused(ends, table, refusals, "outcome.not-null-later-may-be-refused")
+        return expect_refusal(table, refusals, "outcome.broken-rule-refused")
+    return allow_refusal(ends, table, refusals, "outcome.not-null-later-may-be-refused")
 
 
 def set_default(table: Table, operation: SetDefault) -> Expectation:
     """Rows that do not name the column take this value from now on; rows that there are do not change."""
     if not table.supports("allowColumnDefaults"):
-        return refused(table, REFUSALS, "outcome.column-defaults-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-defaults-needed")
     try:
         field = table.schema[operation.column]
-        fits = operation.value is None or bare(type_of(operation.value, table.schema)) == bare(field.type)
+        fits = operation.value is None or plain_type(type_of(operation.value, table.schema)) == plain_type(
+            field.type
+        )
     except KeyError:
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     if not fits or (operation.value is not None and columns_of(operation.value)):
-        return refused(table, REFUSALS, "outcome.misfit-refused")
-    defaults = _without(table.defaults, (operation.column,))
+        return expect_refusal(table, REFUSALS, "outcome.misfit-refused")
+    defaults = _without_default(table.defaults, (operation.column,))
     if operation.value is not None:
         defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda each: each[0]))
-    return rewritten(table, replace(table, defaults=defaults), "contents.set-default")
+    return expect_rewrite(table, replace(table, defaults=defaults), "contents.set-default")
 
 
 def can_widen(old: DataType, new: DataType) -> bool:
@@ -240,18 +251,18 @@ def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataTy
     raise KeyError(message)
 
 
-def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
+def _edit_schema(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
     try:
         schema = edit_struct(table.schema, parent, edit)
     except (KeyError, RowMismatch):
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     if schema == table.schema:
-        return unchanged(table, requirement)
-    rows: tuple[Row, ...] = under(schema, table)
-    return changed(replace(table, schema=schema, rows=rows), requirement)
+        return expect_no_change(table, requirement)
+    rows: tuple[Row, ...] = rows_in_schema(schema, table)
+    return expect_change(replace(table, schema=schema, rows=rows), requirement)
 
 
-def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
+def _edit_tables(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     """The same ends, where the operation succeeds with the table edited."""
     allowed_outcomes = (
         branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
@@ -260,7 +271,7 @@ def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     return Expectation(tuple(allowed_outcomes))
 
 
-def _placed(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
+def _place_field(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
     if first:
         return Struct((new, *parent.fields))
     at = len(parent) if after is None else parent.index(after) + 1
@@ -285,7 +296,7 @@ def _is_used(table: Table, path: tuple[str, ...], also: tuple[str, ...] = ()) ->
     return path[0].casefold() in used | _folded(also)
 
 
-def _without(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
+def _without_default(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
     return tuple(
         default for default in defaults if len(path) > 1 or default[0].casefold() != path[0].casefold()
     )

@@ -12,42 +12,44 @@ from dataclasses import replace
 
 from delta_models.outcomes import Committed
 from delta_models.schema import LENGTH, STRING, Field, Struct, limit_of
-from delta_models.table.expectation import Expectation, or_refused, refused
+from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
 from delta_models.table.state import Table
 from delta_models.values import Row, Value, row_keyer
 
 REFUSALS = ("constraint", "schema", "overflow")
 
 
-def varchar(name: str, limit: int) -> Field:
+def varchar_field(name: str, limit: int) -> Field:
     """A column for texts of at most so many code points."""
     return Field(name, STRING).with_metadata({LENGTH: f"varchar({limit})"})
 
 
-def char(name: str, width: int) -> Field:
+def char_field(name: str, width: int) -> Field:
     """A column for texts of so many code points, of which those that lack are blanks."""
     return Field(name, STRING).with_metadata({LENGTH: f"char({width})"})
 
 
-def or_too_long(before: Table, ends: Expectation) -> Expectation:
+def refuse_too_long_texts(before: Table, ends: Expectation) -> Expectation:
     """The ends of an operation that writes rows: one that would write too long a text is refused, or cuts blanks."""
     after = ends.ordinary.table
     limits = _limits(after.schema)
     if not limits or not isinstance(ends.ordinary.outcome, Committed):
         return ends
-    new = _new(before, after)
+    new = _new_rows(before, after)
     if not any(_exceeds(row, limits) for row in new):
         return ends
     blanks = [_cut(row, limits) for row in new]
     if any(_exceeds(row, limits) for row in blanks):
         told = replace(ends.ordinary, breaks="outcome.too-long-refused")
-        return Expectation((*refused(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, told))
+        return Expectation(
+            (*expect_refusal(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, told)
+        )
     old = list(after.rows)
     for row in new:
         old.remove(row)
     cut = replace(ends.ordinary, table=after.with_rows((*old, *blanks)))
     told = replace(ends.ordinary, breaks="outcome.too-long-refused")
-    refusal = or_refused(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
+    refusal = allow_refusal(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
     return Expectation((*refusal.allowed_outcomes[1:], cut, told))
 
 
@@ -56,7 +58,7 @@ def _limits(schema: Struct) -> tuple[tuple[int, int], ...]:
     return tuple((at, limit) for at, limit in found if limit is not None)
 
 
-def _new(before: Table, after: Table) -> list[Row]:
+def _new_rows(before: Table, after: Table) -> list[Row]:
     """The rows that were not there before."""
     key = row_keyer(after.schema)
     known = Counter(before.bag) if before.exists and before.schema == after.schema else Counter()

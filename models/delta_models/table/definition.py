@@ -6,7 +6,14 @@ from dataclasses import replace
 
 from delta_models.operations import CloneTo, ConvertFromParquet, Create, CreateAs, Drop, Replace
 from delta_models.outcomes import Committed
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
+from delta_models.table.expectation import (
+    Expectation,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
+)
 from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Rows
@@ -16,51 +23,51 @@ def create(table: Table, operation: Create) -> Expectation:
     """A new empty table, unless there is one."""
     if table.exists:
         if operation.if_not_exists:
-            return unchanged(table, "contents.create-if-not-exists")
-        return refused(table, "table-exists", "outcome.existing-table-refused")
-    return _defined(table, operation, "contents.create")
+            return expect_no_change(table, "contents.create-if-not-exists")
+        return expect_refusal(table, "table-exists", "outcome.existing-table-refused")
+    return _define(table, operation, "contents.create")
 
 
 def replace_table(table: Table, operation: Replace) -> Expectation:
     """A new definition, and no rows, in place of the old ones."""
     if not table.exists and not operation.or_create:
-        return refused(table, "missing-table", "outcome.missing-table-refused")
-    ends = _defined(table, operation, "contents.replace")
+        return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
+    ends = _define(table, operation, "contents.replace")
     if not table.exists or not isinstance(ends.ordinary.outcome, Committed):
         return ends
-    return rewritten(table, ends.ordinary.table, "contents.replace")
+    return expect_rewrite(table, ends.ordinary.table, "contents.replace")
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
     """A new table with rows."""
     if table.exists and not operation.replace:
-        return refused(table, "table-exists", "outcome.existing-table-refused")
+        return expect_refusal(table, "table-exists", "outcome.existing-table-refused")
     shape = Create(
         operation.rows.schema, operation.partition_by, operation.properties, table.name, managed=table.managed
     )
-    ends = _defined(table, shape, "contents.create-as")
-    return _filled(table, ends, operation.rows)
+    ends = _define(table, shape, "contents.create-as")
+    return _fill(table, ends, operation.rows)
 
 
 def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
     """A folder of Parquet files becomes a table with their rows."""
     if table.exists:
-        return or_refused(
-            unchanged(table, "contents.convert-again"),
+        return allow_refusal(
+            expect_no_change(table, "contents.convert-again"),
             table,
             ("table-exists",),
             "outcome.existing-table-refused",
         )
-    ends = _defined(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
-    return _filled(table, ends, operation.rows)
+    ends = _define(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
+    return _fill(table, ends, operation.rows)
 
 
 def clone(table: Table, _: CloneTo) -> Expectation:
     """The clone is a table of its own; this one is only read."""
-    return changed(table, "contents.clone-leaves-source", commits=(0, 0))
+    return expect_change(table, "contents.clone-leaves-source", commits=(0, 0))
 
 
-def _filled(table: Table, ends: Expectation, rows: Rows) -> Expectation:
+def _fill(table: Table, ends: Expectation, rows: Rows) -> Expectation:
     """The same ends, with rows in the new table."""
     fresh = ends.ordinary.table
     if not isinstance(ends.ordinary.outcome, Committed):
@@ -69,11 +76,11 @@ def _filled(table: Table, ends: Expectation, rows: Rows) -> Expectation:
     try:
         check_rules(fresh, stored)
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     return Expectation((replace(ends.ordinary, table=fresh.with_rows(stored)),))
 
 
-def _defined(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
+def _define(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
     if not operation.schema.fields:
         message = "a table without columns"
         raise NotModelled(message)
@@ -88,7 +95,7 @@ def _defined(table: Table, operation: Create | Replace, requirement: str) -> Exp
         or (partitioning and clustering)
     )
     if wrong:
-        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.misfit-refused")
     properties = tuple(sorted(operation.properties))
     fresh = Table(
         exists=True,
@@ -100,13 +107,13 @@ def _defined(table: Table, operation: Create | Replace, requirement: str) -> Exp
         cluster_by=operation.cluster_by,
         transactions=table.transactions,
     )
-    return changed(fresh, requirement)
+    return expect_change(fresh, requirement)
 
 
 def drop(table: Table, _: Drop) -> Expectation:
     """The catalogue forgets the table; one that it manages is gone, any other still stands at its path."""
     if table.name is None:
-        return refused(table, ("missing-table", "bad-argument"), "outcome.missing-table-refused")
+        return expect_refusal(table, ("missing-table", "bad-argument"), "outcome.missing-table-refused")
     if table.managed:
-        return changed(Table(), "contents.drop-managed", commits=(0, 0))
-    return changed(replace(table, name=None), "contents.drop-external", commits=(0, 0))
+        return expect_change(Table(), "contents.drop-managed", commits=(0, 0))
+    return expect_change(replace(table, name=None), "contents.drop-external", commits=(0, 0))

@@ -67,12 +67,12 @@ class ReadExpectation:
     refusals: tuple[str, ...] = ()
 
 
-def changed(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
+def expect_change(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
     """The table becomes another, in one commit."""
     return Expectation((AllowedOutcome(Committed(), commits, table, requirement),))
 
 
-def unchanged(table: Table, requirement: str, most: int = 1) -> Expectation:
+def expect_no_change(table: Table, requirement: str, most: int = 1) -> Expectation:
     """Nothing to do: said so, or committed without effect, in up to `most` commits."""
     return Expectation(
         (
@@ -82,7 +82,7 @@ def unchanged(table: Table, requirement: str, most: int = 1) -> Expectation:
     )
 
 
-def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
+def expect_rewrite(before: Table, after: Table, requirement: str) -> Expectation:
     """Rows were picked and given new values: one commit, or none where each new value is the old one."""
     if before.same_contents(after):
         return Expectation(
@@ -91,15 +91,19 @@ def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
                 AllowedOutcome(NoChange(), (0, 0), after, requirement),
             )
         )
-    return changed(after, requirement)
+    return expect_change(after, requirement)
 
 
-def refused(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
+def expect_refusal(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
     """The operation must be refused, for one of these reasons, and the table stays."""
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     return Expectation(tuple(AllowedOutcome(Rejected(kind), (0, 0), table, requirement) for kind in kinds))
 
 
-def or_refused(expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str) -> Expectation:
+def allow_refusal(
+    expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str
+) -> Expectation:
     """The same ends, and refusals for these reasons as well."""
-    return Expectation((*expectation.allowed_outcomes, *refused(table, kinds, requirement).allowed_outcomes))
+    return Expectation(
+        (*expectation.allowed_outcomes, *expect_refusal(table, kinds, requirement).allowed_outcomes)
+    )

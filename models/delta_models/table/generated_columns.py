@@ -19,19 +19,19 @@ CONSTRAINT = "delta.constraints."
 Rule = tuple[str, Expression]
 
 
-def generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
+def generated_columns(schema: Struct) -> tuple[tuple[int, Expression], ...]:
     """The generated columns by position, each with what it is computed from."""
-    return _generated(schema) if _says(schema, GENERATION) else ()
+    return _generated(schema) if _mentions(schema, GENERATION) else ()
 
 
-def written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
+def metadata_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
     """The invariants of columns and the constraints among the properties, by name."""
-    if not _says(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
+    if not _mentions(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
         return ()
     return _written_rules(schema, properties)
 
 
-def written_default(field: Field, schema: Struct) -> Value:
+def metadata_default(field: Field, schema: Struct) -> Value:
     """The value that the column's metadata gives to rows which do not name it; null without such."""
     text = field.metadata.get(DEFAULT) if DEFAULT in field.metadata_json else None
     if text is None:
@@ -40,12 +40,14 @@ def written_default(field: Field, schema: Struct) -> Value:
     return evaluate(_cast(_parsed(str(text), schema), field, schema), schema, blank)
 
 
-def recomputer(schema: Struct, given: Collection[str]) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
+def generation_filler(
+    schema: Struct, given: Collection[str]
+) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
     """What fills in the generated columns that a write does not give by name; None where there are none."""
     folded = {each.casefold() for each in given}
     missing = [
         (at, compiled(expression, schema))
-        for at, expression in generated(schema)
+        for at, expression in generated_columns(schema)
         if schema.fields[at].name.casefold() not in folded
     ]
     if not missing:
@@ -63,9 +65,9 @@ def recomputer(schema: Struct, given: Collection[str]) -> Callable[[Iterable[Row
     return fill
 
 
-def breaks_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
+def find_broken_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
     """The name of a generated column that holds something else than what it is computed from."""
-    for at, expression in generated(schema):
+    for at, expression in generated_columns(schema):
         value = compiled(expression, schema)
         each = schema.fields[at]
         if any(same_key(each.type, row[at]) != same_key(each.type, value(row)) for row in rows):
@@ -73,7 +75,7 @@ def breaks_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
     return None
 
 
-def _says(schema: Struct, key: str) -> bool:
+def _mentions(schema: Struct, key: str) -> bool:
     return any(key in field.metadata_json for field in schema.fields if field.metadata_json != "{}")
 
 

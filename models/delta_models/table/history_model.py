@@ -13,26 +13,26 @@ from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, properties_and_constraints
 from delta_models.table.change_feed import ChangesExpectation, is_recorded, step_changes
-from delta_models.table.char_varchar import or_too_long
+from delta_models.table.char_varchar import refuse_too_long_texts
 from delta_models.table.definition import clone, convert, create, create_as, drop, replace_table
 from delta_models.table.expectation import (
     ANY_NUMBER,
     AllowedOutcome,
     Expectation,
     ReadExpectation,
-    changed,
-    or_refused,
-    refused,
-    rewritten,
-    unchanged,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.identity import or_exhausted
+from delta_models.table.identity import allow_identity_overflow
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
 from delta_models.table.state import NotModelled, Table
-from delta_models.table.streams import StreamExpectation, follow, pour
+from delta_models.table.streams import StreamExpectation, expect_stream_read, expect_stream_write
 from delta_models.table.update_delete import delete, update
-from delta_models.table.void_columns import or_unwritable
+from delta_models.table.void_columns import refuse_void_rows
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
@@ -121,14 +121,14 @@ class ModelHistory:
         """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
         table = self.table
         if isinstance(operation, _TOUCHES_NOTHING):
-            return unchanged(table, "contents.look-changes-nothing", most=0)
+            return expect_no_change(table, "contents.look-changes-nothing", most=0)
         handler = _ANYWHERE.get(type(operation))
         if handler is not None:
-            return or_unwritable(table, handler(table, operation))
+            return refuse_void_rows(table, handler(table, operation))
         if not table.exists:
-            return refused(table, "missing-table", "outcome.missing-table-refused")
+            return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
         if isinstance(operation, ops.WriteStream):
-            return pour(self, operation)
+            return expect_stream_write(self, operation)
         if isinstance(operation, ops.EnableFeature):
             known = any(state.table.may_support(operation.feature) for state in self.states)
             return properties_and_constraints.enable_feature(table, operation, known=known)
@@ -138,7 +138,7 @@ class ModelHistory:
         ends = handler(table, operation)
         if not isinstance(operation, _WRITES_ROWS):
             return ends
-        return or_exhausted(table, or_too_long(table, or_unwritable(table, ends)))
+        return allow_identity_overflow(table, refuse_too_long_texts(table, refuse_void_rows(table, ends)))
 
     def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
         """The history with one more step; without a branch the operation's ordinary end."""
@@ -152,7 +152,7 @@ class ModelHistory:
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
         state = State(branch.table, commits, may_remove, operation, hours)
-        return _forgetting(ModelHistory((*self.states, state), self.fragile, hours), operation)
+        return _mark_unreadable(ModelHistory((*self.states, state), self.fragile, hours), operation)
 
     def look(self, read: ops.Read) -> ReadExpectation:
         """What a read must return."""
@@ -202,7 +202,7 @@ class ModelHistory:
     def follow(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
         """What a reader that follows the table has got now, whose first look was the step `began`, and the one before
         this one `last`."""
-        return follow(self, tail, began, last)
+        return expect_stream_read(self, tail, began, last)
 
     def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
         """Upkeep, after which the rows are the same, and going back."""
@@ -210,42 +210,44 @@ class ModelHistory:
             case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
                 return self._restore(step)
             case ops.Optimize(where=where) | ops.ZOrder(where=where):
-                return _optimize(table, where)
+                return _expect_optimize(table, where)
             case ops.Purge():
-                return _optimize(table, None)
+                return _expect_optimize(table, None)
             case ops.Cluster(columns=columns):
-                return _cluster(table, columns)
+                return _expect_cluster(table, columns)
             case ops.Vacuum(retention_hours=hours):
-                ends = unchanged(table, "contents.vacuum", most=2)
+                ends = expect_no_change(table, "contents.vacuum", most=2)
                 if hours is None or hours >= file_retention(table):
                     return ends
-                return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
+                return allow_refusal(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
             case ops.CompactLog():
-                ends = unchanged(table, "contents.checkpoint", most=0)
-                return or_refused(ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused")
+                ends = expect_no_change(table, "contents.checkpoint", most=0)
+                return allow_refusal(
+                    ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused"
+                )
             case ops.Checkpoint() | ops.CleanLog():
-                return unchanged(table, "contents.checkpoint", most=0)
+                return expect_no_change(table, "contents.checkpoint", most=0)
         raise NotModelled(name_of(operation))
 
     def _restore(self, step: int) -> Expectation:
         now, goal = self.table, self.state(step)
         if not goal.exists:
-            return refused(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
+            return expect_refusal(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
         features = tuple(sorted({*now.features, *goal.features}))
         goal = replace(
             goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
         )
-        ends = rewritten(now, goal, "contents.restore")
+        ends = expect_rewrite(now, goal, "contents.restore")
         if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
-            ends = or_refused(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
+            ends = allow_refusal(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
         if step < self.fragile:
-            ends = or_refused(
+            ends = allow_refusal(
                 ends, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
             )
         return ends
 
 
-def _forgetting(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
+def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
     """The same history with the states marked that the newest step may have made unreadable."""
     if not model_history.table.exists:
         return replace(model_history, fragile=len(model_history.states))
@@ -276,10 +278,10 @@ def _expired(model_history: ModelHistory) -> int:
     return old[-1] + 1 if old else 0
 
 
-def _optimize(table: Table, where: Any) -> Expectation:
+def _expect_optimize(table: Table, where: Any) -> Expectation:
     partitioning = {each.casefold() for each in table.partition_by}
     if any(column.path[0].casefold() not in partitioning for column in columns_of(where)):
-        return refused(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
+        return expect_refusal(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
     return Expectation(
         (
             AllowedOutcome(Committed(), (0, ANY_NUMBER), table, "contents.optimize"),
@@ -288,15 +290,15 @@ def _optimize(table: Table, where: Any) -> Expectation:
     )
 
 
-def _cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
+def _expect_cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
     known = {name.casefold() for name in table.schema.names}
     if table.partition_by or any(column.casefold() not in known for column in columns):
-        return refused(
+        return expect_refusal(
             table, ("bad-argument", "schema", "unsupported-feature"), "outcome.bad-clustering-refused"
         )
     if columns == table.cluster_by:
-        return unchanged(table, "contents.cluster")
-    return changed(replace(table, cluster_by=columns), "contents.cluster")
+        return expect_no_change(table, "contents.cluster")
+    return expect_change(replace(table, cluster_by=columns), "contents.cluster")
 
 
 def _select(table: Table, read: ops.Read) -> Rows:

@@ -1,6 +1,7 @@
-"""Identity columns: the table makes their values up, so the model holds only what is true of them whatever they are.
+"""Identity columns: what is true of the values that a table generates, whatever those values are.
 
-Until an engine's copy has been looked at, a value that it made up is `UNKNOWN`; `bound` takes the values from there.
+A value that an engine generated is `UNKNOWN` until the harness has read that engine's copy. Then
+`bind_generated_values` takes the values from the copy.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from delta_models.schema import LONG, Field, Struct
-from delta_models.table.expectation import Expectation, or_refused
+from delta_models.table.expectation import Expectation, allow_refusal
 from delta_models.table.state import Table
 from delta_models.values import Key, Row, Rows, Value, row_keyer
 
@@ -58,7 +59,7 @@ class Identity:
         return value > mark if self.step > 0 else value < mark
 
 
-def generated_identity(name: str, start: int, step: int, *, explicit: bool) -> Field:
+def identity_field(name: str, start: int, step: int, *, explicit: bool) -> Field:
     """An identity column as a new table has it."""
     return Field(name, LONG).with_metadata({START: start, STEP: step, EXPLICIT: explicit})
 
@@ -78,7 +79,7 @@ def without_identities(table: Table) -> Table:
     return replace(table, schema=schema, rows=tuple(tuple(row[at] for at in kept) for row in table.rows))
 
 
-def bound(table: Table, observed: Rows) -> Table:
+def bind_generated_values(table: Table, observed: Rows) -> Table:
     """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
     positions = [identity.position for identity in identities(table.schema)]
     if not any(row[at] is UNKNOWN for row in table.rows for at in positions):
@@ -100,7 +101,7 @@ def bound(table: Table, observed: Rows) -> Table:
     return table.with_rows(tuple(rows))
 
 
-def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
+def generated_values(before: Table, after: Table) -> dict[str, list[Value]]:
     """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
     found: dict[str, list[Value]] = {}
     for identity in identities(before.schema):
@@ -111,16 +112,16 @@ def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
     return found
 
 
-def or_exhausted(before: Table, ends: Expectation) -> Expectation:
+def allow_identity_overflow(before: Table, ends: Expectation) -> Expectation:
     """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
     after = ends.ordinary.table
     short = [identity.position for identity in identities(after.schema) if identity.near_its_end]
     if not any(row[at] is UNKNOWN for at in short for row in after.rows):
         return ends
-    return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
+    return allow_refusal(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
 
 
-def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
+def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
     """The identity columns among some names."""
     folded = {name.casefold() for name in names}
     return tuple(identity for identity in identities(schema) if identity.name.casefold() in folded)

@@ -15,25 +15,25 @@ from delta_models.schema import Field, Struct
 from delta_models.table.expectation import (
     AllowedOutcome,
     Expectation,
-    or_refused,
-    refused,
-    rewritten,
-    unchanged,
+    allow_refusal,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.generated_columns import generated, recomputer
-from delta_models.table.identity import given as identities_given
+from delta_models.table.generated_columns import generated_columns, generation_filler
+from delta_models.table.identity import identities_named as identities_given
 from delta_models.table.row_conversion import (
-    GIVEN,
+    IDENTITY_REFUSALS,
     BrokenRule,
-    Given,
+    IdentityValueGiven,
     RowMismatch,
     check_rules,
     default_of,
     merge_schemas,
-    under,
+    rows_in_schema,
 )
 from delta_models.table.state import Table
-from delta_models.table.struct_merge import MergedStruct, blended, with_blended
+from delta_models.table.struct_merge import MergedStruct, find_merged_structs, merge_structs
 from delta_models.table.update_delete import assigner
 from delta_models.values import Key, Row, sql_keyer
 
@@ -57,7 +57,7 @@ class _Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class MergeCounts:
     """How many target rows a merge inserts, updates and deletes."""
 
     inserted: int
@@ -65,77 +65,80 @@ class Counts:
     deleted: int
 
 
-def counts(table: Table, operation: Merge) -> Counts | None:
+def count_merged_rows(table: Table, operation: Merge) -> MergeCounts | None:
     """What a merge that is performed does to how many rows; None where it is refused."""
     try:
-        target = _evolved(table, operation) if operation.schema_evolution else table
+        target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
-        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
-        decisions, _ = _decided(target, operation, clauses, _matches(operation, target, scope))
+        clauses = {when: _prepare_clauses(operation, when, target, scope) for when in ACTIONS}
+        decisions, _ = _decide(target, operation, clauses, _matches(operation, target, scope))
     except (KeyError, RowMismatch, Ambiguous, EvaluationError):
         return None
     acting = [(clause, pair[1] is None) for clause, pair in decisions if clause is not None]
     inserted = sum(new for _, new in acting)
     deleted = sum(clause.deletes for clause, new in acting if not new)
-    return Counts(inserted, len(acting) - inserted - deleted, deleted)
+    return MergeCounts(inserted, len(acting) - inserted - deleted, deleted)
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
     """The table after a merge, or why it must be refused."""
     try:
-        target = _evolved(table, operation) if operation.schema_evolution else table
+        target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
-        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
+        clauses = {when: _prepare_clauses(operation, when, target, scope) for when in ACTIONS}
         matches = _matches(operation, target, scope)
     except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
     if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     try:
-        kept, new, deleted_twice = _acted(target, operation, clauses, matches)
+        kept, new, deleted_twice = _act(target, operation, clauses, matches)
         stored = target.stored(new)
         check_rules(target, stored)
     except Ambiguous:
-        return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
+        return expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused")
     except (Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     if len(kept) == len(target.rows) and not new:
-        ends = _nothing(table, target)
+        ends = _expect_nothing(table, target)
     else:
-        ends = rewritten(table, target.with_rows((*kept, *stored)), "contents.merge")
+        ends = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
     if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
-        ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
-    if generated(target.schema):
-        ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
+        ends = allow_refusal(ends, table, ("schema",), "outcome.casts-may-be-refused")
+    if generated_columns(target.schema):
+        ends = allow_refusal(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
     if not deleted_twice:
         return ends
     if _one_unconditional_delete(operation):
-        return _or_ambiguous(table, ends)
+        return _allow_ambiguous(table, ends)
     softer = (
         replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.allowed_outcomes
     )
     return Expectation(
-        (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").allowed_outcomes, *softer)
+        (
+            *expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused").allowed_outcomes,
+            *softer,
+        )
     )
 
 
 def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:
-    if isinstance(error, Given):
-        return refused(table, GIVEN, "outcome.identity-given-refused")
+    if isinstance(error, IdentityValueGiven):
+        return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-given-refused")
     unknown = isinstance(error, KeyError)
     rule = "outcome.unknown-column-refused" if unknown else "outcome.misfit-refused"
-    return refused(table, ("schema", "bad-argument"), rule)
+    return expect_refusal(table, ("schema", "bad-argument"), rule)
 
 
-def _acted(
+def _act(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[Row], list[Row], bool]:
     """The target rows that no clause touches, the new ones, and whether a row was deleted by several source rows."""
     kept: list[Row] = []
     new: list[Row] = []
-    decisions, deleted_twice = _decided(table, operation, clauses, matches)
+    decisions, deleted_twice = _decide(table, operation, clauses, matches)
     blank = tuple(default_of(table, name)(()) for name in table.schema.names) if clauses[NOT_MATCHED] else ()
     for clause, pair in decisions:
         row = pair[1]
@@ -146,7 +149,7 @@ def _acted(
     return kept, new, deleted_twice
 
 
-def _decided(
+def _decide(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[tuple[_Clause | None, Pair]], bool]:
     """The clause that acts on each target row, and on each source row without partner; and whether several source rows
@@ -156,31 +159,33 @@ def _decided(
     deleted_twice = False
     for row, partners in zip(table.rows, matches, strict=True):
         pairs: list[Pair] = [(source[at], row) for at in partners]
-        pairs = [pair for pair in pairs if _first(clauses[MATCHED], pair)] if partners else [(None, row)]
+        pairs = (
+            [pair for pair in pairs if _first_applying(clauses[MATCHED], pair)] if partners else [(None, row)]
+        )
         if len(pairs) > 1:
-            acting = [_first(clauses[MATCHED], pair) for pair in pairs]
+            acting = [_first_applying(clauses[MATCHED], pair) for pair in pairs]
             if not all(each is not None and each.deletes for each in acting):
                 raise Ambiguous
             deleted_twice = True
-        clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
+        clause = _first_applying(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
         found.append((clause, pairs[0] if pairs else (None, row)))
     if clauses[NOT_MATCHED]:
         partnered = {at for partners in matches for at in partners}
         alone: list[Pair] = [(row, None) for at, row in enumerate(source) if at not in partnered]
-        found += [(_first(clauses[NOT_MATCHED], pair), pair) for pair in alone]
+        found += [(_first_applying(clauses[NOT_MATCHED], pair), pair) for pair in alone]
     return found, deleted_twice
 
 
-def _nothing(table: Table, target: Table) -> Expectation:
+def _expect_nothing(table: Table, target: Table) -> Expectation:
     """No clause acts. An engine that was asked to let the schema grow may have let it."""
-    ends = unchanged(table, "contents.merge-nothing")
+    ends = expect_no_change(table, "contents.merge-nothing")
     if target.schema == table.schema:
         return ends
     grown = AllowedOutcome(Committed(), (1, 1), target, "contents.merge-nothing")
     return Expectation((grown, *ends.allowed_outcomes))
 
 
-def _evolved(table: Table, operation: Merge) -> Table:
+def _evolve_table(table: Table, operation: Merge) -> Table:
     """The table with the source's columns that it lacks, as far as a clause writes to them."""
     source = operation.source.schema
     if any(clause.everything for clause in operation.clauses):
@@ -189,10 +194,12 @@ def _evolved(table: Table, operation: Merge) -> Table:
         assigned = {name.casefold() for clause in operation.clauses for name, _ in clause.assignments}
         wanted = Struct(tuple(each for each in source if each.name.casefold() in assigned))
     schema = merge_schemas(table.schema, wanted)
-    return table if schema == table.schema else replace(table, schema=schema, rows=under(schema, table))
+    return (
+        table if schema == table.schema else replace(table, schema=schema, rows=rows_in_schema(schema, table))
+    )
 
 
-def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
+def _allow_ambiguous(table: Table, ends: Expectation) -> Expectation:
     stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
@@ -203,7 +210,7 @@ def _scope(target: Struct, source: Struct) -> Struct:
     return Struct((Field("source", source), Field("target", target)))
 
 
-def _prepare(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
+def _prepare_clauses(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
     prepared = []
     for clause in operation.clauses:
         if clause.action not in ACTIONS.get(clause.when, ()):
@@ -228,28 +235,28 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     assignments: Assignments = clause.assignments
     mixed: tuple[MergedStruct, ...] = ()
     if clause.everything:
-        assignments = _everything(clause, operation, table)
+        assignments = _assign_everything(clause, operation, table)
         if operation.schema_evolution:
-            mixed = blended(table.schema, operation.source.schema)
+            mixed = find_merged_structs(table.schema, operation.source.schema)
             names = {table.schema.names[each.place] for each in mixed}
             assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
     made = identities_given(table.schema, [name for name, _ in assignments])
     if any(clause.action == "update" or not each.explicit for each in made):
         message = "an identity column takes no value"
-        raise Given(message)
+        raise IdentityValueGiven(message)
     given = assigner(assignments, table.schema, scope)
 
     def assigned(row: Row, pair: Pair) -> Row:
         found = given.assign(row, pair)
-        return with_blended(found, pair[1], pair[0], mixed) if mixed and pair[0] is not None else found
+        return merge_structs(found, pair[1], pair[0], mixed) if mixed and pair[0] is not None else found
 
-    fill = recomputer(table.schema, [name for name, _ in assignments])
+    fill = generation_filler(table.schema, [name for name, _ in assignments])
     if fill is not None:
         return _Clause(applies, lambda row, pair: fill((assigned(row, pair),)), given.casts or bool(mixed))
     return _Clause(applies, lambda row, pair: (assigned(row, pair),), given.casts or bool(mixed))
 
 
-def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
+def _assign_everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
     """`*`: each target column from the source column of its name; where schemas may grow, as far as there is one."""
     if clause.when == BY_SOURCE:
         message = "there is no source row to take everything from"
@@ -262,7 +269,7 @@ def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignme
     return tuple((name, Column(("source", name))) for name in names)
 
 
-def _first(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
+def _first_applying(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
     return next((clause for clause in clauses if clause.applies(pair)), None)
 
 

@@ -9,28 +9,28 @@ from delta_models.casts.assignment import NotAssignable, Overflow, assigner
 from delta_models.expressions import compiled
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
-from delta_models.table.expectation import Expectation, or_refused, refused
+from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
 from delta_models.table.generated_columns import (
-    breaks_generation,
-    generated,
-    recomputer,
-    written_default,
-    written_rules,
+    find_broken_generation,
+    generated_columns,
+    generation_filler,
+    metadata_default,
+    metadata_rules,
 )
-from delta_models.table.identity import UNKNOWN, given, identities
+from delta_models.table.identity import UNKNOWN, identities, identities_named
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
 
 SCHEMA_MODES = ("none", "merge", "overwrite")
-GIVEN = ("bad-argument", "schema", "constraint")
-SOURCES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
+IDENTITY_REFUSALS = ("bad-argument", "schema", "constraint")
+LIBERTIES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
 
 
 class RowMismatch(ValueError):
     """Columns or types do not fit: the write must be refused."""
 
 
-class Given(RowMismatch):
+class IdentityValueGiven(RowMismatch):
     """A value for a column whose values the table makes up itself: the write must be refused."""
 
 
@@ -50,7 +50,7 @@ class ConvertedRows:
     liberties: tuple[str, ...] = ()
 
 
-def write(
+def expect_write(
     table: Table,
     incoming: Rows,
     schema_mode: str,
@@ -62,11 +62,11 @@ def write(
     try:
         fitted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
-    except Given:
-        return refused(table, GIVEN, "outcome.identity-given-refused")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    except IdentityValueGiven:
+        return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-given-refused")
     except RowMismatch:
-        return refused(table, "schema", "outcome.misfit-refused")
+        return expect_refusal(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
         known = {name.casefold() for name in incoming.schema.names}
         lacking = by_name and any(
@@ -76,16 +76,16 @@ def write(
             _forbidden_inside(field.type) for field in table.schema if isinstance(field.type, Array | Map)
         )
         kinds = ("constraint", "schema") if lacking or filled else ("constraint",)
-        return refused(table, kinds, "outcome.broken-rule-refused")
-    old = table.rows if fitted.table.schema is table.schema else under(fitted.table.schema, table)
+        return expect_refusal(table, kinds, "outcome.broken-rule-refused")
+    old = table.rows if fitted.table.schema is table.schema else rows_in_schema(fitted.table.schema, table)
     try:
         expectation = finish(old, fitted)
     except KeyError:
-        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
-    if "missing" in fitted.liberties and generated(table.schema):
-        expectation = or_refused(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    if "missing" in fitted.liberties and generated_columns(table.schema):
+        expectation = allow_refusal(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
     for liberty in fitted.liberties:
-        expectation = or_refused(expectation, table, ("schema",), SOURCES[liberty])
+        expectation = allow_refusal(expectation, table, ("schema",), LIBERTIES[liberty])
     return expectation
 
 
@@ -94,20 +94,20 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
     if schema_mode not in SCHEMA_MODES:
         message = f"schema mode {schema_mode!r}"
         raise NotModelled(message)
-    target = evolved(table, incoming.schema, schema_mode)
+    target = evolve_table(table, incoming.schema, schema_mode)
     sources = (
         _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
     )
-    if any(not each.explicit for each in given(target.schema, incoming.schema.names)):
+    if any(not each.explicit for each in identities_named(target.schema, incoming.schema.names)):
         message = "a column is always generated as identity"
-        raise Given(message)
+        raise IdentityValueGiven(message)
     casts = _casts(target.schema, incoming.schema, sources)
     if casts is None and sources == tuple(range(len(incoming.schema))):
         rows = incoming.rows
     else:
         values = [_value_of(target, at, source, casts) for at, source in enumerate(sources)]
         rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
-    fill = recomputer(target.schema, incoming.schema.names if by_name else target.schema.names)
+    fill = generation_filler(target.schema, incoming.schema.names if by_name else target.schema.names)
     if fill is not None:
         rows = fill(rows)
     rows = target.stored(rows)
@@ -118,19 +118,19 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
     return ConvertedRows(target, rows, missing + (("cast",) if casts else ()))
 
 
-def bare(data_type: DataType) -> DataType:
+def plain_type(data_type: DataType) -> DataType:
     """A type without nullability and field metadata: what must agree for values to fit as they are."""
     match data_type:
         case Struct(fields=fields):
-            return Struct(tuple(Field(field.name.casefold(), bare(field.type)) for field in fields))
+            return Struct(tuple(Field(field.name.casefold(), plain_type(field.type)) for field in fields))
         case Array(element=element):
-            return Array(bare(element))
+            return Array(plain_type(element))
         case Map(key=key, value=value):
-            return Map(bare(key), bare(value))
+            return Map(plain_type(key), plain_type(value))
     return data_type
 
 
-def evolved(table: Table, incoming: Struct, schema_mode: str) -> Table:
+def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
     """The table with the schema that a write leaves behind."""
     if schema_mode == "overwrite":
         known = {candidate.casefold() for candidate in incoming.names}
@@ -170,19 +170,19 @@ def _merge_types(mine: DataType, theirs: DataType) -> DataType:
     return mine
 
 
-def under(schema: Struct, table: Table) -> tuple[Row, ...]:
+def rows_in_schema(schema: Struct, table: Table) -> tuple[Row, ...]:
     """The table's rows under another schema: what they lack is null, what it lacks is left out, inside structs too."""
-    convert = converter(table.schema, schema)
+    convert = value_converter(table.schema, schema)
     return tuple(map(convert, table.rows))
 
 
-def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
+def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
     """Turns values of a type into those of its later form, by the names of fields."""
     match old, new:
         case Struct(), Struct():
             places = {field.name.casefold(): at for at, field in enumerate(old.fields)}
             parts = [(places.get(each.name.casefold()), each.type) for each in new]
-            casts = [None if at is None else converter(old.fields[at].type, kind) for at, kind in parts]
+            casts = [None if at is None else value_converter(old.fields[at].type, kind) for at, kind in parts]
 
             def convert(value: Value) -> Value:
                 if value is None:
@@ -194,10 +194,10 @@ def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
 
             return convert
         case Array(), Array():
-            element = converter(old.element, new.element)
+            element = value_converter(old.element, new.element)
             return lambda value: None if value is None else tuple(map(element, value))
         case Map(), Map():
-            key, part = converter(old.key, new.key), converter(old.value, new.value)
+            key, part = value_converter(old.key, new.key), value_converter(old.value, new.value)
             return lambda value: (
                 None if value is None else tuple((key(each), part(other)) for each, other in value)
             )
@@ -207,7 +207,7 @@ def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
 def check_rules(table: Table, rows: Iterable[Row]) -> None:
     """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a constraint, or is not what it is generated from."""
     rows = tuple(rows)
-    if name := breaks_generation(table.schema, rows):
+    if name := find_broken_generation(table.schema, rows):
         message = f"{name} is not what it is generated from"
         raise BrokenRule(message)
     if has_forbidden_null := _forbidden_null(table.schema):
@@ -215,7 +215,7 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
             if name := has_forbidden_null(row):
                 message = f"{name} is NOT NULL"
                 raise BrokenRule(message)
-    for name, check in (*table.constraints, *written_rules(table.schema, table.properties)):
+    for name, check in (*table.constraints, *metadata_rules(table.schema, table.properties)):
         holds = compiled(check, table.schema)
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
@@ -309,7 +309,7 @@ def _casts(
     casts: list[Callable[[Value], Value] | None] = []
     for mine, source in zip(target, sources, strict=True):
         theirs = None if source is None else incoming.fields[source]
-        if theirs is None or bare(theirs.type) == bare(mine.type):
+        if theirs is None or plain_type(theirs.type) == plain_type(mine.type):
             casts.append(None)
             continue
         try:
@@ -333,11 +333,11 @@ def _value_of(
 
 def default_of(table: Table, name: str) -> Callable[[Row], Value]:
     """What a column takes in a row that does not name it: its default, or null, or what the table makes up."""
-    if given(table.schema, (name,)):
+    if identities_named(table.schema, (name,)):
         return lambda _: UNKNOWN
     expression = dict(table.defaults).get(name)
     if expression is None:
-        value = written_default(table.schema[name], table.schema)
+        value = metadata_default(table.schema[name], table.schema)
         return lambda _: value
     constant = compiled(expression, table.schema)
     blank = (None,) * len(table.schema)

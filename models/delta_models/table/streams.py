@@ -17,7 +17,7 @@ from delta_models.operations import Append, Interleave, ReadStream, WriteStream
 from delta_models.outcomes import Committed
 from delta_models.schema import Struct
 from delta_models.table.change_feed import StepChanges, is_recorded, step_changes
-from delta_models.table.expectation import AllowedOutcome, Expectation, unchanged
+from delta_models.table.expectation import AllowedOutcome, Expectation, expect_no_change
 from delta_models.table.state import NotModelled
 from delta_models.table.write import append
 from delta_models.values import Key, Row, Rows
@@ -46,7 +46,9 @@ class StreamExpectation:
     refusals: tuple[str, ...] = ()
 
 
-def follow(model_history: ModelHistory, tail: ReadStream, began: int, last: int) -> StreamExpectation:
+def expect_stream_read(
+    model_history: ModelHistory, tail: ReadStream, began: int, last: int
+) -> StreamExpectation:
     """What a follower has got that made its first look in the step `began`, and the one before this in `last`.
 
     A change of the schema on the way is not modelled.
@@ -82,18 +84,18 @@ def _only_upkeep(states: Sequence[State]) -> bool:
     )
 
 
-def pour(model_history: ModelHistory, operation: WriteStream) -> Expectation:
+def expect_stream_write(model_history: ModelHistory, operation: WriteStream) -> Expectation:
     """The table's rows and all that has arrived at the stream and was not written yet."""
     table = model_history.table
-    waiting = arrived(model_history, operation.stream)
+    waiting = unwritten_batches(model_history, operation.stream)
     rows = Rows(operation.rows.schema, (*(row for each in waiting for row in each), *operation.rows.rows))
     if not rows.rows:
-        return unchanged(table, "stream.all-written", most=0)
+        return expect_no_change(table, "stream.all-written", most=0)
     ends = append(table, Append(rows))
     return Expectation(tuple(_in_batches(branch, 1 + len(waiting)) for branch in ends.allowed_outcomes))
 
 
-def arrived(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:
+def unwritten_batches(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:
     """What arrived at a stream in earlier steps and is not in the table yet, a batch a step."""
     waiting: list[tuple[Row, ...]] = []
     for state in reversed(model_history.states):

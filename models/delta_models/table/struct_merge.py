@@ -26,7 +26,7 @@ class MergedStruct:
     blend: Blend
 
 
-def blended(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
+def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
     """The columns of the table that the source has with fewer fields."""
     places = {each.name.casefold(): at for at, each in enumerate(source)}
     found = []
@@ -37,7 +37,7 @@ def blended(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
     return tuple(found)
 
 
-def with_blended(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
+def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
     """A row with its blended columns; without an old one what the source lacks is null."""
     parts = list(row)
     for column in columns:

@@ -11,12 +11,12 @@ from delta_models.outcomes import Committed
 from delta_models.table.expectation import (
     AllowedOutcome,
     Expectation,
-    changed,
-    refused,
-    rewritten,
-    unchanged,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.row_conversion import ConvertedRows, write
+from delta_models.table.row_conversion import ConvertedRows, expect_write
 from delta_models.table.state import Table
 from delta_models.values import Row, row_keyer
 
@@ -24,30 +24,32 @@ from delta_models.values import Row, row_keyer
 def append(table: Table, operation: Append) -> Expectation:
     """The table's rows and the new ones."""
     if operation.schema_mode == "overwrite":
-        return refused(table, "bad-argument", "outcome.misfit-refused")
+        return expect_refusal(table, "bad-argument", "outcome.misfit-refused")
 
     def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
         if not fitted.rows and fitted.table is table:
-            return unchanged(table, "contents.append-nothing")
-        return changed(fitted.table.with_rows(old + fitted.rows), "contents.append")
+            return expect_no_change(table, "contents.append-nothing")
+        return expect_change(fitted.table.with_rows(old + fitted.rows), "contents.append")
 
-    ends = write(table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish)
-    return with_transaction(table, operation.transaction, ends)
+    ends = expect_write(
+        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
+    )
+    return apply_transaction(table, operation.transaction, ends)
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
     """The new rows in place of the whole table, of the rows a predicate picks, or of the partitions they touch."""
     if table.property("delta.appendOnly") == "true":
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     if operation.where is not None and operation.dynamic:
-        return refused(table, "bad-argument", "outcome.bad-argument-refused")
+        return expect_refusal(table, "bad-argument", "outcome.bad-argument-refused")
 
     def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
         target = fitted.table
         if operation.where is not None:
             picks = compiled(operation.where, target.schema)
             if any(picks(row) is not True for row in fitted.rows):
-                return refused(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
+                return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)
             requirement = "contents.replace-where"
         elif operation.dynamic and table.partition_by:
@@ -57,13 +59,15 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
             requirement = "contents.overwrite-partitions"
         else:
             kept, requirement = (), "contents.overwrite"
-        return rewritten(table, target.with_rows(kept + fitted.rows), requirement)
+        return expect_rewrite(table, target.with_rows(kept + fitted.rows), requirement)
 
-    ends = write(table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish)
-    return with_transaction(table, operation.transaction, ends)
+    ends = expect_write(
+        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
+    )
+    return apply_transaction(table, operation.transaction, ends)
 
 
-def with_transaction(table: Table, transaction: tuple[str, int] | None, ends: Expectation) -> Expectation:
+def apply_transaction(table: Table, transaction: tuple[str, int] | None, ends: Expectation) -> Expectation:
     """The ends of a write that carries a transaction id: what was written under it before is not written again."""
     if transaction is None:
         return ends
@@ -86,7 +90,7 @@ def with_transaction(table: Table, transaction: tuple[str, int] | None, ends: Ex
         replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in allowed_outcomes
     )
     return Expectation(
-        (*unchanged(table, "contents.repeated-transaction", most=0).allowed_outcomes, *repeated)
+        (*expect_no_change(table, "contents.repeated-transaction", most=0).allowed_outcomes, *repeated)
     )
 
 

@@ -82,7 +82,7 @@ def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> li
 def _values(  # noqa: PLR0912 - one branch a type
     array: pa.Array, data_type: DataType, find: Finder
 ) -> list[Value]:
-    array = _plain(array)
+    array = _unwrap(array)
     arrow_type = array.type
     if kinds.is_null(arrow_type):
         return [None] * len(array)
@@ -94,7 +94,7 @@ def _values(  # noqa: PLR0912 - one branch a type
             if kinds.is_floating(arrow_type):
                 return _floats(array)
             if kinds.is_integer(arrow_type):
-                return _mapped(float, _integers(array))
+                return _map_values(float, _integers(array))
         case Primitive(name="string"):
             if _is_text(arrow_type) or _is_bytes(arrow_type):
                 return _strings(array)
@@ -108,20 +108,20 @@ def _values(  # noqa: PLR0912 - one branch a type
             if kinds.is_date32(arrow_type):
                 return _fixed(array, "i")
             if kinds.is_date64(arrow_type):
-                return _mapped(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
+                return _map_values(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
         case Primitive(name="timestamp" | "timestamp_ntz"):
             if kinds.is_timestamp(arrow_type):
                 return _timestamps(array)
             if kinds.is_date32(arrow_type) and data_type.name == "timestamp_ntz":
-                return _mapped(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+                return _map_values(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
         case DecimalType(scale=scale):
             if kinds.is_decimal(arrow_type):
                 return _decimals(array, scale)
             if kinds.is_integer(arrow_type):
                 factor = 10**scale
-                return _mapped(lambda whole: Decimal(whole * factor, scale), _integers(array))
+                return _map_values(lambda whole: Decimal(whole * factor, scale), _integers(array))
         case Primitive(name=name) if name.startswith(("interval ", "time(")):
-            return _previewed(array)
+            return _preview_values(array)
         case Primitive(name="variant"):
             found = variant_values(array) if kinds.is_struct(arrow_type) else None
             if found is not None:
@@ -142,7 +142,7 @@ def _values(  # noqa: PLR0912 - one branch a type
     raise ArrowMismatch(f"Arrow's {arrow_type} does not hold Delta's {data_type}")
 
 
-def _plain(array: pa.Array) -> pa.Array:
+def _unwrap(array: pa.Array) -> pa.Array:
     """The same values without extension, dictionary, run ends and views."""
     while True:
         arrow_type = array.type
@@ -174,7 +174,7 @@ def _is_bytes(arrow_type: pa.DataType) -> bool:
     )
 
 
-def _mapped(change: Callable[[Any], Value], values: list[Any]) -> list[Value]:
+def _map_values(change: Callable[[Any], Value], values: list[Any]) -> list[Value]:
     return [None if value is None else change(value) for value in values]
 
 
@@ -207,7 +207,7 @@ def _floats(array: pa.Array) -> list[Value]:
 
 def _booleans(array: pa.Array) -> list[Value]:
     bits = array.cast(pa.uint8())
-    return _mapped(bool, _fixed(bits, "B"))
+    return _map_values(bool, _fixed(bits, "B"))
 
 
 def _timestamps(array: pa.Array) -> list[Value]:
@@ -215,15 +215,15 @@ def _timestamps(array: pa.Array) -> list[Value]:
     values = _fixed(array, "q")
     if factor == divisor:
         return values
-    return _mapped(lambda ticks: ticks * factor // divisor, values)
+    return _map_values(lambda ticks: ticks * factor // divisor, values)
 
 
-def _previewed(array: pa.Array) -> list[Value]:
+def _preview_values(array: pa.Array) -> list[Value]:
     """Intervals, which Spark stores as plain integers, and times of day in microseconds."""
     if kinds.is_time(array.type):
         factor, divisor = _UNITS[array.type.unit]
         ticks = _fixed(array, "i" if kinds.is_time32(array.type) else "q")
-        return _mapped(lambda value: value * factor // divisor, ticks)
+        return _map_values(lambda value: value * factor // divisor, ticks)
     if kinds.is_integer(array.type):
         return _integers(array)
     raise ArrowMismatch(f"Arrow's {array.type} holds neither an interval nor a time of day")

@@ -212,7 +212,7 @@ def _tombstones(
     lost = [
         key
         for key, remove in replayed.tombstones.items()
-        if key not in held.tombstones and not retention.expired(replayed, remove, written)
+        if key not in held.tombstones and not retention.is_expired(replayed, remove, written)
     ]
     if lost:
         detail = f"unexpired tombstones are missing: {some(lost)}"
