@@ -26,7 +26,7 @@ class ObservedState:
             return next(
                 (branch for branch in expectation.allowed_outcomes if self._is_there(branch, commits)), None
             )
-        fitting = [branch for branch in expectation.allowed_outcomes if branch.fits(outcome, commits)]
+        fitting = expectation.fitting_outcomes(outcome, commits)
         if all(each.table is fitting[0].table for each in fitting[1:]):
             return fitting[0] if fitting else None
         return next((each for each in fitting if self._is_there(each, commits)), fitting[0])

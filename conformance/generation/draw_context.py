@@ -46,5 +46,5 @@ class DrawContext:
 
     def earlier(self) -> int:
         """A step whose state must be readable, the latest ones more often."""
-        steps = self.model_history.readable()[::-1]
+        steps = self.model_history.readable_steps()[::-1]
         return self.dice.pick(steps[:RECENT] if self.dice.one_in(2) else steps)

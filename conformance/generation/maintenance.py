@@ -86,7 +86,7 @@ def restore_to_time(place: DrawContext) -> Operation:
 def read_changes(place: DrawContext) -> Operation:
     """The change feed of some steps, mostly of such as were recorded."""
     dice, model_history = place.dice, place.model_history
-    steps = model_history.readable()
+    steps = model_history.readable_steps()
     recorded = [at for at in steps if is_recorded(model_history.state(at))]
     first = dice.pick((recorded if recorded and dice.below(8) else steps)[::-1])
     if dice.one_in(2):

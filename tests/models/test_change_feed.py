@@ -28,7 +28,7 @@ def model_history(*operations: ops.Operation, properties: ops.Properties = FEED)
 
 
 def problem_of_step(now: ModelHistory, step: int, *told: tuple[str, Row]) -> str | None:
-    expected = now.changes(ops.ReadChanges(ops.AtState(step), ops.AtState(step)))
+    expected = now.expect_changes(ops.ReadChanges(ops.AtState(step), ops.AtState(step)))
     assert expected.steps is not None
     (only,) = expected.steps
     return only.problem(told)
@@ -67,29 +67,29 @@ def test_an_unknown_kind_is_wrong() -> None:
 
 
 def test_every_step_of_a_range_is_told() -> None:
-    expected = model_history(RENAME, ops.Delete()).changes(ops.ReadChanges(ops.AtState(1)))
+    expected = model_history(RENAME, ops.Delete()).expect_changes(ops.ReadChanges(ops.AtState(1)))
     assert expected.steps is not None
     assert [step.step for step in expected.steps] == [1, 2, 3]
     assert sum(expected.steps[-1].went.values()) == 2
 
 
 def test_a_table_that_does_not_record_changes_refuses_to_tell() -> None:
-    assert model_history(properties=()).changes(ops.ReadChanges(ops.AtState(1))).steps is None
+    assert model_history(properties=()).expect_changes(ops.ReadChanges(ops.AtState(1))).steps is None
     late = model_history(ops.SetProperties(FEED), properties=())
-    assert late.changes(ops.ReadChanges(ops.AtState(1))).steps is None
-    assert late.changes(ops.ReadChanges(ops.AtState(2))).steps is not None
+    assert late.expect_changes(ops.ReadChanges(ops.AtState(1))).steps is None
+    assert late.expect_changes(ops.ReadChanges(ops.AtState(2))).steps is not None
 
 
 def test_a_range_that_ends_before_it_begins_is_refused() -> None:
-    assert model_history().changes(ops.ReadChanges(ops.AtState(1), ops.AtState(0))).steps is None
+    assert model_history().expect_changes(ops.ReadChanges(ops.AtState(1), ops.AtState(0))).steps is None
 
 
 def test_changes_that_a_vacuum_may_have_taken_may_be_refused() -> None:
     now = model_history(ops.Delete(), ops.Vacuum(0))
-    assert now.changes(ops.ReadChanges(ops.AtState(1))).refusals
-    assert not now.changes(ops.ReadChanges(ops.AtState(2))).refusals
+    assert now.expect_changes(ops.ReadChanges(ops.AtState(1))).refusals
+    assert not now.expect_changes(ops.ReadChanges(ops.AtState(2))).refusals
 
 
 def test_a_change_of_the_schema_on_the_way_is_not_modelled() -> None:
     with pytest.raises(NotModelled):
-        model_history(ops.AddColumn(Field("more", LONG))).changes(ops.ReadChanges(ops.AtState(1)))
+        model_history(ops.AddColumn(Field("more", LONG))).expect_changes(ops.ReadChanges(ops.AtState(1)))

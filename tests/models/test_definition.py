@@ -211,10 +211,10 @@ class TestRules:
     def test_row_tracking_that_is_switched_on_may_take_several_commits_and_leaves_the_rows(self) -> None:
         on = ops.SetProperties((("delta.enableRowTracking", "true"),))
         ends = model_history().expect(on)
-        assert ends.match(Committed(), 3) is not None
-        assert ends.match(Committed(), 0) is None
+        assert ends.fitting_outcomes(Committed(), 3)
+        assert not ends.fitting_outcomes(Committed(), 0)
         assert ends.ordinary.table.rows == model_history().table.rows
-        assert model_history(on).expect(on).match(Committed(), 3) is None
+        assert not model_history(on).expect(on).fitting_outcomes(Committed(), 3)
 
     def test_a_dropped_feature_takes_the_property_that_asked_for_it(self) -> None:
         table = model_history(
@@ -232,7 +232,7 @@ class TestWrites:
         source = struct(("id", LONG), ("part", INTEGER), ("inner", INNER))
         ends = model_history().expect(ops.Append(Rows(source, ((3, 4, None),))))
         assert ends.ordinary.table.rows[-1] == (3, "4", None)
-        assert ends.match(Rejected("schema"), 0)
+        assert ends.fitting_outcomes(Rejected("schema"), 0)
 
     def test_what_does_not_fit_is_refused_and_never_cut(self) -> None:
         source = struct(("id", LONG), ("part", STRING), ("inner", INNER))
@@ -245,8 +245,7 @@ class TestWrites:
         assert len(now.table.rows) == 3
         again = now.expect(write)
         assert again.ordinary.outcome == NoChange()
-        repeated = again.match(Committed(), 1)
-        assert repeated is not None
+        (repeated,) = again.fitting_outcomes(Committed(), 1)
         assert repeated.breaks == "outcome.repeated-transaction-skipped"
         later = ops.Append(Rows(SCHEMA, ((4, None, None),)), transaction=("job", 8))
         assert len(now.after(later).table.rows) == 4
@@ -326,8 +325,8 @@ class TestTables:
 
     def test_cloning_leaves_the_source_as_it_is(self) -> None:
         ends = model_history().expect(ops.CloneTo("other", shallow=True))
-        assert ends.match(Committed(), 0)
-        assert ends.match(Committed(), 1) is None
+        assert ends.fitting_outcomes(Committed(), 0)
+        assert not ends.fitting_outcomes(Committed(), 1)
 
     def test_a_restore_brings_the_definition_back_but_not_the_transactions(self) -> None:
         write = ops.Append(Rows(SCHEMA, ()), transaction=("job", 1))
@@ -339,27 +338,27 @@ class TestTables:
 class TestTime:
     def test_a_vacuum_takes_what_was_removed_long_enough_ago(self) -> None:
         now = model_history(ops.Delete(), ops.AdvanceClock(100), ops.Append(Rows(SCHEMA, (A,))), ops.Delete())
-        assert now.after(ops.Vacuum()).readable() == tuple(range(7))
-        assert now.after(ops.Vacuum(50)).readable()[0] == 2
-        assert now.after(ops.AdvanceClock(100)).after(ops.Vacuum()).readable()[0] == 2
+        assert now.after(ops.Vacuum()).readable_steps() == tuple(range(7))
+        assert now.after(ops.Vacuum(50)).readable_steps()[0] == 2
+        assert now.after(ops.AdvanceClock(100)).after(ops.Vacuum()).readable_steps()[0] == 2
 
     def test_a_dry_run_takes_nothing(self) -> None:
-        assert model_history(ops.Delete(), ops.Vacuum(0, dry_run=True)).readable() == (0, 1, 2, 3)
+        assert model_history(ops.Delete(), ops.Vacuum(0, dry_run=True)).readable_steps() == (0, 1, 2, 3)
 
     def test_versions_older_than_the_log_is_kept_may_be_gone(self) -> None:
         now = model_history(ops.AdvanceClock(800), ops.Append(Rows(SCHEMA, (A,))), ops.CleanLog())
-        assert now.readable() == (2, 3, 4)
+        assert now.readable_steps() == (2, 3, 4)
         still = model_history(ops.AdvanceClock(800), ops.CleanLog())
-        assert still.readable()[-1] == 3
+        assert still.readable_steps()[-1] == 3
 
     def test_the_retention_is_the_tables_own(self) -> None:
         short = (("delta.deletedFileRetentionDuration", "interval 2 hours"),)
         now = model_history(ops.Delete(), ops.AdvanceClock(3), properties=short)
-        assert now.after(ops.Vacuum()).readable()[0] == 2
+        assert now.after(ops.Vacuum()).readable_steps()[0] == 2
         assert kinds(now, ops.Vacuum(2)) == {"NoChange", "Committed"}
 
     def test_a_state_can_be_named_by_its_time(self) -> None:
-        look = model_history(ops.Delete()).look(ops.Read(ops.AtTime(1)))
+        look = model_history(ops.Delete()).expect_read(ops.Read(ops.AtTime(1)))
         assert look.rows == Rows(SCHEMA, (A, B))
 
     @pytest.mark.parametrize(

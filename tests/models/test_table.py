@@ -86,7 +86,7 @@ class TestDrop:
     def test_a_managed_table_is_gone_and_can_be_made_again(self) -> None:
         now = ModelHistory().after(ops.Create(SCHEMA, name="t", managed=True)).after(THREE).after(ops.Drop())
         assert not now.table.exists
-        assert now.readable() == ()
+        assert now.readable_steps() == ()
         assert kinds(now, ops.Create(SCHEMA)) == {"Committed"}
 
     def test_an_external_table_can_still_be_read(self) -> None:
@@ -106,18 +106,18 @@ class TestAppend:
 
     def test_an_empty_append_may_add_a_version_or_not(self) -> None:
         ends = model_history(THREE).expect(ops.Append(rows()))
-        assert ends.match(Committed(), 0)
-        assert ends.match(Committed(), 1)
-        assert ends.match(NoChange(), 0)
-        assert ends.match(Committed(), 2) is None
-        assert ends.match(NoChange(), 1) is None
+        assert ends.fitting_outcomes(Committed(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert ends.fitting_outcomes(NoChange(), 0)
+        assert not ends.fitting_outcomes(Committed(), 2)
+        assert not ends.fitting_outcomes(NoChange(), 1)
 
     def test_an_append_adds_exactly_one_version(self) -> None:
         ends = model_history().expect(THREE)
-        assert ends.match(Committed(), 1)
-        assert ends.match(Committed(), 0) is None
-        assert ends.match(NoChange(), 0) is None
-        assert ends.match(Unsupported("no"), 0) is None
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert not ends.fitting_outcomes(Committed(), 0)
+        assert not ends.fitting_outcomes(NoChange(), 0)
+        assert not ends.fitting_outcomes(Unsupported("no"), 0)
 
     def test_columns_are_matched_by_name_without_regard_to_case(self) -> None:
         swapped = Rows(struct(("PART", STRING), ("Id", LONG), ("name", STRING)), (("x", 1, "a"),))
@@ -134,7 +134,7 @@ class TestAppend:
     def test_missing_columns_are_null_or_refused(self) -> None:
         ends = model_history().expect(ops.Append(Rows(struct(("id", LONG)), ((1,),))))
         assert ends.ordinary.table.rows == ((1, None, None),)
-        assert ends.match(Rejected("schema", "whatever words"), 0)
+        assert ends.fitting_outcomes(Rejected("schema", "whatever words"), 0)
 
     def test_new_columns_come_last_when_schemas_are_merged(self) -> None:
         wide = Rows(struct(("id", LONG), ("more", LONG)), ((9, 9),))
@@ -205,8 +205,8 @@ class TestDeleteAndUpdate:
 
     def test_a_delete_that_picks_nothing_may_commit_or_not(self) -> None:
         ends = model_history(THREE).expect(ops.Delete(equals("id", 99)))
-        assert ends.match(Committed(), 1)
-        assert ends.match(NoChange(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert ends.fitting_outcomes(NoChange(), 0)
 
     def test_assignments_see_the_old_row(self) -> None:
         swap = ops.Update((("name", col("part")), ("part", col("name"))), equals("id", 1))
@@ -214,12 +214,12 @@ class TestDeleteAndUpdate:
 
     def test_an_update_to_the_same_values_may_do_nothing(self) -> None:
         ends = model_history(THREE).expect(ops.Update((("id", col("id")),)))
-        assert ends.match(NoChange(), 0)
-        assert ends.match(Committed(), 1)
+        assert ends.fitting_outcomes(NoChange(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
 
     def test_an_update_that_changes_something_must_commit(self) -> None:
         ends = model_history(THREE).expect(ops.Update((("id", lit(LONG, 5)),)))
-        assert ends.match(NoChange(), 0) is None
+        assert not ends.fitting_outcomes(NoChange(), 0)
 
     def test_minus_zero_is_a_change_and_yet_equal(self) -> None:
         schema = struct(("d", DOUBLE))
@@ -227,7 +227,7 @@ class TestDeleteAndUpdate:
         zero = ops.Update((("d", lit(DOUBLE, -0.0)),), Compare("=", col("d"), lit(DOUBLE, -0.0)))
         after = now.after(zero).table
         assert [math.copysign(1, row[0]) for row in after.rows if not math.isnan(row[0])] == [-1.0]
-        assert now.expect(zero).match(NoChange(), 0) is None
+        assert not now.expect(zero).fitting_outcomes(NoChange(), 0)
         assert now.after(ops.Delete(equals("d", math.nan, DOUBLE))).table.rows == ((0.0,),)
 
     def test_unknown_columns_and_wrong_types_are_refused(self) -> None:
@@ -284,8 +284,7 @@ class TestMerge:
     def test_an_unconditional_delete_may_be_asked_for_twice(self) -> None:
         ends = model_history(THREE).expect(ops.Merge(rows(A, A), ON_ID, (DELETE,)))
         assert len(ends.ordinary.table.rows) == 2
-        strict = ends.match(Rejected("ambiguous-match"), 0)
-        assert strict is not None
+        (strict,) = ends.fitting_outcomes(Rejected("ambiguous-match"), 0)
         assert strict.breaks == "outcome.merge-deletes-once"
 
     def test_the_first_clause_that_applies_acts(self) -> None:
@@ -307,8 +306,8 @@ class TestMerge:
 
     def test_a_merge_in_which_nothing_acts_may_commit_or_not(self) -> None:
         ends = model_history(THREE).expect(ops.Merge(rows((9, "z", "z")), ON_ID, (UPDATE_ALL,)))
-        assert ends.match(Committed(), 1)
-        assert ends.match(NoChange(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert ends.fitting_outcomes(NoChange(), 0)
 
 
 def equals_source(name: str, value: object, data_type: DataType = STRING) -> Expression:
@@ -322,21 +321,21 @@ def equals_target(name: str, value: object, data_type: DataType = STRING) -> Exp
 class TestUpkeep:
     def test_compacting_keeps_rows_and_takes_partition_predicates_only(self) -> None:
         now = model_history(THREE, partition_by=("part",))
-        assert now.expect(ops.Optimize()).match(Committed(), 3)
+        assert now.expect(ops.Optimize()).fitting_outcomes(Committed(), 3)
         assert "Committed" in kinds(now, ops.Optimize(equals("part", "x", STRING)))
         assert "Committed" not in kinds(now, ops.Optimize(equals("id", 1)))
 
     def test_a_vacuum_adds_up_to_two_versions(self) -> None:
         ends = model_history(THREE).expect(ops.Vacuum())
-        assert ends.match(Committed(), 2)
-        assert ends.match(Committed(), 3) is None
-        assert ends.match(Rejected("retention"), 0) is None
-        assert model_history(THREE).expect(ops.Vacuum(0)).match(Rejected("retention"), 0)
+        assert ends.fitting_outcomes(Committed(), 2)
+        assert not ends.fitting_outcomes(Committed(), 3)
+        assert not ends.fitting_outcomes(Rejected("retention"), 0)
+        assert model_history(THREE).expect(ops.Vacuum(0)).fitting_outcomes(Rejected("retention"), 0)
 
     def test_a_checkpoint_adds_none(self) -> None:
         ends = model_history(THREE).expect(ops.Checkpoint())
-        assert ends.match(Committed(), 0)
-        assert ends.match(Committed(), 1) is None
+        assert ends.fitting_outcomes(Committed(), 0)
+        assert not ends.fitting_outcomes(Committed(), 1)
 
     def test_what_is_not_modelled_is_named(self) -> None:
         with pytest.raises(NotModelled, match="Interleave"):
@@ -345,29 +344,29 @@ class TestUpkeep:
 
 class TestLooks:
     def test_filters_and_columns(self) -> None:
-        expected = model_history(THREE).look(ops.Read(where=equals("id", 1), columns=("part", "id")))
+        expected = model_history(THREE).expect_read(ops.Read(where=equals("id", 1), columns=("part", "id")))
         assert expected.rows == Rows(struct(("part", STRING), ("id", LONG)), (("x", 1),))
         assert expected.refusals == ()
 
     def test_an_earlier_state_is_as_it_was(self) -> None:
         now = model_history(THREE, ops.Delete())
-        look = now.look(ops.Read(ops.AtState(1)))
+        look = now.expect_read(ops.Read(ops.AtState(1)))
         assert look.rows is not None
         assert bagged(*look.rows.rows) == bagged(A, B, C)
 
     def test_where_there_is_no_table_a_read_is_refused(self) -> None:
-        assert ModelHistory().look(ops.Read()).rows is None
+        assert ModelHistory().expect_read(ops.Read()).rows is None
 
     def test_a_vacuum_protects_states_whose_files_are_still_live(self) -> None:
         now = model_history(
             THREE, ops.Delete(equals("id", 1)), ops.Append(rows(A)), ops.Checkpoint(), ops.Vacuum(0)
         )
-        assert now.readable() == (2, 3, 4, 5)
-        assert now.look(ops.Read(ops.AtState(1))).refusals
-        assert now.look(ops.Read(ops.AtState(1))).rows is not None
+        assert now.readable_steps() == (2, 3, 4, 5)
+        assert now.expect_read(ops.Read(ops.AtState(1))).refusals
+        assert now.expect_read(ops.Read(ops.AtState(1))).rows is not None
 
     def test_a_vacuum_with_the_default_retention_protects_all(self) -> None:
-        assert model_history(THREE, ops.Delete(), ops.Vacuum()).readable() == (0, 1, 2, 3)
+        assert model_history(THREE, ops.Delete(), ops.Vacuum()).readable_steps() == (0, 1, 2, 3)
 
 
 class TestRestore:
@@ -377,19 +376,19 @@ class TestRestore:
 
     def test_restoring_now_may_be_nothing_or_refused(self) -> None:
         ends = model_history(THREE, ops.Checkpoint()).expect(ops.Restore(ops.AtState(1)))
-        assert ends.match(NoChange(), 0)
-        assert ends.match(Committed(), 1)
-        assert ends.match(Rejected("bad-argument"), 0)
+        assert ends.fitting_outcomes(NoChange(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert ends.fitting_outcomes(Rejected("bad-argument"), 0)
 
     def test_restoring_another_version_must_succeed(self) -> None:
         ends = model_history(THREE, ops.Append(rows(A))).expect(ops.Restore(ops.AtState(1)))
-        assert ends.match(Rejected("bad-argument"), 0) is None
-        assert ends.match(NoChange(), 0) is None
+        assert not ends.fitting_outcomes(Rejected("bad-argument"), 0)
+        assert not ends.fitting_outcomes(NoChange(), 0)
 
     def test_a_vacuumed_state_is_restored_or_refused(self) -> None:
         now = model_history(THREE, ops.Delete(), ops.Vacuum(0))
         ends = now.expect(ops.Restore(ops.AtState(1)))
-        assert ends.match(Rejected("missing-file"), 0)
+        assert ends.fitting_outcomes(Rejected("missing-file"), 0)
         assert ends.ordinary.table.same_contents(now.state(1))
 
 

@@ -100,7 +100,7 @@ def _question(
         message = f"a script does not ask what {finding.key.requirement} is about"
         raise NotPrintable(message)
     read = finding.look if finding.look is not None else ops.Read()
-    expected = model_history.look(read)
+    expected = model_history.expect_read(read)
     if expected.rows is None:
         return _must_be_refused(read, model_history, printer)
     lines = [

@@ -54,9 +54,12 @@ class Expectation:
         """What the operation does unless something is in its way."""
         return self.allowed_outcomes[0]
 
-    def match(self, outcome: Outcome, commits: int) -> AllowedOutcome | None:
-        """The branch that an engine took, or None if it ended illegally. `Unsupported` and `Unknown` are no ends."""
-        return next((branch for branch in self.allowed_outcomes if branch.fits(outcome, commits)), None)
+    def fitting_outcomes(self, outcome: Outcome, commits: int) -> tuple[AllowedOutcome, ...]:
+        """The allowed outcomes that an engine may have reached; none if what it did is forbidden.
+
+        `Unsupported` and `Unknown` fit nothing.
+        """
+        return tuple(allowed for allowed in self.allowed_outcomes if allowed.fits(outcome, commits))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""The history so far, as the model has it: the state after every step, and which of them can still be read."""
+"""The history so far as the model has it: the state after each step, and which states can still be read.
+
+`ModelHistory` is the oracle: it says what an operation, a read, a change feed or a stream may answer.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,11 @@ _TOUCHES_NOTHING = (*ops.QUERIES, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What one step left: the table, how many versions it added at least and at most, whether it may have taken files
-    out of the table, and at what hour of the history it ended."""
+    """What one step left behind.
+
+    `commits` is the least and the largest number of versions that it may have added. `may_remove`: it may have taken
+    files out of the table. `hour` is the hour of the history at which it ended.
+    """
 
     table: Table
     commits: tuple[int, int]
@@ -86,11 +92,14 @@ class State:
 
 @dataclass(frozen=True)
 class ModelHistory:
-    """All states so far. `fragile` counts the earliest states that may be gone: a vacuum may have deleted their files,
-    or the log's clean-up their versions. `hours` have been let pass since the beginning."""
+    """All states so far.
+
+    Every engine must still be able to read the states from `first_readable` on. Earlier ones may be gone: a vacuum may
+    have deleted their files, or the log's clean-up their versions. `hours` have passed since the beginning.
+    """
 
     states: tuple[State, ...] = ()
-    fragile: int = 0
+    first_readable: int = 0
     hours: int = 0
 
     @property
@@ -107,18 +116,20 @@ class ModelHistory:
         """The table after a step."""
         return self.states[step].table
 
-    def readable(self) -> tuple[int, ...]:
-        """The steps after which the table existed and whose state every engine must still be able to read."""
-        return tuple(at for at in range(self.fragile, len(self.states)) if self.states[at].table.exists)
+    def readable_steps(self) -> tuple[int, ...]:
+        """The steps whose state every engine must still be able to read, as far as the table existed."""
+        return tuple(
+            at for at in range(self.first_readable, len(self.states)) if self.states[at].table.exists
+        )
 
-    def recent(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
-        """The steps that are younger than what a vacuum keeps, none where it keeps nothing."""
+    def steps_newer_than(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
+        """The steps that are younger than the retention of a vacuum; none if it keeps nothing."""
         hours = vacuum.retention_hours
         kept = file_retention(self.table) if hours is None else hours
         return tuple(at for at, state in enumerate(self.states) if self.hours - state.hour < kept)
 
     def expect(self, operation: ops.Operation) -> Expectation:
-        """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
+        """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
         table = self.table
         if isinstance(operation, _TOUCHES_NOTHING):
             return expect_no_change(table, "contents.look-changes-nothing", most=0)
@@ -141,7 +152,7 @@ class ModelHistory:
         return allow_identity_overflow(table, refuse_too_long_texts(table, refuse_void_rows(table, ends)))
 
     def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
-        """The history with one more step; without a branch the operation's ordinary end."""
+        """The history with one more step, which ended in the given outcome, or else in its ordinary one."""
         if branch is None:
             allowed_outcomes = self.expect(operation).allowed_outcomes
             branch = allowed_outcomes[0]
@@ -152,9 +163,9 @@ class ModelHistory:
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
         state = State(branch.table, commits, may_remove, operation, hours)
-        return _mark_unreadable(ModelHistory((*self.states, state), self.fragile, hours), operation)
+        return _mark_unreadable(ModelHistory((*self.states, state), self.first_readable, hours), operation)
 
-    def look(self, read: ops.Read) -> ReadExpectation:
+    def expect_read(self, read: ops.Read) -> ReadExpectation:
         """What a read must return."""
         refusals: tuple[str, ...] = ()
         match read.at:
@@ -164,7 +175,7 @@ class ModelHistory:
                     return ReadExpectation(None, ("missing-table",))
             case ops.AtState(step=step) | ops.AtTime(step=step):
                 table = self.state(step)
-                if step < self.fragile:
+                if step < self.first_readable:
                     refusals = ("missing-file", "missing-version")
                 if not table.exists or not self.table.exists:
                     return ReadExpectation(None, ("missing-version", "missing-table"))
@@ -175,10 +186,10 @@ class ModelHistory:
         except KeyError:
             return ReadExpectation(None, ("schema", "bad-argument"))
 
-    def changes(self, read: ops.ReadChanges) -> ChangesExpectation:
-        """What the change feed must tell of the steps after the state `first`'s own and up to `last`, both included.
+    def expect_changes(self, read: ops.ReadChanges) -> ChangesExpectation:
+        """The change feed from the step `first` to the step `last`, both included.
 
-        A change of the schema on the way is not modelled: how rows from before it are told is free.
+        Raises NotModelled if the schema changes on the way: then the protocol leaves open how older rows look.
         """
         if not isinstance(read.first, ops.AtState) or not isinstance(
             read.last, ops.AtState | ops.Latest | None
@@ -197,15 +208,19 @@ class ModelHistory:
             raise NotModelled("changes across a change of the schema")
         before = [self.state(first - 1) if first else Table(), *tables]
         steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
-        return ChangesExpectation(steps, ("missing-file", "missing-version") if first < self.fragile else ())
+        return ChangesExpectation(
+            steps, ("missing-file", "missing-version") if first < self.first_readable else ()
+        )
 
-    def follow(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
-        """What a reader that follows the table has got now, whose first look was the step `began`, and the one before
-        this one `last`."""
+    def expect_stream(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
+        """What a streaming reader must have received by now.
+
+        The step `began` is the one of its first query, `last` that of the query before this one.
+        """
         return expect_stream_read(self, tail, began, last)
 
     def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
-        """Upkeep, after which the rows are the same, and going back."""
+        """The outcomes of maintenance, which keeps the rows, and of a restore."""
         match operation:
             case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
                 return self._restore(step)
@@ -240,7 +255,7 @@ class ModelHistory:
         ends = expect_rewrite(now, goal, "contents.restore")
         if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
             ends = allow_refusal(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
-        if step < self.fragile:
+        if step < self.first_readable:
             ends = allow_refusal(
                 ends, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
             )
@@ -248,19 +263,26 @@ class ModelHistory:
 
 
 def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
-    """The same history with the states marked that the newest step may have made unreadable."""
+    """The history with `first_readable` moved past the states that the newest step may have made unreadable."""
     if not model_history.table.exists:
-        return replace(model_history, fragile=len(model_history.states))
-    fragile = model_history.fragile
+        return replace(model_history, first_readable=len(model_history.states))
+    first_readable = model_history.first_readable
     if isinstance(operation, ops.Vacuum) and not operation.dry_run:
-        fragile = max(fragile, _vacuumed(model_history, operation.retention_hours))
+        first_readable = max(first_readable, _vacuumed(model_history, operation.retention_hours))
     if model_history.hours:
-        fragile = max(fragile, _expired(model_history))
-    return model_history if fragile == model_history.fragile else replace(model_history, fragile=fragile)
+        first_readable = max(first_readable, _expired(model_history))
+    return (
+        model_history
+        if first_readable == model_history.first_readable
+        else replace(model_history, first_readable=first_readable)
+    )
 
 
 def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
-    """How many of the earliest states may miss files: those before the last step that removed some long enough ago."""
+    """The number of earliest states whose files a vacuum may have deleted.
+
+    These are the states before the last step that removed files longer ago than the retention.
+    """
     kept = file_retention(model_history.table) if retention is None else retention
     removing = [
         at
@@ -271,7 +293,7 @@ def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
 
 
 def _expired(model_history: ModelHistory) -> int:
-    """How many of the earliest states are older than the log is kept, and followed by a newer version."""
+    """The number of earliest states that are older than the log's retention and not the newest version."""
     kept = log_retention(model_history.table)
     last = max((at for at, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
     old = [at for at in range(last) if model_history.hours - model_history.states[at].hour >= kept]

@@ -73,7 +73,7 @@ def expect_stream_read(
     return StreamExpectation(
         tables[0].schema, tables[0].bag, tables[-1].bag, steps,
         frozenset(key for table in tables for key in table.bag), _only_upkeep(model_history.states[last - 1 :]),
-        ("missing-file", "missing-version") if model_history.fragile > last else (),
+        ("missing-file", "missing-version") if model_history.first_readable > last else (),
     )  # fmt: skip
 
 
