@@ -61,7 +61,7 @@ def encode(value: Any) -> Json:
                 "value": value_to_json(data_type, constant),
             }
         case tuple():
-            return [encode(each) for each in value]
+            return [encode(element) for element in value]
     if (name := NAMES.get(type(value))) is not None:
         form: dict[str, Json] = {"is": name}
         for field in dataclasses.fields(value):
@@ -77,7 +77,7 @@ def decode(form: Any) -> Any:
     """The inverse of `encode`; what it does not know is named in a CodecError."""
     match form:
         case list():
-            return tuple(decode(each) for each in form)
+            return tuple(decode(element) for element in form)
         case {"is": str(name)}:
             parts = {key: part for key, part in form.items() if key != "is"}
             try:
@@ -115,8 +115,8 @@ def _decode_tagged(name: str, parts: dict[str, Any]) -> Any:
 
 def parse_struct(form: Json) -> Struct:
     """A schema from its JSON form."""
-    found: DataType = parse(form)
-    if not isinstance(found, Struct):
-        message = f"{found} is no schema"
+    schema: DataType = parse(form)
+    if not isinstance(schema, Struct):
+        message = f"{schema} is no schema"
         raise CodecError(message)
-    return found
+    return schema

@@ -123,13 +123,13 @@ def type_of(expression: Expression, schema: Struct) -> DataType:
     """The type of an expression over rows of a schema."""
     match expression:
         case Column(path=path):
-            found: DataType = schema
+            data_type: DataType = schema
             for name in path:
-                if not isinstance(found, Struct):
-                    message = f"{found} has no field {name!r}"
+                if not isinstance(data_type, Struct):
+                    message = f"{data_type} has no field {name!r}"
                     raise KeyError(message)
-                found = found[name].type
-            return found
+                data_type = data_type[name].type
+            return data_type
         case Literal(type=literal_type):
             return literal_type
         case Call(type=result):
@@ -221,18 +221,18 @@ def comparator(op: str, data_type: DataType) -> Callable[[Value, Value], bool | 
 
 def all_of(truths: Iterator[bool | None]) -> bool | None:
     """SQL's AND."""
-    seen = list(truths)
-    if False in seen:
+    values = list(truths)
+    if False in values:
         return False
-    return None if None in seen else True
+    return None if None in values else True
 
 
 def any_of(truths: Iterator[bool | None]) -> bool | None:
     """SQL's OR."""
-    seen = list(truths)
-    if True in seen:
+    values = list(truths)
+    if True in values:
         return True
-    return None if None in seen else False
+    return None if None in values else False
 
 
 def negate(truth: bool | None) -> bool | None:
@@ -259,7 +259,7 @@ def columns_of(expression: Expression | None) -> tuple[Column, ...]:
             parts = arguments
         case _:
             parts = (expression.operand,)
-    return tuple(found for part in parts for found in columns_of(part))
+    return tuple(column for part in parts for column in columns_of(part))
 
 
 _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
@@ -271,11 +271,11 @@ def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], 
     # Found when it is needed: an adapter's own environment holds the vocabulary alone, and evaluates nothing.
     functions: Any = importlib.import_module("delta_models.functions")
     types = tuple(type_of(argument, schema) for argument in call.arguments)
-    found = functions.application(call.function, types, call.type, zone)
-    if found is None:
+    application = functions.application(call.function, types, call.type, zone)
+    if application is None:
         message = f"the model does not know the function {call.function!r}"
         raise NotEvaluable(message)
-    apply, lazy = found
+    apply, lazy = application
     parts = tuple(compiled(argument, schema, zone) for argument in call.arguments)
     if lazy:
         return lambda row: apply(*(partial(part, row) for part in parts))

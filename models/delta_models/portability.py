@@ -78,6 +78,6 @@ def _agree(operands: tuple[Expression, ...], rows: Rows, *, ordered: bool) -> bo
 def _is_strange_column(column: Column, rows: Rows) -> bool:
     if len(column.path) != 1:
         return type_of(column, rows.schema) in {DOUBLE, FLOAT}
-    at = rows.schema.index(column.path[0])
-    data_type = rows.schema.fields[at].type
-    return data_type in {DOUBLE, FLOAT} and any(is_strange(data_type, row[at]) for row in rows.rows)
+    position = rows.schema.index(column.path[0])
+    data_type = rows.schema.fields[position].type
+    return data_type in {DOUBLE, FLOAT} and any(is_strange(data_type, row[position]) for row in rows.rows)

@@ -134,8 +134,8 @@ VARIANT = Primitive("variant")
 VOID = Primitive("void")
 
 PRIMITIVES = {
-    each.name: each
-    for each in (
+    primitive.name: primitive
+    for primitive in (
         BYTE, SHORT, INTEGER, LONG, FLOAT, DOUBLE, STRING, BINARY, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ,
         VARIANT, VOID,
     )
@@ -158,14 +158,14 @@ def struct(*columns: tuple[str, DataType] | Field) -> Struct:
 
 def limit_of(field: Field) -> int | None:
     """How many code points the texts of a char(n) or varchar(n) column may have; None if as many as they like."""
-    found = _limit(field)
-    return int(found[2]) if found else None
+    match = _limit(field)
+    return int(match[2]) if match else None
 
 
 def width_of(field: Field) -> int | None:
     """To how many code points the texts of a char(n) column are filled up by blanks; None if by none."""
-    found = _limit(field)
-    return int(found[2]) if found and found[1] is None else None
+    match = _limit(field)
+    return int(match[2]) if match and match[1] is None else None
 
 
 def to_json(schema: DataType) -> Json:
@@ -229,12 +229,12 @@ def _limit(field: Field) -> re.Match[str] | None:
     return _LIMITED.fullmatch(str(field.metadata.get(LENGTH)))
 
 
-def _field_to_json(each: Field) -> Json:
+def _field_to_json(field: Field) -> Json:
     return {
-        "name": each.name,
-        "type": to_json(each.type),
-        "nullable": each.nullable,
-        "metadata": each.metadata,
+        "name": field.name,
+        "type": to_json(field.type),
+        "nullable": field.nullable,
+        "metadata": field.metadata,
     }
 
 

@@ -162,8 +162,8 @@ def row_key(schema: Struct, row: Row) -> Key:
 def row_keyer(schema: Struct) -> Callable[[Row], Key]:
     """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
     special = [
-        (at, _keyer(field))
-        for at, field in enumerate(schema.fields)
+        (position, _keyer(field))
+        for position, field in enumerate(schema.fields)
         if not _is_own_key(field.type) or width_of(field) is not None
     ]
     if not special:
@@ -171,9 +171,9 @@ def row_keyer(schema: Struct) -> Callable[[Row], Key]:
 
     def key(row: Row) -> Key:
         parts = list(row)
-        for at, column_key in special:
-            if parts[at] is not None:
-                parts[at] = column_key(parts[at])
+        for position, column_key in special:
+            if parts[position] is not None:
+                parts[position] = column_key(parts[position])
         return tuple(parts)
 
     return key

@@ -86,23 +86,23 @@ def encode(tree: Tree) -> Variant:
     return Variant(_encode_names(names), _encode(tree, {name: index for index, name in enumerate(names)}))
 
 
-def _number(data: bytes, at: int, width: int) -> int:
-    part = data[at : at + width]
+def _number(data: bytes, offset: int, width: int) -> int:
+    part = data[offset : offset + width]
     if len(part) != width:
         raise MalformedVariant("a variant ends too early")
     return int.from_bytes(part, "little")
 
 
-def _decode(data: bytes, at: int, names: list[str]) -> tuple[Tree, int]:
-    basic, header = data[at] & 3, data[at] >> 2
+def _decode(data: bytes, position: int, names: list[str]) -> tuple[Tree, int]:
+    basic, header = data[position] & 3, data[position] >> 2
     if basic == _PRIMITIVE:
-        return _decode_primitive(data, at + 1, header)
+        return _decode_primitive(data, position + 1, header)
     if basic == _SHORT_STRING:
-        return _text(data, at + 1, header), at + 1 + header
+        return _text(data, position + 1, header), position + 1 + header
     wide = 4 if header >> (4 if basic == _OBJECT else 2) & 1 else 1
     width = (header & 3) + 1
-    count = _number(data, at + 1, wide)
-    start = at + 1 + wide
+    count = _number(data, position + 1, wide)
+    start = position + 1 + wide
     keys: list[str] = []
     if basic == _OBJECT:
         size = (header >> 2 & 3) + 1
@@ -124,35 +124,35 @@ def _object_end(data: bytes) -> int:
     return start + width * (count + 1) + max(offsets)
 
 
-def _decode_primitive(data: bytes, at: int, kind: int) -> tuple[Tree, int]:
+def _decode_primitive(data: bytes, start: int, kind: int) -> tuple[Tree, int]:
     if kind in {0, 1, 2}:
-        return (None, True, False)[kind], at
+        return (None, True, False)[kind], start
     if kind in _WHOLE:
         width = _WHOLE[kind]
-        return int.from_bytes(_bytes(data, at, width), "little", signed=True), at + width
+        return int.from_bytes(_bytes(data, start, width), "little", signed=True), start + width
     if kind in _DECIMAL:
         width = _DECIMAL[kind]
-        unscaled = int.from_bytes(_bytes(data, at + 1, width), "little", signed=True)
-        return Decimal(unscaled, data[at]), at + 1 + width
+        unscaled = int.from_bytes(_bytes(data, start + 1, width), "little", signed=True)
+        return Decimal(unscaled, data[start]), start + 1 + width
     if kind in {_BINARY, _STRING}:
-        length = _number(data, at, 4)
+        length = _number(data, start, 4)
         if kind == _STRING:
-            return _text(data, at + 4, length), at + 4 + length
-        return Scalar(kind, _bytes(data, at + 4, length)), at + 4 + length
+            return _text(data, start + 4, length), start + 4 + length
+        return Scalar(kind, _bytes(data, start + 4, length)), start + 4 + length
     if kind in _FIXED:
-        return Scalar(kind, _bytes(data, at, _FIXED[kind])), at + _FIXED[kind]
+        return Scalar(kind, _bytes(data, start, _FIXED[kind])), start + _FIXED[kind]
     raise MalformedVariant(f"variants have no primitive {kind}")
 
 
-def _bytes(data: bytes, at: int, length: int) -> bytes:
-    part = data[at : at + length]
+def _bytes(data: bytes, start: int, length: int) -> bytes:
+    part = data[start : start + length]
     if len(part) != length:
         raise MalformedVariant("a variant ends too early")
     return part
 
 
-def _text(data: bytes, at: int, length: int) -> str:
-    return _bytes(data, at, length).decode("utf-8")
+def _text(data: bytes, start: int, length: int) -> str:
+    return _bytes(data, start, length).decode("utf-8")
 
 
 def _names(tree: Tree) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _cast(source: DataType, target: DataType) -> Cast:
             if source.value_contains_null and not target.value_contains_null:
                 raise _refusal(source, target)
             key, part = assigner(source.key, target.key), assigner(source.value, target.value)
-            return lambda value: tuple((key(each), part(other)) for each, other in value)
+            return lambda value: tuple((key(name), part(content)) for name, content in value)
     if source in {target, VOID}:
         return _same
     if _is_number(source) and _is_number(target):

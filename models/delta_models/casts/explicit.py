@@ -82,7 +82,7 @@ def _conversion(source: DataType, target: DataType, zone: tzinfo) -> Conversion:
             return lambda value: tuple(map(element, value))
         case Map(), Map():
             key, part = converter(source.key, target.key, zone), converter(source.value, target.value, zone)
-            return lambda value: tuple((key(each), part(other)) for each, other in value)
+            return lambda value: tuple((key(name), part(content)) for name, content in value)
         case Struct(), Struct() if len(source) == len(target):
             parts = [converter(mine.type, its.type, zone) for mine, its in zip(source, target, strict=True)]
             return lambda value: tuple(cast(part) for cast, part in zip(parts, value, strict=True))

@@ -120,33 +120,41 @@ def unify_operands(operands: Sequence[Expression], schema: Struct, zone: tzinfo)
     wanted = types[0]
     for data_type in types[1:]:
         wanted = common_type(wanted, data_type)
-    open_types = {
-        found for operand, found in zip(operands, types, strict=True) if not isinstance(operand, Literal)
+    column_types = {
+        source for operand, source in zip(operands, types, strict=True) if not isinstance(operand, Literal)
     }
-    if len(open_types) == 1:
-        own = next(iter(open_types))
-        if own != wanted and (found := _literals_as(operands, types, own, wanted, zone)) is not None:
-            return found
+    if len(column_types) == 1:
+        column_type = next(iter(column_types))
+        if (
+            column_type != wanted
+            and (converted := _literals_as(operands, types, column_type, wanted, zone)) is not None
+        ):
+            return converted
     return tuple(
-        cast_expression(operand, found, wanted, zone) for operand, found in zip(operands, types, strict=True)
+        cast_expression(operand, source, wanted, zone)
+        for operand, source in zip(operands, types, strict=True)
     )
 
 
 def _literals_as(
-    operands: Sequence[Expression], types: Sequence[DataType], own: DataType, wanted: DataType, zone: tzinfo
+    operands: Sequence[Expression],
+    types: Sequence[DataType],
+    column_type: DataType,
+    wanted: DataType,
+    zone: tzinfo,
 ) -> tuple[Expression, ...] | None:
     """The operands with every literal in the type of the others; None if one of them would not be the same there."""
-    found: list[Expression] = []
+    converted: list[Expression] = []
     for operand, source in zip(operands, types, strict=True):
         if not isinstance(operand, Literal):
-            found.append(operand)
+            converted.append(operand)
             continue
         try:
-            meant = converter(source, wanted, zone)(operand.value)
-            mine = converter(source, own, zone)(operand.value)
-            if converter(own, wanted, zone)(mine) != meant:
+            expected = converter(source, wanted, zone)(operand.value)
+            literal = converter(source, column_type, zone)(operand.value)
+            if converter(column_type, wanted, zone)(literal) != expected:
                 return None
         except (NotConvertible, ValueError):
             return None
-        found.append(Literal(own, mine))
-    return tuple(found)
+        converted.append(Literal(column_type, literal))
+    return tuple(converted)

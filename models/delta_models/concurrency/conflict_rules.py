@@ -44,9 +44,9 @@ def documented_conflict(
     that came before it under Serializable only: the append might have come after it.
     """
     pair = (first, second)
-    if any(isinstance(each, PASSES_BY) for each in pair) or overlap == APART:
+    if any(isinstance(operation, PASSES_BY) for operation in pair) or overlap == APART:
         return CANNOT
-    if any(isinstance(each, Append) for each in pair):
+    if any(isinstance(operation, Append) for operation in pair):
         other = second if isinstance(first, Append) else first
         if isinstance(other, (Append, *COMPACTS)):
             return CANNOT
@@ -58,13 +58,13 @@ def documented_conflict(
 def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> str:
     """How far operations concern each other: the same rows, partitions apart by what they say, or any of the table."""
     touched = [_touched_rows(model_history, operation) for operation in operations]
-    if any(one & other for at, one in enumerate(touched) for other in touched[at + 1 :]):
+    if any(one & other for index, one in enumerate(touched) for other in touched[index + 1 :]):
         return SAME
     if not model_history.table.partition_by:
         return ANY
     places = [_named_partitions(model_history.table, operation) for operation in operations]
     named = [place for place in places if place is not None]
-    apart = not any(one & other for at, one in enumerate(named) for other in named[at + 1 :])
+    apart = not any(one & other for index, one in enumerate(named) for other in named[index + 1 :])
     return APART if len(named) == len(places) and apart else ANY
 
 
@@ -82,15 +82,15 @@ def _named_partitions(table: Table, operation: Operation) -> frozenset[object] |
     column = table.partition_by[0]
     match operation:
         case Append(rows=rows):
-            at = rows.schema.names.index(column)
-            return frozenset(row[at] for row in rows.rows)
+            position = rows.schema.names.index(column)
+            return frozenset(row[position] for row in rows.rows)
         case Delete(where=where):
             return _partition_named(where, column)
         case Update(where=where, assignments=assignments):
-            found, sets = _partition_named(where, column), dict(assignments)
-            if found is None or column not in sets:
-                return found
-            return found | {sets[column].value} if isinstance(sets[column], Literal) else None  # type: ignore[union-attr]
+            named, assigned = _partition_named(where, column), dict(assignments)
+            if named is None or column not in assigned:
+                return named
+            return named | {assigned[column].value} if isinstance(assigned[column], Literal) else None  # type: ignore[union-attr]
     return None
 
 

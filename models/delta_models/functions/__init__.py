@@ -45,23 +45,23 @@ def application(
     """What computes a call on arguments of these types, and whether it wants them lazily; None: nobody knows it."""
     if name in {"cast", "try_cast"}:
         return _with_evaluation_errors(_cast(name, types[0], result, zone)), False
-    found = FUNCTIONS.get(name)
-    if found is None:
+    function = FUNCTIONS.get(name)
+    if function is None:
         return None
-    if not found.takes(len(types)):
+    if not function.takes(len(types)):
         raise BadCall(f"{name} does not take {len(types)} arguments")
-    apply = _with_evaluation_errors(found.make(types, result, zone))
-    return (_propagate_null(apply) if found.strict and not found.lazy else apply), found.lazy
+    apply = _with_evaluation_errors(function.make(types, result, zone))
+    return (_propagate_null(apply) if function.strict and not function.lazy else apply), function.lazy
 
 
 def call(
     name: str, values: Sequence[Value], types: Sequence[DataType], result: DataType, zone: tzinfo = UTC
 ) -> Value:
     """The value of one call; raises KeyError for an unknown function, EvaluationError where there is no value."""
-    found = application(name, types, result, zone)
-    if found is None:
+    applied = application(name, types, result, zone)
+    if applied is None:
         raise KeyError(name)
-    apply, lazy = found
+    apply, lazy = applied
     return apply(*(partial(_itself, value) for value in values)) if lazy else apply(*values)
 
 
@@ -70,20 +70,20 @@ def _itself(value: Value) -> Value:
 
 
 def _with_evaluation_errors(apply: Apply) -> Apply:
-    def told(*values: Value) -> Value:
+    def wrapped(*values: Value) -> Value:
         try:
             return apply(*values)
         except (Overflow, Unreadable) as error:
             raise EvaluationError(str(error)) from error
 
-    return told
+    return wrapped
 
 
 def _propagate_null(apply: Apply) -> Apply:
-    def strict(*values: Value) -> Value:
+    def wrapped(*values: Value) -> Value:
         return None if None in values else apply(*values)
 
-    return strict
+    return wrapped
 
 
 def _cast(name: str, source: DataType, target: DataType, zone: tzinfo) -> Apply:

@@ -50,8 +50,8 @@ def _extreme(pick: Callable[..., Value]) -> Function:
         key = partial(order_key, known_type(types))
 
         def apply(*values: Value) -> Value:
-            there = [value for value in values if value is not None]
-            return pick(there, key=key) if there else None
+            present = [value for value in values if value is not None]
+            return pick(present, key=key) if present else None
 
         return apply
 

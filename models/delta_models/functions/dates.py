@@ -229,21 +229,21 @@ def _date_format(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> 
 def format_local(micros: int, pattern: str) -> str:
     """Local microseconds by a pattern of Java's letters; raises BadCall for letters beyond the common ones."""
     day, clock = divmod(micros, MICROS_A_DAY)
-    text, at = "", 0
-    while at < len(pattern):
-        each = pattern[at]
-        if each == "'":
-            end = pattern.find("'", at + 1)
-            text, at = text + (pattern[at + 1 : end] or "'"), end + 1
-        elif each.isalpha():
-            run = len(pattern[at:]) - len(pattern[at:].lstrip(each))
-            letters = pattern[at : at + run]
+    text, position = "", 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "'":
+            end = pattern.find("'", position + 1)
+            text, position = text + (pattern[position + 1 : end] or "'"), end + 1
+        elif character.isalpha():
+            run = len(pattern[position:]) - len(pattern[position:].lstrip(character))
+            letters = pattern[position : position + run]
             part = _PATTERNS.get("yyyy" if letters == "y" else letters)
             if part is None:
                 raise BadCall(f"date_format knows no {letters!r}")
-            text, at = text + part(day, clock), at + run
+            text, position = text + part(day, clock), position + run
         else:
-            text, at = text + each, at + 1
+            text, position = text + character, position + 1
     return text
 
 

@@ -119,11 +119,11 @@ def _concat_ws(separator: str | None, *parts: Value) -> str | None:
     if separator is None:
         return None
     flat: list[str] = []
-    for each in parts:
-        if isinstance(each, tuple):
-            flat += (part for part in each if part is not None)
-        elif each is not None:
-            flat.append(each)
+    for argument in parts:
+        if isinstance(argument, tuple):
+            flat += (part for part in argument if part is not None)
+        elif argument is not None:
+            flat.append(argument)
     return separator.join(flat)
 
 
@@ -139,8 +139,10 @@ def _initcap(text: str) -> str:
 
 
 def _translate(text: str, wanted: str, by: str) -> str:
-    table = {each: by[position] if position < len(by) else None for position, each in enumerate(wanted)}
-    return "".join(part for each in text if (part := table.get(each, each)) is not None)
+    table = {
+        character: by[position] if position < len(by) else None for position, character in enumerate(wanted)
+    }
+    return "".join(part for character in text if (part := table.get(character, character)) is not None)
 
 
 def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:

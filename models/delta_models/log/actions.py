@@ -159,8 +159,8 @@ class CommitInfo:
     @property
     def in_commit_timestamp(self) -> int | None:
         """Milliseconds since the epoch, where the table keeps them."""
-        found = self.values.get("inCommitTimestamp")
-        return found if type(found) is int else None
+        timestamp = self.values.get("inCommitTimestamp")
+        return timestamp if type(timestamp) is int else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _quote(text: str) -> str:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise DuplicateKey("a key stands twice in one object")
-    return found
+    return unique

@@ -83,4 +83,4 @@ def _parse(kind: str, form: Any, name: str) -> Action | None:
 def _parse_list(wanted: type[A], kind: str, forms: Any, name: str) -> tuple[A, ...] | None:
     if not isinstance(forms, list):
         return None
-    return tuple(found for form in forms if isinstance(found := _parse(kind, form, name), wanted))
+    return tuple(action for form in forms if isinstance(action := _parse(kind, form, name), wanted))

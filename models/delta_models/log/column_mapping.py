@@ -34,7 +34,7 @@ def log_name(snapshot: Snapshot, column: str) -> str:
 def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, Value]:
     """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
     schema = snapshot.schema
-    found: dict[int, Value] = {}
+    constants: dict[int, Value] = {}
     for column in snapshot.partition_by:
         try:
             position = schema.index(column)
@@ -42,7 +42,7 @@ def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int,
             raise CorruptLog(f"the partition column {column!r} is no column of the schema") from error
         text = add.partition_values.get(log_name(snapshot, column))
         try:
-            found[position] = parse_partition_value(schema.fields[position].type, text, zone)
+            constants[position] = parse_partition_value(schema.fields[position].type, text, zone)
         except ValueError as error:
             raise BadPartitionValue(f"{add.path}: partition column {column!r}: {error}") from error
-    return found
+    return constants

@@ -56,10 +56,10 @@ def version_at(reader: LogReader, micros: int, *, from_info: bool = False, beyon
     one after the newest version, which delta-spark refuses.
     """
     times = commit_times(reader, from_info=from_info)
-    found = [version for version, time in times.items() if time * 1000 <= micros]
-    if not found:
+    candidates = [version for version, time in times.items() if time * 1000 <= micros]
+    if not candidates:
         raise MissingVersion("the time is before the oldest version that can be loaded")
-    version = max(found)
+    version = max(candidates)
     slack = _COPIED_SLACK if from_info else 0
     if not beyond and version == max(times) and (times[version] + slack) * 1000 < micros:
         raise MissingVersion("the time is after the newest version")
@@ -77,9 +77,9 @@ def _in_commit_since(latest: Snapshot) -> int | None:
 def _file_time(reader: LogReader, version: int, *, from_info: bool) -> int:
     if from_info:
         info = reader.commit(version).info
-        said = info.values.get("timestamp") if info is not None else None
-        if type(said) is int:
-            return said
+        timestamp = info.values.get("timestamp") if info is not None else None
+        if type(timestamp) is int:
+            return timestamp
     return (reader.log / commit_name(version)).stat().st_mtime_ns // 1_000_000
 
 

@@ -113,7 +113,7 @@ def parse_commit(version: int, name: str, data: bytes) -> Commit:
         if known > 1:
             kinds = " and ".join(key for key, value in form.items() if key in PARSERS and value is not None)
             problems.append(Problem("log.one-action-a-line", f"{kinds} in one line", where))
-    by_kind: dict[str, Any] = {field: tuple(found) for field, found in actions.items()}
+    by_kind: dict[str, Any] = {field: tuple(parsed) for field, parsed in actions.items()}
     return Commit(
         version,
         name,

@@ -25,12 +25,12 @@ class StoredColumns:
 
     def commit(self, version: int, name: str, data: bytes) -> Commit:
         """A commit of these bytes, parsed once."""
-        found = self._commits.get((version, data))
-        if found is None:
-            found = self._commits[version, data] = parse_commit(version, name, data)
+        kept = self._commits.get((version, data))
+        if kept is None:
+            kept = self._commits[version, data] = parse_commit(version, name, data)
             while len(self._commits) > _KEPT_FILES:
                 del self._commits[next(iter(self._commits))]
-        return found
+        return kept
 
     def read(self, folder: Path, snapshot: Snapshot, add: Add) -> FileColumns:
         """The columns of a data file, read anew unless its size and time are those of when it was."""
@@ -40,9 +40,9 @@ class StoredColumns:
         except OSError:
             return read_data_file(path, snapshot.schema, mode)  # which says what is wrong
         key = (add.path, status.st_size, status.st_mtime_ns, snapshot.metadata.schema_string, mode)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = read_data_file(path, snapshot.schema, mode)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = read_data_file(path, snapshot.schema, mode)
             while len(self._kept) > _KEPT_FILES:
                 del self._kept[next(iter(self._kept))]
-        return found
+        return kept

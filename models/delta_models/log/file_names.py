@@ -115,4 +115,8 @@ def _sort_rest(names: list[str]) -> tuple[tuple[CheckpointName, ...], tuple[Comp
     for (version, count), files in parts.items():
         wanted = tuple(files[part] for part in range(1, count + 1) if part in files)
         checkpoints.append(CheckpointName(version, "parts", wanted, count))
-    return tuple(sorted(checkpoints, key=lambda each: (each.version, each.kind))), tuple(compactions), others
+    return (
+        tuple(sorted(checkpoints, key=lambda checkpoint: (checkpoint.version, checkpoint.kind))),
+        tuple(compactions),
+        others,
+    )

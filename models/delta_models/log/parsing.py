@@ -110,8 +110,8 @@ class _Fields:
         if value is None:
             return None
         if type(value) is dict:
-            for each in value.values():
-                if each is not None and type(each) is not str:
+            for text in value.values():
+                if text is not None and type(text) is not str:
                     break
             else:
                 return value
@@ -131,7 +131,7 @@ class _Fields:
         value = self.form.get(name)
         if value is None:
             return None
-        if type(value) is list and all(type(each) is str for each in value):
+        if type(value) is list and all(type(text) is str for text in value):
             return tuple(value)
         self._wrong(name, value, "a list of strings")
         return None
@@ -145,20 +145,20 @@ class _Fields:
             self._wrong("deletionVector", value, "an object")
             return None
         inner = _Fields(f"{self.action}.deletionVector", value, self.where, self.problems)
-        found = DeletionVector(
+        vector = DeletionVector(
             inner.text("storageType", fatal=True),
             inner.text("pathOrInlineDv", fatal=True),
             inner.number("sizeInBytes"),
             inner.number("cardinality"),
             inner.optional_number("offset"),
         )
-        if found.storage_type not in {"u", "i", "p"}:
-            inner.report("dv.descriptor-well-formed", f"unknown storage type {found.storage_type!r}")
-        elif found.storage_type == "i" and found.offset is not None:
+        if vector.storage_type not in {"u", "i", "p"}:
+            inner.report("dv.descriptor-well-formed", f"unknown storage type {vector.storage_type!r}")
+        elif vector.storage_type == "i" and vector.offset is not None:
             inner.report("dv.descriptor-well-formed", "an inline vector has no offset")
-        elif found.cardinality < 0 or found.size_in_bytes < 0 or (found.offset or 0) < 0:
+        elif vector.cardinality < 0 or vector.size_in_bytes < 0 or (vector.offset or 0) < 0:
             inner.report("dv.descriptor-well-formed", "a negative size, offset or cardinality")
-        return found
+        return vector
 
     def _missing(self, name: str, value: Any, wanted: str, fatal: bool) -> None:
         if value is None:
@@ -175,7 +175,7 @@ def _kind(value: Any) -> str:
 
 
 def _add(fields: _Fields) -> Add:
-    found = Add(
+    add = Add(
         fields.text("path", fatal=True),
         fields.required_strings("partitionValues"),
         fields.number("size"),
@@ -189,13 +189,13 @@ def _add(fields: _Fields) -> Add:
         fields.optional_text("clusteringProvider"),
         fields.form.get("stats_parsed"),
     )
-    if found.size < 0:
-        fields.report("log.field-type", f"size is {found.size}")
-    return found
+    if add.size < 0:
+        fields.report("log.field-type", f"size is {add.size}")
+    return add
 
 
 def _remove(fields: _Fields) -> Remove:
-    found = Remove(
+    remove = Remove(
         fields.text("path", fatal=True),
         fields.flag("dataChange"),
         fields.optional_number("deletionTimestamp"),
@@ -208,22 +208,22 @@ def _remove(fields: _Fields) -> Remove:
         fields.optional_number("baseRowId"),
         fields.optional_number("defaultRowCommitVersion"),
     )
-    if found.extended_file_metadata and (found.partition_values is None or found.size is None):
+    if remove.extended_file_metadata and (remove.partition_values is None or remove.size is None):
         fields.report("log.remove-extended-metadata", "extendedFileMetadata without partitionValues and size")
-    return found
+    return remove
 
 
 def _cdc(fields: _Fields) -> Cdc:
-    found = Cdc(
+    cdc = Cdc(
         fields.text("path"),
         fields.required_strings("partitionValues"),
         fields.number("size"),
         fields.flag("dataChange"),
         fields.strings("tags"),
     )
-    if found.data_change:
-        fields.report("log.cdc-no-data-change", f"dataChange is true for {found.path}")
-    return found
+    if cdc.data_change:
+        fields.report("log.cdc-no-data-change", f"dataChange is true for {cdc.path}")
+    return cdc
 
 
 def _metadata(fields: _Fields) -> Metadata:

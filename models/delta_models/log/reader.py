@@ -134,10 +134,10 @@ class LogReader:
             raise MissingVersion(f"there is no version {target}; the newest is {latest}")
         starts = self._starts(listing, target)
         base = self._kept_base(listing, starts, target)
-        found = self._advance(base, target) if base is not None else self._load(starts, target)
-        check_readable(found)
-        self._keep(found)
-        return found
+        state = self._advance(base, target) if base is not None else self._load(starts, target)
+        check_readable(state)
+        self._keep(state)
+        return state
 
     def replayed(
         self, version: int, start: CheckpointName | None, compactions: tuple[Compaction, ...] = ()
@@ -148,27 +148,27 @@ class LogReader:
         """
         base = None if start is None else self.checkpoint(start).snapshot()
         first = 0 if start is None else start.version + 1
-        found = replay(base, self._chain(first, version, compactions))
-        if found is None:
+        state = replay(base, self._chain(first, version, compactions))
+        if state is None:
             raise MissingVersion(f"there is no version {version}")
-        return found
+        return state
 
     def ways(self, version: int) -> tuple[tuple[CheckpointName | None, tuple[Compaction, ...]], ...]:
         """Every way to load a version: from each checkpoint or none (None), with each compaction or none."""
         listing = self.listing()
-        found: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
+        routes: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
         for start in self._starts(listing, version):
             first = 0 if start is None else start.version + 1
-            found.append((start, ()))
-            found += [
+            routes.append((start, ()))
+            routes += [
                 (start, (compaction,))
                 for compaction in listing.compactions
                 if first <= compaction.first and compaction.last <= version
             ]
-        return tuple(found)
+        return tuple(routes)
 
     def _chain(self, first: int, last: int, compactions: tuple[Compaction, ...]) -> Iterator[Commit]:
-        by_first = {each.first: each for each in compactions}
+        by_first = {entry.first: entry for entry in compactions}
         version = first
         while version <= last:
             compaction = by_first.get(version)
@@ -195,13 +195,13 @@ class LogReader:
     def checksum(self, version: int) -> Checksum | None:
         """The version checksum, if there is one. Raises CorruptLog if it cannot be understood."""
         stamp = _stamp(str(self.log / checksum_name(version)))
-        found = read_checksum(self.log, version)
+        checksum = read_checksum(self.log, version)
         kept = self._checksums.get(version)
-        if found is not None:
-            if kept is not None and kept[1].form != found.form:
+        if checksum is not None:
+            if kept is not None and kept[1].form != checksum.form:
                 self._changed_checksums.add(checksum_name(version))
-            self._checksums[version] = (stamp, found)
-        return found
+            self._checksums[version] = (stamp, checksum)
+        return checksum
 
     def describe(self, version: int | None = None) -> tuple[Protocol, Metadata]:
         """Protocol and metadata of a version; from its checksum where the commits themselves cannot tell."""
@@ -209,10 +209,10 @@ class LogReader:
             state = self.snapshot(version)
         except CorruptLog:
             wanted = self.latest_version() if version is None else version
-            said = None if wanted is None else self.checksum(wanted)
-            if said is None:
+            checksum = None if wanted is None else self.checksum(wanted)
+            if checksum is None:
                 raise
-            return said.protocol, said.metadata
+            return checksum.protocol, checksum.metadata
         return state.protocol, state.metadata
 
     def commit_times(self) -> dict[int, int]:
@@ -282,28 +282,28 @@ class LogReader:
         self._stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         kept = self._commits.get(version)
         parse = parse_commit if self.stored is None else self.stored.commit
-        found = self._commits[version] = parse(version, name, data)
-        if kept is not None and kept != found:
+        commit = self._commits[version] = parse(version, name, data)
+        if kept is not None and kept != commit:
             self._changed.add(name)
             self._forget_states()
-        return found
+        return commit
 
     def _starts(self, listing: Listing, target: int) -> list[CheckpointName | None]:
         """The checkpoints from which `target` can be reached, newest first, and None if version 0 will do."""
         first = target
         while first in listing.commits:
             first -= 1
-        found: list[CheckpointName | None] = [
+        starts: list[CheckpointName | None] = [
             checkpoint
             for checkpoint in listing.checkpoints
             if checkpoint.complete and first <= checkpoint.version <= target
         ]
-        found.reverse()
+        starts.reverse()
         if first < 0:
-            found.append(None)
-        if not found:
+            starts.append(None)
+        if not starts:
             raise _unreachable(listing, target, first)
-        return found
+        return starts
 
     def _kept_base(
         self, listing: Listing, starts: list[CheckpointName | None], target: int
@@ -320,14 +320,14 @@ class LogReader:
         return None
 
     def _advance(self, base: Snapshot, target: int) -> Snapshot:
-        found = base
+        state = base
         if target - base.version > 8:
-            return replay(base, (self.commit(each) for each in range(base.version + 1, target + 1))) or base
+            return replay(base, (self.commit(newer) for newer in range(base.version + 1, target + 1))) or base
         for version in range(base.version + 1, target + 1):
-            found = apply(found, self.commit(version))
+            state = apply(state, self.commit(version))
             if version != target:
-                self._keep(found)
-        return found
+                self._keep(state)
+        return state
 
     def _load(self, starts: list[CheckpointName | None], target: int) -> Snapshot:
         failure: LogError | None = None

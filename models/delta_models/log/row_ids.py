@@ -52,13 +52,13 @@ def tracked_rows(reader: LogReader, state: Snapshot, add: Add) -> Iterator[Track
     """The rows of one live file."""
     inside = reader.files.contribution(state, add)
     deleted = reader.deleted(add)
-    places = [each for each in range(inside.length) if each not in deleted]
+    places = [index for index in range(inside.length) if index not in deleted]
     ids, versions = _materialized(reader, state, add)
     base, default = add.base_row_id, add.default_row_commit_version
-    for row, at in zip(inside.rows, places, strict=True):
-        fresh = None if base is None else base + at
-        own = ids[at] if ids[at] is not None else fresh
-        yield Tracked(row, at, own, versions[at] if versions[at] is not None else default, fresh)
+    for row, place in zip(inside.rows, places, strict=True):
+        fresh = None if base is None else base + place
+        own = ids[place] if ids[place] is not None else fresh
+        yield Tracked(row, place, own, versions[place] if versions[place] is not None else default, fresh)
 
 
 def _materialized(reader: LogReader, state: Snapshot, add: Add) -> tuple[list[Value], list[Value]]:

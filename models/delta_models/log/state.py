@@ -191,7 +191,7 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
         removed = {remove.key: remove for remove in removes}
         live = _layered(live).changed(removed, added.items())
         # A file that the same commit adds again is live: live and removed files are disjoint.
-        buried = ((key, each) for key, each in removed.items() if key not in added)
+        buried = ((key, tombstone) for key, tombstone in removed.items() if key not in added)
         tombstones = _layered(tombstones).changed(added, buried)
     transactions, domains = before.transactions, before.domains
     if commit.transactions:

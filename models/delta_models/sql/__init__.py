@@ -36,11 +36,11 @@ def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expressio
 
 def parse_predicate(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression:
     """The same for a text that says which rows: its result must be a boolean."""
-    found = parse_expression(text, schema, zone)
-    result = type_of(found, schema)
+    predicate = parse_expression(text, schema, zone)
+    result = type_of(predicate, schema)
     if result not in {BOOLEAN, VOID}:
         raise TypeMismatch(f"{text}: a predicate is a boolean, not {result}")
-    return found
+    return predicate
 
 
 def parse_type(text: str) -> DataType:

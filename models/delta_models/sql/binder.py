@@ -44,7 +44,7 @@ class Binder:
 
     def path(self, names: Sequence[str]) -> Expression:
         """A column, or a part of one, by its names."""
-        found: Expression = Column(())
+        expression: Expression = Column(())
         data_type: DataType = self.schema
         path: tuple[str, ...] = ()
         for position, name in enumerate(names):
@@ -54,25 +54,25 @@ class Binder:
                 except KeyError as error:
                     raise NoSuchColumn(f"there is no {'.'.join(names)}: {error.args[0]}") from error
                 path = (*path, field.name)
-                found, data_type = Column(path), field.type
+                expression, data_type = Column(path), field.type
                 continue
-            return self.steps(found, names[position:])
-        return found
+            return self.steps(expression, names[position:])
+        return expression
 
-    def steps(self, found: Expression, names: Sequence[str]) -> Expression:
+    def steps(self, expression: Expression, names: Sequence[str]) -> Expression:
         """Names that go into an array of structs, or a map."""
         for name in names:
-            source = self.type(found)
+            source = self.type(expression)
             if isinstance(source, Array) and isinstance(source.element, Struct):
                 result: DataType = Array(self._field(source.element, name))
-                found = Call("field", (found, Literal(STRING, name)), result)
+                expression = Call("field", (expression, Literal(STRING, name)), result)
             elif isinstance(source, Map):
-                found = self.call("[]", [found, Literal(STRING, name)])
+                expression = self.call("[]", [expression, Literal(STRING, name)])
             elif isinstance(source, Struct):
-                found = Call("field", (found, Literal(STRING, name)), self._field(source, name))
+                expression = Call("field", (expression, Literal(STRING, name)), self._field(source, name))
             else:
                 raise NoSuchColumn(f"{source} has no field {name!r}")
-        return found
+        return expression
 
     def _field(self, struct: Struct, name: str) -> DataType:
         try:
@@ -91,8 +91,8 @@ class Binder:
         if types[1] == DATE and types[0] in INTEGRALS and op == "+":
             return self.call("date_add", [right, left])
         left, right = (
-            cast_expression(each, STRING, DOUBLE, self.zone) if found == STRING else each
-            for each, found in zip((left, right), types, strict=True)
+            cast_expression(operand, STRING, DOUBLE, self.zone) if source == STRING else operand
+            for operand, source in zip((left, right), types, strict=True)
         )
         types = [self.type(left), self.type(right)]
         if not all(is_number(data_type) or data_type == VOID for data_type in types):
@@ -101,14 +101,14 @@ class Binder:
         if isinstance(wanted, DecimalType):
             mine, its = as_decimal_type(types[0]), as_decimal_type(types[1])
             result = arithmetic_result(op, _literal_type(left, mine), _literal_type(right, its))
-            return Call(op, tuple(self._as_decimal(each) for each in (left, right)), result)
+            return Call(op, tuple(self._as_decimal(operand) for operand in (left, right)), result)
         if op == "/":
             wanted = DOUBLE
         elif op == "div":
             wanted = LONG
         arguments = tuple(
-            cast_expression(each, found, wanted, self.zone)
-            for each, found in zip((left, right), types, strict=True)
+            cast_expression(operand, source, wanted, self.zone)
+            for operand, source in zip((left, right), types, strict=True)
         )
         return Call(op, arguments, arithmetic_result(op, wanted, wanted))
 
@@ -121,8 +121,8 @@ class Binder:
         types = [self.type(argument) for argument in arguments]
         if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
             arguments = [
-                cast_expression(argument, found, STRING, self.zone)
-                for argument, found in zip(arguments, types, strict=True)
+                cast_expression(argument, source, STRING, self.zone)
+                for argument, source in zip(arguments, types, strict=True)
             ]
         return self.call(name, arguments)
 
@@ -148,22 +148,22 @@ class Binder:
 
     def call(self, name: str, arguments: Sequence[Expression]) -> Expression:
         """A function by its name, its arguments brought to what it takes."""
-        found = functions.signature(name)
-        if found is None:
+        function = functions.signature(name)
+        if function is None:
             raise NotUnderstood(f"the model does not know the function {name!r}")
-        if not found.takes(len(arguments)):
+        if not function.takes(len(arguments)):
             raise TypeMismatch(f"{name} does not take {len(arguments)} arguments")
         given = []
         for position, argument in enumerate(arguments):
-            source, wanted = self.type(argument), found.parameter(position)
+            source, wanted = self.type(argument), function.parameter(position)
             if wanted is not None and source != wanted:
                 if not isinstance(argument, Literal):
                     converter(source, wanted, self.zone)
                 given.append(cast_expression(argument, source, wanted, self.zone))
             else:
                 given.append(argument)
-        types = [self.type(each) for each in given]
-        result = found.result(types)
+        types = [self.type(part) for part in given]
+        result = function.result(types)
         functions.application(name, types, result, self.zone)  # so that wrong types are noticed at once
         return Call(name, tuple(given), result)
 

@@ -73,11 +73,14 @@ class Converter(Binder):
         return handler(self, tree)
 
     def _truth(self, tree: exp.Expression) -> Expression:
-        found = self.expression(tree)
-        source = self.type(found)
+        expression = self.expression(tree)
+        source = self.type(expression)
         if source not in {BOOLEAN, VOID, STRING}:
             raise TypeMismatch(f"{tree.sql('spark')} is {source}, not a boolean")
-        return cast_expression(found, source, BOOLEAN, self.zone)
+        return cast_expression(expression, source, BOOLEAN, self.zone)
+
+    def _truths(self, kind: type[exp.Expression], tree: exp.Expression) -> tuple[Expression, ...]:
+        return tuple(self._truth(operand) for operand in _operands(kind, tree))
 
     # Names
 
@@ -95,14 +98,14 @@ class Converter(Binder):
         return self.steps(self.expression(base), names)
 
     def _bracket(self, tree: exp.Expression) -> Expression:
-        found = self.expression(tree.this)
+        base = self.expression(tree.this)
         for expression in tree.expressions:
             key = self.expression(expression)
-            if isinstance(self.type(found), Struct) and isinstance(key, Literal):
-                found = self.steps(found, [str(key.value)])
+            if isinstance(self.type(base), Struct) and isinstance(key, Literal):
+                base = self.steps(base, [str(key.value)])
             else:
-                found = self.call("[]", [found, key])
-        return found
+                base = self.call("[]", [base, key])
+        return base
 
     # Literals
 
@@ -112,10 +115,10 @@ class Converter(Binder):
     def _negative(self, tree: exp.Expression) -> Expression:
         if isinstance(tree.this, exp.Literal) and not tree.this.is_string:
             return number(f"-{tree.this.this}")
-        found = self.expression(tree.this)
-        if isinstance(found, Literal) and found.type in INTEGRALS:
-            return Literal(found.type, -found.value)
-        return self.call("negative", [found])
+        operand = self.expression(tree.this)
+        if isinstance(operand, Literal) and operand.type in INTEGRALS:
+            return Literal(operand.type, -operand.value)
+        return self.call("negative", [operand])
 
     def _cast(self, tree: exp.Expression) -> Expression:
         target, inner = type_from(tree.args["to"]), self.expression(tree.this)
@@ -162,8 +165,8 @@ class Converter(Binder):
 
     def _matching(self, tree: exp.Expression, *escape: Expression) -> Expression:
         arguments = [self.expression(tree.this), self.expression(tree.expression), *escape]
-        found = self.call(_MATCHING[type(tree)], arguments)
-        return Not(found) if tree.args.get("negate") else found
+        call = self.call(_MATCHING[type(tree)], arguments)
+        return Not(call) if tree.args.get("negate") else call
 
     def _escape(self, tree: exp.Expression) -> Expression:
         if type(tree.this) not in _MATCHING:
@@ -179,7 +182,7 @@ class Converter(Binder):
         return In(operand, tuple(options))
 
     def _between(self, tree: exp.Expression) -> Expression:
-        parts = [self.expression(each) for each in (tree.this, tree.args["low"], tree.args["high"])]
+        parts = [self.expression(part) for part in (tree.this, tree.args["low"], tree.args["high"])]
         operand, low, high = unify_operands(parts, self.schema, self.zone)
         return Between(operand, low, high)
 
@@ -294,10 +297,10 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Null: lambda _walk, _tree: Literal(VOID, None),
     exp.HexString: lambda _, tree: Literal(BINARY, bytes.fromhex(tree.this)),
     exp.Neg: Converter._negative,  # noqa: SLF001
-    exp.BitwiseNot: lambda walk, tree: walk.call("~", [walk.expression(tree.this)]),
-    exp.Paren: lambda walk, tree: walk.expression(tree.this),
-    exp.And: lambda walk, tree: And(tuple(walk._truth(each) for each in _operands(exp.And, tree))),  # noqa: SLF001
-    exp.Or: lambda walk, tree: Or(tuple(walk._truth(each) for each in _operands(exp.Or, tree))),  # noqa: SLF001
+    exp.BitwiseNot: lambda converter, tree: converter.call("~", [converter.expression(tree.this)]),
+    exp.Paren: lambda converter, tree: converter.expression(tree.this),
+    exp.And: lambda converter, tree: And(converter._truths(exp.And, tree)),  # noqa: SLF001
+    exp.Or: lambda converter, tree: Or(converter._truths(exp.Or, tree)),  # noqa: SLF001
     exp.Not: Converter._not,  # noqa: SLF001
     exp.Is: Converter._is,  # noqa: SLF001
     exp.In: Converter._in,  # noqa: SLF001
@@ -312,8 +315,8 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Substring: Converter._substring,  # noqa: SLF001
     exp.StrPosition: Converter._position,  # noqa: SLF001
     exp.DPipe: Converter._pipes,  # noqa: SLF001
-    exp.Concat: lambda walk, tree: walk.call(
-        "concat", [walk.expression(expression) for expression in tree.expressions]
+    exp.Concat: lambda converter, tree: converter.call(
+        "concat", [converter.expression(expression) for expression in tree.expressions]
     ),
     exp.Anonymous: Converter._named,  # noqa: SLF001
 }

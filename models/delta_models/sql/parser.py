@@ -38,8 +38,8 @@ def syntax_tree(text: str) -> exp.Expression:
     }
     if where is None or extra:
         raise SyntaxProblem(f"{text}: no expression")
-    found: exp.Expression = where.this
-    return found
+    condition: exp.Expression = where.this
+    return condition
 
 
 def type_tree(text: str) -> exp.Expression:

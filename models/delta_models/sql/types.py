@@ -48,12 +48,14 @@ def type_from(tree: exp.Expression) -> DataType:
         return _NAMED[kind]
     match kind:
         case _T.DECIMAL:
-            precision, scale = ([int(each.name) for each in inner] + [10, 0][len(inner) :])[:2]
+            precision, scale = ([int(parameter.name) for parameter in inner] + [10, 0][len(inner) :])[:2]
             return DecimalType(precision, scale)
         case _T.ARRAY | _T.LIST if len(inner) == 1:
             return Array(type_from(inner[0]))
         case _T.MAP if len(inner) == 2:
             return Map(type_from(inner[0]), type_from(inner[1]))
         case _T.STRUCT:
-            return Struct(tuple(Field(each.name, type_from(each.args["kind"])) for each in inner))
+            return Struct(
+                tuple(Field(parameter.name, type_from(parameter.args["kind"])) for parameter in inner)
+            )
     raise NotUnderstood(f"the type {tree.sql('spark')}")

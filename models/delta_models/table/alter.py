@@ -81,12 +81,12 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
     try:
         return _edit_schema(table, operation.parent, edit, "contents.add-column")
     except _Taken:
-        left = (
+        taken = (
             replace(branch, breaks="outcome.existing-column-refused")
             for branch in expect_no_change(table, "contents.add-column").allowed_outcomes
         )
         return Expectation(
-            (*expect_refusal(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *left)
+            (*expect_refusal(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *taken)
         )
 
 
@@ -94,19 +94,19 @@ def drop_column(table: Table, operation: DropColumn) -> Expectation:
     """A column goes, and its values with it."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
+        position = parent.index(operation.path[-1])
         if len(parent) == 1:
             message = "the last column can't go"
             raise RowMismatch(message)
-        return Struct(parent.fields[:at] + parent.fields[at + 1 :])
+        return Struct(parent.fields[:position] + parent.fields[position + 1 :])
 
     if not _is_mapped(table):
         return expect_refusal(table, REFUSALS, "outcome.column-mapping-needed")
     if _is_used(table, operation.path, also=table.partition_by):
         return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
-    ends = _edit_schema(table, operation.path[:-1], edit, "contents.drop-column")
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.drop-column")
     defaults = _without_default(table.defaults, operation.path)
-    return _edit_tables(ends, lambda each: replace(each, defaults=defaults))
+    return _edit_tables(expectation, lambda after: replace(after, defaults=defaults))
 
 
 def rename_column(table: Table, operation: RenameColumn) -> Expectation:
@@ -114,11 +114,11 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
     old = operation.path[-1]
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(old)
+        position = parent.index(old)
         if operation.name.casefold() in _folded(parent.names) - {old.casefold()}:
             message = f"there is a column {operation.name}"
             raise RowMismatch(message)
-        return _with_field(parent, at, replace(parent.fields[at], name=operation.name))
+        return _with_field(parent, position, replace(parent.fields[position], name=operation.name))
 
     def renamed(names: Iterable[str]) -> tuple[str, ...]:
         if len(operation.path) > 1:
@@ -136,7 +136,11 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
     except (KeyError, RowMismatch):
         return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     defaults = tuple(
-        zip(renamed(name for name, _ in table.defaults), (each for _, each in table.defaults), strict=True)
+        zip(
+            renamed(name for name, _ in table.defaults),
+            (default_value for _, default_value in table.defaults),
+            strict=True,
+        )
     )
     after = replace(
         table,
@@ -152,9 +156,9 @@ def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
     """A column moves; every value stays with its name."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        rest = Struct(parent.fields[:at] + parent.fields[at + 1 :])
-        return _place_field(rest, parent.fields[at], operation.after, first=operation.after is None)
+        position = parent.index(operation.path[-1])
+        rest = Struct(parent.fields[:position] + parent.fields[position + 1 :])
+        return _place_field(rest, parent.fields[position], operation.after, first=operation.after is None)
 
     return _edit_schema(table, operation.path[:-1], edit, "contents.reorder-column")
 
@@ -163,20 +167,20 @@ def widen_column(table: Table, operation: WidenColumn) -> Expectation:
     """A column takes a wider type; every value stays the same number, or the same day."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        each = parent.fields[at]
-        if each.type != operation.type and not can_widen(each.type, operation.type):
-            message = f"{each.type} does not widen to {operation.type}"
+        position = parent.index(operation.path[-1])
+        field = parent.fields[position]
+        if field.type != operation.type and not can_widen(field.type, operation.type):
+            message = f"{field.type} does not widen to {operation.type}"
             raise RowMismatch(message)
-        return _with_field(parent, at, replace(each, type=operation.type))
+        return _with_field(parent, position, replace(field, type=operation.type))
 
     if table.property("delta.enableTypeWidening") != "true":
         return expect_refusal(table, REFUSALS, "outcome.type-widening-needed")
-    ends = _edit_schema(table, operation.path[:-1], edit, "contents.widen-column")
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.widen-column")
     if operation.type != TIMESTAMP_NTZ or table.supports("timestampNtz"):
-        return ends
+        return expectation
     return allow_refusal(
-        ends, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown"
+        expectation, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown"
     )
 
 
@@ -184,19 +188,19 @@ def set_nullable(table: Table, operation: SetNullable) -> Expectation:
     """A column may be null from now on, or never again, which rows with nulls forbid."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        return _with_field(parent, at, replace(parent.fields[at], nullable=operation.nullable))
+        position = parent.index(operation.path[-1])
+        return _with_field(parent, position, replace(parent.fields[position], nullable=operation.nullable))
 
-    ends = _edit_schema(table, operation.path[:-1], edit, "contents.set-nullable")
-    after = ends.ordinary.table
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.set-nullable")
+    after = expectation.ordinary.table
     if operation.nullable or after.schema == table.schema:
-        return ends
+        return expectation
     refusals = (*REFUSALS, "constraint")
     try:
         check_rules(after, after.rows)
     except BrokenRule:
         return expect_refusal(table, refusals, "outcome.broken-rule-refused")
-    return allow_refusal(ends, table, refusals, "outcome.not-null-later-may-be-refused")
+    return allow_refusal(expectation, table, refusals, "outcome.not-null-later-may-be-refused")
 
 
 def set_default(table: Table, operation: SetDefault) -> Expectation:
@@ -214,7 +218,7 @@ def set_default(table: Table, operation: SetDefault) -> Expectation:
         return expect_refusal(table, REFUSALS, "outcome.misfit-refused")
     defaults = _without_default(table.defaults, (operation.column,))
     if operation.value is not None:
-        defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda each: each[0]))
+        defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda default: default[0]))
     return expect_rewrite(table, replace(table, defaults=defaults), "contents.set-default")
 
 
@@ -232,9 +236,9 @@ def edit_struct(schema: Struct, path: tuple[str, ...], edit: Edit) -> Struct:
     """The schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
     if not path:
         return edit(schema)
-    at = schema.index(path[0])
-    inner = _edit_type(schema.fields[at].type, path[1:], edit)
-    return _with_field(schema, at, replace(schema.fields[at], type=inner))
+    position = schema.index(path[0])
+    inner = _edit_type(schema.fields[position].type, path[1:], edit)
+    return _with_field(schema, position, replace(schema.fields[position], type=inner))
 
 
 def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataType:
@@ -262,11 +266,11 @@ def _edit_schema(table: Table, parent: tuple[str, ...], edit: Edit, requirement:
     return expect_change(replace(table, schema=schema, rows=rows), requirement)
 
 
-def _edit_tables(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
+def _edit_tables(expectation: Expectation, edit: Callable[[Table], Table]) -> Expectation:
     """The same ends, where the operation succeeds with the table edited."""
     allowed_outcomes = (
         branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
-        for branch in ends.allowed_outcomes
+        for branch in expectation.allowed_outcomes
     )
     return Expectation(tuple(allowed_outcomes))
 
@@ -274,12 +278,12 @@ def _edit_tables(ends: Expectation, edit: Callable[[Table], Table]) -> Expectati
 def _place_field(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
     if first:
         return Struct((new, *parent.fields))
-    at = len(parent) if after is None else parent.index(after) + 1
-    return Struct((*parent.fields[:at], new, *parent.fields[at:]))
+    position = len(parent) if after is None else parent.index(after) + 1
+    return Struct((*parent.fields[:position], new, *parent.fields[position:]))
 
 
-def _with_field(parent: Struct, at: int, new: Field) -> Struct:
-    return Struct((*parent.fields[:at], new, *parent.fields[at + 1 :]))
+def _with_field(parent: Struct, position: int, new: Field) -> Struct:
+    return Struct((*parent.fields[:position], new, *parent.fields[position + 1 :]))
 
 
 def _folded(names: Iterable[str]) -> set[str]:

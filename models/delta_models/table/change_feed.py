@@ -28,11 +28,11 @@ class StepChanges:
     came: Counter[Key]
     went: Counter[Key]
 
-    def problem(self, told: Iterable[tuple[str, Row]]) -> str | None:
+    def problem(self, changes: Iterable[tuple[str, Row]]) -> str | None:
         """What is wrong with the changes told of this step, each a kind and a row; None if they add up."""
         key = row_keyer(self.schema)
         net: Counter[Key] = Counter()
-        for kind, row in told:
+        for kind, row in changes:
             if kind in COMES:
                 net[key(row)] += 1
             elif kind in GOES:
@@ -41,11 +41,12 @@ class StepChanges:
                 return f"a change of the unknown kind {kind!r}"
         net.subtract(self.came)
         net.update(self.went)
-        wrong = {row: count for row, count in net.items() if count}
-        if not wrong:
+        differences = {row: count for row, count in net.items() if count}
+        if not differences:
             return None
-        first, count = next(iter(wrong.items()))
-        return f"{first} is told {abs(count)} times too {'often' if count > 0 else 'rarely'}, and {len(wrong) - 1} more"
+        first, count = next(iter(differences.items()))
+        direction = "often" if count > 0 else "rarely"
+        return f"{first} is told {abs(count)} times too {direction}, and {len(differences) - 1} more"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,33 +29,33 @@ def char_field(name: str, width: int) -> Field:
     return Field(name, STRING).with_metadata({LENGTH: f"char({width})"})
 
 
-def refuse_too_long_texts(before: Table, ends: Expectation) -> Expectation:
+def refuse_too_long_texts(before: Table, expectation: Expectation) -> Expectation:
     """The ends of an operation that writes rows: one that would write too long a text is refused, or cuts blanks."""
-    after = ends.ordinary.table
+    after = expectation.ordinary.table
     limits = _limits(after.schema)
-    if not limits or not isinstance(ends.ordinary.outcome, Committed):
-        return ends
+    if not limits or not isinstance(expectation.ordinary.outcome, Committed):
+        return expectation
     new = _new_rows(before, after)
     if not any(_exceeds(row, limits) for row in new):
-        return ends
-    blanks = [_cut(row, limits) for row in new]
-    if any(_exceeds(row, limits) for row in blanks):
-        told = replace(ends.ordinary, breaks="outcome.too-long-refused")
+        return expectation
+    shortened = [_cut(row, limits) for row in new]
+    if any(_exceeds(row, limits) for row in shortened):
+        stored = replace(expectation.ordinary, breaks="outcome.too-long-refused")
         return Expectation(
-            (*expect_refusal(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, told)
+            (*expect_refusal(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, stored)
         )
     old = list(after.rows)
     for row in new:
         old.remove(row)
-    cut = replace(ends.ordinary, table=after.with_rows((*old, *blanks)))
-    told = replace(ends.ordinary, breaks="outcome.too-long-refused")
+    cut = replace(expectation.ordinary, table=after.with_rows((*old, *shortened)))
+    stored = replace(expectation.ordinary, breaks="outcome.too-long-refused")
     refusal = allow_refusal(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
-    return Expectation((*refusal.allowed_outcomes[1:], cut, told))
+    return Expectation((*refusal.allowed_outcomes[1:], cut, stored))
 
 
 def _limits(schema: Struct) -> tuple[tuple[int, int], ...]:
-    found = ((at, limit_of(field)) for at, field in enumerate(schema))
-    return tuple((at, limit) for at, limit in found if limit is not None)
+    limits = ((position, limit_of(field)) for position, field in enumerate(schema))
+    return tuple((position, limit) for position, limit in limits if limit is not None)
 
 
 def _new_rows(before: Table, after: Table) -> list[Row]:
@@ -72,12 +72,12 @@ def _new_rows(before: Table, after: Table) -> list[Row]:
 
 
 def _exceeds(row: Row, limits: Iterable[tuple[int, int]]) -> bool:
-    return any(row[at] is not None and len(row[at]) > limit for at, limit in limits)
+    return any(row[position] is not None and len(row[position]) > limit for position, limit in limits)
 
 
 def _cut(row: Row, limits: Iterable[tuple[int, int]]) -> Row:
     parts: list[Value] = list(row)
-    for at, limit in limits:
-        if parts[at] is not None and not parts[at][limit:].strip(" "):
-            parts[at] = parts[at][:limit]
+    for position, limit in limits:
+        if parts[position] is not None and not parts[position][limit:].strip(" "):
+            parts[position] = parts[position][:limit]
     return tuple(parts)

@@ -32,10 +32,10 @@ def replace_table(table: Table, operation: Replace) -> Expectation:
     """A new definition, and no rows, in place of the old ones."""
     if not table.exists and not operation.or_create:
         return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
-    ends = _define(table, operation, "contents.replace")
-    if not table.exists or not isinstance(ends.ordinary.outcome, Committed):
-        return ends
-    return expect_rewrite(table, ends.ordinary.table, "contents.replace")
+    expectation = _define(table, operation, "contents.replace")
+    if not table.exists or not isinstance(expectation.ordinary.outcome, Committed):
+        return expectation
+    return expect_rewrite(table, expectation.ordinary.table, "contents.replace")
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
@@ -45,8 +45,8 @@ def create_as(table: Table, operation: CreateAs) -> Expectation:
     shape = Create(
         operation.rows.schema, operation.partition_by, operation.properties, table.name, managed=table.managed
     )
-    ends = _define(table, shape, "contents.create-as")
-    return _fill(table, ends, operation.rows)
+    expectation = _define(table, shape, "contents.create-as")
+    return _fill(table, expectation, operation.rows)
 
 
 def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
@@ -58,8 +58,8 @@ def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
             ("table-exists",),
             "outcome.existing-table-refused",
         )
-    ends = _define(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
-    return _fill(table, ends, operation.rows)
+    expectation = _define(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
+    return _fill(table, expectation, operation.rows)
 
 
 def clone(table: Table, _: CloneTo) -> Expectation:
@@ -67,17 +67,17 @@ def clone(table: Table, _: CloneTo) -> Expectation:
     return expect_change(table, "contents.clone-leaves-source", commits=(0, 0))
 
 
-def _fill(table: Table, ends: Expectation, rows: Rows) -> Expectation:
+def _fill(table: Table, expectation: Expectation, rows: Rows) -> Expectation:
     """The same ends, with rows in the new table."""
-    fresh = ends.ordinary.table
-    if not isinstance(ends.ordinary.outcome, Committed):
-        return ends
+    fresh = expectation.ordinary.table
+    if not isinstance(expectation.ordinary.outcome, Committed):
+        return expectation
     stored = fresh.stored(rows.rows)
     try:
         check_rules(fresh, stored)
     except BrokenRule:
         return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
-    return Expectation((replace(ends.ordinary, table=fresh.with_rows(stored)),))
+    return Expectation((replace(expectation.ordinary, table=fresh.with_rows(stored)),))
 
 
 def _define(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
@@ -85,16 +85,16 @@ def _define(table: Table, operation: Create | Replace, requirement: str) -> Expe
         message = "a table without columns"
         raise NotModelled(message)
     names = {name.casefold() for name in operation.schema.names}
-    partitioning = [each.casefold() for each in operation.partition_by]
-    clustering = {each.casefold() for each in operation.cluster_by}
-    wrong = (
+    partitioning = [column.casefold() for column in operation.partition_by]
+    clustering = {column.casefold() for column in operation.cluster_by}
+    misfit = (
         len(names) != len(operation.schema)
         or len(set(partitioning)) != len(partitioning)
         or not set(partitioning) < names
         or not clustering <= names
         or (partitioning and clustering)
     )
-    if wrong:
+    if misfit:
         return expect_refusal(table, ("schema", "bad-argument"), "outcome.misfit-refused")
     properties = tuple(sorted(operation.properties))
     fresh = Table(

@@ -44,11 +44,11 @@ def generation_filler(
     schema: Struct, given: Collection[str]
 ) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
     """What fills in the generated columns that a write does not give by name; None where there are none."""
-    folded = {each.casefold() for each in given}
+    folded = {name.casefold() for name in given}
     missing = [
-        (at, compiled(expression, schema))
-        for at, expression in generated_columns(schema)
-        if schema.fields[at].name.casefold() not in folded
+        (position, compiled(expression, schema))
+        for position, expression in generated_columns(schema)
+        if schema.fields[position].name.casefold() not in folded
     ]
     if not missing:
         return None
@@ -57,8 +57,8 @@ def generation_filler(
         filled = []
         for row in rows:
             parts = list(row)
-            for at, value in missing:
-                parts[at] = value(row)
+            for position, value in missing:
+                parts[position] = value(row)
             filled.append(tuple(parts))
         return tuple(filled)
 
@@ -67,11 +67,11 @@ def generation_filler(
 
 def find_broken_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
     """The name of a generated column that holds something else than what it is computed from."""
-    for at, expression in generated_columns(schema):
+    for position, expression in generated_columns(schema):
         value = compiled(expression, schema)
-        each = schema.fields[at]
-        if any(same_key(each.type, row[at]) != same_key(each.type, value(row)) for row in rows):
-            return each.name
+        field = schema.fields[position]
+        if any(same_key(field.type, row[position]) != same_key(field.type, value(row)) for row in rows):
+            return field.name
     return None
 
 
@@ -81,21 +81,21 @@ def _mentions(schema: Struct, key: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
-    found = []
-    for at, field in enumerate(schema.fields):
+    columns = []
+    for position, field in enumerate(schema.fields):
         text = field.metadata.get(GENERATION)
         if text is not None:
-            found.append((at, _cast(_parsed(str(text), schema), field, schema)))
-    return tuple(found)
+            columns.append((position, _cast(_parsed(str(text), schema), field, schema)))
+    return tuple(columns)
 
 
 @lru_cache(maxsize=256)
 def _written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
     rules = [(key.removeprefix(CONSTRAINT), text) for key, text in properties if key.startswith(CONSTRAINT)]
     for field in schema.fields:
-        said = field.metadata.get(INVARIANTS)
-        if said is not None:
-            form = json.loads(str(said))
+        invariant = field.metadata.get(INVARIANTS)
+        if invariant is not None:
+            form = json.loads(str(invariant))
             rules.append((f"invariant of {field.name}", form["expression"]["expression"]))
     return tuple((name, _parsed(text, schema)) for name, text in rules)
 

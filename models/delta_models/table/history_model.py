@@ -119,14 +119,14 @@ class ModelHistory:
     def readable_steps(self) -> tuple[int, ...]:
         """The steps whose state every engine must still be able to read, as far as the table existed."""
         return tuple(
-            at for at in range(self.first_readable, len(self.states)) if self.states[at].table.exists
+            step for step in range(self.first_readable, len(self.states)) if self.states[step].table.exists
         )
 
     def steps_newer_than(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
         """The steps that are younger than the retention of a vacuum; none if it keeps nothing."""
         hours = vacuum.retention_hours
         kept = file_retention(self.table) if hours is None else hours
-        return tuple(at for at, state in enumerate(self.states) if self.hours - state.hour < kept)
+        return tuple(step for step, state in enumerate(self.states) if self.hours - state.hour < kept)
 
     def expect(self, operation: ops.Operation) -> Expectation:
         """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
@@ -146,10 +146,12 @@ class ModelHistory:
         handler = _ON_A_TABLE.get(type(operation))
         if handler is None:
             return self._keep(table, operation)
-        ends = handler(table, operation)
+        expectation = handler(table, operation)
         if not isinstance(operation, _WRITES_ROWS):
-            return ends
-        return allow_identity_overflow(table, refuse_too_long_texts(table, refuse_void_rows(table, ends)))
+            return expectation
+        return allow_identity_overflow(
+            table, refuse_too_long_texts(table, refuse_void_rows(table, expectation))
+        )
 
     def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
         """The history with one more step, which ended in the given outcome, or else in its ordinary one."""
@@ -199,7 +201,7 @@ class ModelHistory:
         last = read.last.step if isinstance(read.last, ops.AtState) else self.step - 1
         if first > last or not self.table.exists:
             return ChangesExpectation(None, ("bad-argument", "missing-version", "missing-table"))
-        tables = [self.state(at) for at in range(first, last + 1)]
+        tables = [self.state(step) for step in range(first, last + 1)]
         if not all(map(is_recorded, tables)):
             return ChangesExpectation(
                 None, ("bad-argument", "missing-file", "missing-version", "unsupported-feature")
@@ -207,7 +209,7 @@ class ModelHistory:
         if any(table.schema != tables[-1].schema for table in tables):
             raise NotModelled("changes across a change of the schema")
         before = [self.state(first - 1) if first else Table(), *tables]
-        steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
+        steps = tuple(step_changes(step, *pair) for step, pair in enumerate(pairwise(before), start=first))
         return ChangesExpectation(
             steps, ("missing-file", "missing-version") if first < self.first_readable else ()
         )
@@ -231,14 +233,16 @@ class ModelHistory:
             case ops.Cluster(columns=columns):
                 return _expect_cluster(table, columns)
             case ops.Vacuum(retention_hours=hours):
-                ends = expect_no_change(table, "contents.vacuum", most=2)
+                expectation = expect_no_change(table, "contents.vacuum", most=2)
                 if hours is None or hours >= file_retention(table):
-                    return ends
-                return allow_refusal(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
-            case ops.CompactLog():
-                ends = expect_no_change(table, "contents.checkpoint", most=0)
+                    return expectation
                 return allow_refusal(
-                    ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused"
+                    expectation, table, ("retention",), "outcome.short-retention-may-be-refused"
+                )
+            case ops.CompactLog():
+                expectation = expect_no_change(table, "contents.checkpoint", most=0)
+                return allow_refusal(
+                    expectation, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused"
                 )
             case ops.Checkpoint() | ops.CleanLog():
                 return expect_no_change(table, "contents.checkpoint", most=0)
@@ -252,14 +256,16 @@ class ModelHistory:
         goal = replace(
             goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
         )
-        ends = expect_rewrite(now, goal, "contents.restore")
+        expectation = expect_rewrite(now, goal, "contents.restore")
         if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
-            ends = allow_refusal(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
-        if step < self.first_readable:
-            ends = allow_refusal(
-                ends, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
+            expectation = allow_refusal(
+                expectation, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused"
             )
-        return ends
+        if step < self.first_readable:
+            expectation = allow_refusal(
+                expectation, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
+            )
+        return expectation
 
 
 def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
@@ -285,8 +291,8 @@ def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
     """
     kept = file_retention(model_history.table) if retention is None else retention
     removing = [
-        at
-        for at, state in enumerate(model_history.states)
+        step
+        for step, state in enumerate(model_history.states)
         if state.may_remove and model_history.hours - state.hour >= kept
     ]
     return removing[-1] if removing else 0
@@ -295,13 +301,13 @@ def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
 def _expired(model_history: ModelHistory) -> int:
     """The number of earliest states that are older than the log's retention and not the newest version."""
     kept = log_retention(model_history.table)
-    last = max((at for at, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
-    old = [at for at in range(last) if model_history.hours - model_history.states[at].hour >= kept]
+    last = max((step for step, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
+    old = [step for step in range(last) if model_history.hours - model_history.states[step].hour >= kept]
     return old[-1] + 1 if old else 0
 
 
 def _expect_optimize(table: Table, where: Any) -> Expectation:
-    partitioning = {each.casefold() for each in table.partition_by}
+    partitioning = {name.casefold() for name in table.partition_by}
     if any(column.path[0].casefold() not in partitioning for column in columns_of(where)):
         return expect_refusal(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
     return Expectation(
@@ -331,5 +337,5 @@ def _select(table: Table, read: ops.Read) -> Rows:
     if read.columns is None:
         return Rows(table.schema, rows)
     places = [table.schema.index(name) for name in read.columns]
-    schema = Struct(tuple(table.schema.fields[at] for at in places))
-    return Rows(schema, tuple(tuple(row[at] for at in places) for row in rows))
+    schema = Struct(tuple(table.schema.fields[place] for place in places))
+    return Rows(schema, tuple(tuple(row[place] for place in places) for row in rows))

@@ -74,51 +74,61 @@ def without_identities(table: Table) -> Table:
     opaque = {identity.position for identity in identities(table.schema)}
     if not opaque:
         return table
-    kept = [at for at in range(len(table.schema)) if at not in opaque]
-    schema = Struct(tuple(table.schema.fields[at] for at in kept))
-    return replace(table, schema=schema, rows=tuple(tuple(row[at] for at in kept) for row in table.rows))
+    kept = [position for position in range(len(table.schema)) if position not in opaque]
+    schema = Struct(tuple(table.schema.fields[position] for position in kept))
+    return replace(
+        table, schema=schema, rows=tuple(tuple(row[position] for position in kept) for row in table.rows)
+    )
 
 
 def bind_generated_values(table: Table, observed: Rows) -> Table:
     """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
     positions = [identity.position for identity in identities(table.schema)]
-    if not any(row[at] is UNKNOWN for row in table.rows for at in positions):
+    if not any(row[position] is UNKNOWN for row in table.rows for position in positions):
         return table
     if observed.schema.names != table.schema.names:
         return table
     key = row_keyer(table.schema)
     known = Counter(key(row) for row in table.rows)
-    left: dict[Key, list[Row]] = defaultdict(list)
-    for row in sorted(observed.rows, key=lambda each: tuple(each[at] or 0 for at in positions)):
+    unmatched: dict[Key, list[Row]] = defaultdict(list)
+    for row in sorted(
+        observed.rows, key=lambda candidate: tuple(candidate[position] or 0 for position in positions)
+    ):
         if known[key(row)] > 0:
             known[key(row)] -= 1
         else:
-            left[key(_masked(row, positions))].append(row)
+            unmatched[key(_masked(row, positions))].append(row)
     rows = []
     for row in table.rows:
-        found = left[key(_masked(row, positions))] if any(row[at] is UNKNOWN for at in positions) else []
-        rows.append(found.pop(0) if found else row)
+        candidates = (
+            unmatched[key(_masked(row, positions))]
+            if any(row[position] is UNKNOWN for position in positions)
+            else []
+        )
+        rows.append(candidates.pop(0) if candidates else row)
     return table.with_rows(tuple(rows))
 
 
 def generated_values(before: Table, after: Table) -> dict[str, list[Value]]:
     """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
-    found: dict[str, list[Value]] = {}
+    values: dict[str, list[Value]] = {}
     for identity in identities(before.schema):
-        at = identity.position
-        found[identity.name] = [
-            new[at] for old, new in zip(before.rows, after.rows, strict=True) if old[at] is UNKNOWN
+        position = identity.position
+        values[identity.name] = [
+            new[position]
+            for old, new in zip(before.rows, after.rows, strict=True)
+            if old[position] is UNKNOWN
         ]
-    return found
+    return values
 
 
-def allow_identity_overflow(before: Table, ends: Expectation) -> Expectation:
+def allow_identity_overflow(before: Table, expectation: Expectation) -> Expectation:
     """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
-    after = ends.ordinary.table
+    after = expectation.ordinary.table
     short = [identity.position for identity in identities(after.schema) if identity.near_its_end]
-    if not any(row[at] is UNKNOWN for at in short for row in after.rows):
-        return ends
-    return allow_refusal(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
+    if not any(row[position] is UNKNOWN for position in short for row in after.rows):
+        return expectation
+    return allow_refusal(expectation, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
 
 
 def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
@@ -129,19 +139,21 @@ def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ..
 
 def _masked(row: Row, positions: Iterable[int]) -> Row:
     parts = list(row)
-    for at in positions:
-        parts[at] = UNKNOWN
+    for position in positions:
+        parts[position] = UNKNOWN
     return tuple(parts)
 
 
 @lru_cache(maxsize=256)
 def _identities(schema: Struct) -> tuple[Identity, ...]:
-    found = []
-    for at, field in enumerate(schema):
-        said = field.metadata
-        if STEP in said:
-            mark = said.get(MARK)
-            start, step = int(str(said[START])), int(str(said[STEP]))
-            known = None if mark is None else int(str(mark))
-            found.append(Identity(at, field.name, start, step, bool(said.get(EXPLICIT)), known))
-    return tuple(found)
+    columns = []
+    for position, field in enumerate(schema):
+        metadata = field.metadata
+        if STEP in metadata:
+            mark = metadata.get(MARK)
+            start, step = int(str(metadata[START])), int(str(metadata[STEP]))
+            high_water_mark = None if mark is None else int(str(mark))
+            columns.append(
+                Identity(position, field.name, start, step, bool(metadata.get(EXPLICIT)), high_water_mark)
+            )
+    return tuple(columns)

@@ -102,19 +102,22 @@ def merge(table: Table, operation: Merge) -> Expectation:
     except BrokenRule:
         return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     if len(kept) == len(target.rows) and not new:
-        ends = _expect_nothing(table, target)
+        expectation = _expect_nothing(table, target)
     else:
-        ends = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
+        expectation = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
     if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
-        ends = allow_refusal(ends, table, ("schema",), "outcome.casts-may-be-refused")
+        expectation = allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
     if generated_columns(target.schema):
-        ends = allow_refusal(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
+        expectation = allow_refusal(
+            expectation, table, ("constraint", "schema"), "outcome.generated-may-be-refused"
+        )
     if not deleted_twice:
-        return ends
+        return expectation
     if _one_unconditional_delete(operation):
-        return _allow_ambiguous(table, ends)
+        return _allow_ambiguous(table, expectation)
     softer = (
-        replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.allowed_outcomes
+        replace(branch, breaks="outcome.merge-deletes-twice-refused")
+        for branch in expectation.allowed_outcomes
     )
     return Expectation(
         (
@@ -155,34 +158,34 @@ def _decide(
     """The clause that acts on each target row, and on each source row without partner; and whether several source rows
     delete one row."""
     source = operation.source.rows
-    found: list[tuple[_Clause | None, Pair]] = []
+    decisions: list[tuple[_Clause | None, Pair]] = []
     deleted_twice = False
     for row, partners in zip(table.rows, matches, strict=True):
-        pairs: list[Pair] = [(source[at], row) for at in partners]
+        pairs: list[Pair] = [(source[index], row) for index in partners]
         pairs = (
             [pair for pair in pairs if _first_applying(clauses[MATCHED], pair)] if partners else [(None, row)]
         )
         if len(pairs) > 1:
             acting = [_first_applying(clauses[MATCHED], pair) for pair in pairs]
-            if not all(each is not None and each.deletes for each in acting):
+            if not all(chosen is not None and chosen.deletes for chosen in acting):
                 raise Ambiguous
             deleted_twice = True
         clause = _first_applying(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
-        found.append((clause, pairs[0] if pairs else (None, row)))
+        decisions.append((clause, pairs[0] if pairs else (None, row)))
     if clauses[NOT_MATCHED]:
-        partnered = {at for partners in matches for at in partners}
-        alone: list[Pair] = [(row, None) for at, row in enumerate(source) if at not in partnered]
-        found += [(_first_applying(clauses[NOT_MATCHED], pair), pair) for pair in alone]
-    return found, deleted_twice
+        partnered = {index for partners in matches for index in partners}
+        alone: list[Pair] = [(row, None) for index, row in enumerate(source) if index not in partnered]
+        decisions += [(_first_applying(clauses[NOT_MATCHED], pair), pair) for pair in alone]
+    return decisions, deleted_twice
 
 
 def _expect_nothing(table: Table, target: Table) -> Expectation:
     """No clause acts. An engine that was asked to let the schema grow may have let it."""
-    ends = expect_no_change(table, "contents.merge-nothing")
+    expectation = expect_no_change(table, "contents.merge-nothing")
     if target.schema == table.schema:
-        return ends
+        return expectation
     grown = AllowedOutcome(Committed(), (1, 1), target, "contents.merge-nothing")
-    return Expectation((grown, *ends.allowed_outcomes))
+    return Expectation((grown, *expectation.allowed_outcomes))
 
 
 def _evolve_table(table: Table, operation: Merge) -> Table:
@@ -192,18 +195,18 @@ def _evolve_table(table: Table, operation: Merge) -> Table:
         wanted = source
     else:
         assigned = {name.casefold() for clause in operation.clauses for name, _ in clause.assignments}
-        wanted = Struct(tuple(each for each in source if each.name.casefold() in assigned))
+        wanted = Struct(tuple(field for field in source if field.name.casefold() in assigned))
     schema = merge_schemas(table.schema, wanted)
     return (
         table if schema == table.schema else replace(table, schema=schema, rows=rows_in_schema(schema, table))
     )
 
 
-def _allow_ambiguous(table: Table, ends: Expectation) -> Expectation:
+def _allow_ambiguous(table: Table, expectation: Expectation) -> Expectation:
     stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
-    return Expectation((*ends.allowed_outcomes, stricter))
+    return Expectation((*expectation.allowed_outcomes, stricter))
 
 
 def _scope(target: Struct, source: Struct) -> Struct:
@@ -238,17 +241,17 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
         assignments = _assign_everything(clause, operation, table)
         if operation.schema_evolution:
             mixed = find_merged_structs(table.schema, operation.source.schema)
-            names = {table.schema.names[each.place] for each in mixed}
+            names = {table.schema.names[struct.place] for struct in mixed}
             assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
     made = identities_given(table.schema, [name for name, _ in assignments])
-    if any(clause.action == "update" or not each.explicit for each in made):
+    if any(clause.action == "update" or not struct.explicit for struct in made):
         message = "an identity column takes no value"
         raise IdentityValueGiven(message)
     given = assigner(assignments, table.schema, scope)
 
     def assigned(row: Row, pair: Pair) -> Row:
-        found = given.assign(row, pair)
-        return merge_structs(found, pair[1], pair[0], mixed) if mixed and pair[0] is not None else found
+        changed = given.assign(row, pair)
+        return merge_structs(changed, pair[1], pair[0], mixed) if mixed and pair[0] is not None else changed
 
     fill = generation_filler(table.schema, [name for name, _ in assignments])
     if fill is not None:
@@ -288,15 +291,18 @@ def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
     else:
         source_key = _key([pair[0] for pair in equalities], scope.fields[0].type)
         target_key = _key([pair[1] for pair in equalities], scope.fields[1].type)
-        index: dict[Key, list[int]] = defaultdict(list)
-        for at, row in enumerate(source):
+        positions_by_key: dict[Key, list[int]] = defaultdict(list)
+        for position, row in enumerate(source):
             key = source_key(row)
             if key is not None:
-                index[key].append(at)
-        candidates = lambda row: index.get(target_key(row), ())  # noqa: E731 - the other way
+                positions_by_key[key].append(position)
+        candidates = lambda row: positions_by_key.get(target_key(row), ())  # noqa: E731 - the other way
     if residual is None:
         return [list(candidates(row)) for row in table.rows]
-    return [[at for at in candidates(row) if residual((source[at], row)) is True] for row in table.rows]
+    return [
+        [position for position in candidates(row) if residual((source[position], row)) is True]
+        for row in table.rows
+    ]
 
 
 def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]], tuple[Expression, ...]]:
@@ -322,8 +328,8 @@ def _key(names: list[str], schema: object) -> Callable[[Row], Key]:
 
     def key(row: Row) -> Key:
         """None where a part is null: such a row equals nothing."""
-        if any(row[at] is None for at, _ in parts):
+        if any(row[position] is None for position, _ in parts):
             return None
-        return tuple(keyed(row[at]) for at, keyed in parts)
+        return tuple(keyed(row[position]) for position, keyed in parts)
 
     return key

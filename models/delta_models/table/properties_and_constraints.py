@@ -101,13 +101,16 @@ def enable_feature(table: Table, operation: EnableFeature, *, known: bool = Fals
     if table.supports(operation.feature):
         return expect_no_change(table, "contents.enable-feature")
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
-    ends = expect_change(after, "contents.enable-feature")
+    expectation = expect_change(after, "contents.enable-feature")
     if operation.feature in LEGACY or known:
-        ends = Expectation(
-            (*ends.allowed_outcomes, *expect_no_change(after, "contents.enable-feature").allowed_outcomes)
+        expectation = Expectation(
+            (
+                *expectation.allowed_outcomes,
+                *expect_no_change(after, "contents.enable-feature").allowed_outcomes,
+            )
         )
     return allow_refusal(
-        ends,
+        expectation,
         table,
         ("unsupported-feature",),
         "outcome.feature-may-be-unknown",

@@ -38,5 +38,5 @@ def parse_interval(text: str) -> float | None:
 
 
 def _hours(table: Table, key: str, default: float) -> float:
-    said = parse_interval(table.property(key))
-    return default if said is None else said
+    hours = parse_interval(table.property(key))
+    return default if hours is None else hours

@@ -98,14 +98,14 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
     sources = (
         _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
     )
-    if any(not each.explicit for each in identities_named(target.schema, incoming.schema.names)):
+    if any(not column.explicit for column in identities_named(target.schema, incoming.schema.names)):
         message = "a column is always generated as identity"
         raise IdentityValueGiven(message)
     casts = _casts(target.schema, incoming.schema, sources)
     if casts is None and sources == tuple(range(len(incoming.schema))):
         rows = incoming.rows
     else:
-        values = [_value_of(target, at, source, casts) for at, source in enumerate(sources)]
+        values = [_value_of(target, position, source, casts) for position, source in enumerate(sources)]
         rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
     fill = generation_filler(target.schema, incoming.schema.names if by_name else target.schema.names)
     if fill is not None:
@@ -113,7 +113,7 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
     rows = target.stored(rows)
     check_rules(target, rows)
     made = {identity.position for identity in identities(target.schema)}
-    lacking = any(source is None and at not in made for at, source in enumerate(sources))
+    lacking = any(source is None and position not in made for position, source in enumerate(sources))
     missing = ("missing",) if lacking and schema_mode == "none" else ()
     return ConvertedRows(target, rows, missing + (("cast",) if casts else ()))
 
@@ -146,14 +146,14 @@ def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
 
 def merge_schemas(mine: Struct, theirs: Struct) -> Struct:
     """The columns of one schema, and behind them what only the other has, nullable; inside structs likewise."""
-    places = {field.name.casefold(): at for at, field in enumerate(mine.fields)}
+    places = {field.name.casefold(): place for place, field in enumerate(mine.fields)}
     fields = list(mine.fields)
     for their in theirs:
-        at = places.get(their.name.casefold())
-        if at is None:
+        place = places.get(their.name.casefold())
+        if place is None:
             fields.append(replace(their, nullable=True))
         else:
-            fields[at] = replace(fields[at], type=_merge_types(fields[at].type, their.type))
+            fields[place] = replace(fields[place], type=_merge_types(fields[place].type, their.type))
     return Struct(tuple(fields))
 
 
@@ -180,16 +180,19 @@ def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
     """Turns values of a type into those of its later form, by the names of fields."""
     match old, new:
         case Struct(), Struct():
-            places = {field.name.casefold(): at for at, field in enumerate(old.fields)}
-            parts = [(places.get(each.name.casefold()), each.type) for each in new]
-            casts = [None if at is None else value_converter(old.fields[at].type, kind) for at, kind in parts]
+            places = {field.name.casefold(): place for place, field in enumerate(old.fields)}
+            parts = [(places.get(later.name.casefold()), later.type) for later in new]
+            casts = [
+                None if place is None else value_converter(old.fields[place].type, kind)
+                for place, kind in parts
+            ]
 
             def convert(value: Value) -> Value:
                 if value is None:
                     return None
                 return tuple(
-                    None if at is None or cast is None else cast(value[at])
-                    for (at, _), cast in zip(parts, casts, strict=True)
+                    None if place is None or cast is None else cast(value[place])
+                    for (place, _), cast in zip(parts, casts, strict=True)
                 )
 
             return convert
@@ -199,7 +202,7 @@ def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
         case Map(), Map():
             key, part = value_converter(old.key, new.key), value_converter(old.value, new.value)
             return lambda value: (
-                None if value is None else tuple((key(each), part(other)) for each, other in value)
+                None if value is None else tuple((key(name), part(content)) for name, content in value)
             )
     return (lambda value: value) if old == new else assigner(old, new)
 
@@ -235,8 +238,8 @@ def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | No
             if keys is None and values is None:
                 return None
             return lambda pairs: (
-                (keys(each for each, _ in pairs) if keys else None)
-                or (values(each for _, each in pairs) if values else None)
+                (keys(part for part, _ in pairs) if keys else None)
+                or (values(part for _, part in pairs) if values else None)
             )
     return None
 
@@ -253,8 +256,8 @@ def _forbidden_among(
             if value is None:
                 if not nulls:
                     return name
-            elif inner is not None and (found := inner(value)):
-                return found
+            elif inner is not None and (inner_name := inner(value)):
+                return inner_name
         return None
 
     return find
@@ -263,32 +266,32 @@ def _forbidden_among(
 def _forbidden_null(schema: Struct) -> Callable[[Value], str | None] | None:
     """A function that names the field that is null and must not be; None where every field may be."""
     watched: list[tuple[int, Field, Callable[[Value], str | None] | None]] = []
-    for at, field in enumerate(schema.fields):
+    for position, field in enumerate(schema.fields):
         inner = _forbidden_inside(field.type)
         if not field.nullable or inner is not None:
-            watched.append((at, field, inner))
+            watched.append((position, field, inner))
     if not watched:
         return None
 
     def find(value: Value) -> str | None:
-        for at, each, inner in watched:
-            part = value[at]
+        for position, column, inner in watched:
+            part = value[position]
             if part is None:
-                if not each.nullable:
-                    return each.name
-            elif inner is not None and (found := inner(part)):
-                return f"{each.name}.{found}"
+                if not column.nullable:
+                    return column.name
+            elif inner is not None and (name := inner(part)):
+                return f"{column.name}.{name}"
         return None
 
     return find
 
 
 def _by_name(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
-    places = {field.name.casefold(): at for at, field in enumerate(incoming.fields)}
+    places = {field.name.casefold(): position for position, field in enumerate(incoming.fields)}
     if len(places) != len(incoming):
         message = "two columns of one name"
         raise RowMismatch(message)
-    sources = tuple(places.pop(each.name.casefold(), None) for each in target)
+    sources = tuple(places.pop(column.name.casefold(), None) for column in target)
     if places:
         message = f"the table has no column {min(places)}"
         raise RowMismatch(message)
@@ -321,11 +324,11 @@ def _casts(
 
 
 def _value_of(
-    target: Table, at: int, source: int | None, casts: list[Callable[[Value], Value] | None] | None
+    target: Table, position: int, source: int | None, casts: list[Callable[[Value], Value] | None] | None
 ) -> Callable[[Row], Value]:
     if source is None:
-        return default_of(target, target.schema.fields[at].name)
-    cast = casts[at] if casts else None
+        return default_of(target, target.schema.fields[position].name)
+    cast = casts[position] if casts else None
     if cast is None:
         return lambda row: row[source]
     return lambda row: cast(row[source])

@@ -102,12 +102,12 @@ class Table:
     @cached_property
     def _texts_that_partition(self) -> tuple[int, ...]:
         positions = (self.schema.index(name) for name in self.partition_by)
-        return tuple(at for at in positions if self.schema.fields[at].type == STRING)
+        return tuple(position for position in positions if self.schema.fields[position].type == STRING)
 
     @cached_property
     def _widths(self) -> tuple[tuple[int, int], ...]:
-        found = ((at, width_of(column)) for at, column in enumerate(self.schema))
-        return tuple((at, width) for at, width in found if width is not None)
+        widths = ((position, width_of(column)) for position, column in enumerate(self.schema))
+        return tuple((position, width) for position, width in widths if width is not None)
 
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
         """Rows as the table keeps them: as a partition value the empty string is null, a char(n) has its blanks."""
@@ -117,11 +117,11 @@ class Table:
         kept = []
         for row in rows:
             stored = list(row)
-            for at in positions:
-                if row[at] == "":
-                    stored[at] = None
-            for at, width in self._widths:
-                if stored[at] is not None:
-                    stored[at] = stored[at].ljust(width)
+            for position in positions:
+                if row[position] == "":
+                    stored[position] = None
+            for position, width in self._widths:
+                if stored[position] is not None:
+                    stored[position] = stored[position].ljust(width)
             kept.append(tuple(stored))
         return tuple(kept)

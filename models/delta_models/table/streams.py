@@ -66,8 +66,8 @@ def expect_stream_read(
     if tail.follows == INSERTS and any(isinstance(state.operation, Interleave) for state in states[1:]):
         raise NotModelled("which of several commits at once brought which rows")
     steps = tuple(
-        step_changes(began + at, before.table, after.table)
-        for at, (before, after) in enumerate(pairwise(states))
+        step_changes(began + index, before.table, after.table)
+        for index, (before, after) in enumerate(pairwise(states))
         if after.commits[1] > 0
     )
     return StreamExpectation(
@@ -88,11 +88,13 @@ def expect_stream_write(model_history: ModelHistory, operation: WriteStream) -> 
     """The table's rows and all that has arrived at the stream and was not written yet."""
     table = model_history.table
     waiting = unwritten_batches(model_history, operation.stream)
-    rows = Rows(operation.rows.schema, (*(row for each in waiting for row in each), *operation.rows.rows))
+    rows = Rows(operation.rows.schema, (*(row for batch in waiting for row in batch), *operation.rows.rows))
     if not rows.rows:
         return expect_no_change(table, "stream.all-written", most=0)
-    ends = append(table, Append(rows))
-    return Expectation(tuple(_in_batches(branch, 1 + len(waiting)) for branch in ends.allowed_outcomes))
+    expectation = append(table, Append(rows))
+    return Expectation(
+        tuple(_in_batches(branch, 1 + len(waiting)) for branch in expectation.allowed_outcomes)
+    )
 
 
 def unwritten_batches(model_history: ModelHistory, stream: str) -> list[tuple[Row, ...]]:
@@ -103,7 +105,7 @@ def unwritten_batches(model_history: ModelHistory, stream: str) -> list[tuple[Ro
             if state.commits[1] > 0:
                 break
             waiting.append(state.operation.rows.rows)
-    return [each for each in reversed(waiting) if each]
+    return [batch for batch in reversed(waiting) if batch]
 
 
 def _in_batches(branch: AllowedOutcome, most: int) -> AllowedOutcome:

@@ -28,13 +28,13 @@ class MergedStruct:
 
 def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
     """The columns of the table that the source has with fewer fields."""
-    places = {each.name.casefold(): at for at, each in enumerate(source)}
-    found = []
-    for at, each in enumerate(table):
-        other = places.get(each.name.casefold())
-        if other is not None and _lacks(each.type, source.fields[other].type):
-            found.append(MergedStruct(at, other, _blend(each.type, source.fields[other].type)))
-    return tuple(found)
+    places = {field.name.casefold(): position for position, field in enumerate(source)}
+    merged = []
+    for position, field in enumerate(table):
+        other = places.get(field.name.casefold())
+        if other is not None and _lacks(field.type, source.fields[other].type):
+            merged.append(MergedStruct(position, other, _blend(field.type, source.fields[other].type)))
+    return tuple(merged)
 
 
 def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
@@ -45,31 +45,33 @@ def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedS
     return tuple(parts)
 
 
-def _lacks(wanted: DataType, found: DataType) -> bool:
+def _lacks(wanted: DataType, given: DataType) -> bool:
     """Whether a struct has fields, at any depth of structs, that the other lacks."""
-    if not isinstance(wanted, Struct) or not isinstance(found, Struct):
+    if not isinstance(wanted, Struct) or not isinstance(given, Struct):
         return False
-    inside = {each.name.casefold(): each.type for each in found}
+    inside = {field.name.casefold(): field.type for field in given}
     return any(
-        each.name.casefold() not in inside or _lacks(each.type, inside[each.name.casefold()])
-        for each in wanted
+        field.name.casefold() not in inside or _lacks(field.type, inside[field.name.casefold()])
+        for field in wanted
     )
 
 
-def _blend(wanted: DataType, found: DataType) -> Blend:
-    if not _lacks(wanted, found):
+def _blend(wanted: DataType, given: DataType) -> Blend:
+    if not _lacks(wanted, given):
         try:
-            cast = assignment.assigner(found, wanted)
+            cast = assignment.assigner(given, wanted)
         except assignment.NotAssignable as error:
             raise RowMismatch(str(error)) from error
         return lambda _, new: cast(new)
     assert isinstance(wanted, Struct)  # noqa: S101 - only structs lack fields
-    assert isinstance(found, Struct)  # noqa: S101 - the same
-    places = {each.name.casefold(): at for at, each in enumerate(found)}
+    assert isinstance(given, Struct)  # noqa: S101 - the same
+    places = {field.name.casefold(): position for position, field in enumerate(given)}
     parts: list[tuple[int, Blend] | None] = []
-    for each in wanted:
-        at = places.get(each.name.casefold())
-        parts.append(None if at is None else (at, _blend(each.type, found.fields[at].type)))
+    for field in wanted:
+        position = places.get(field.name.casefold())
+        parts.append(
+            None if position is None else (position, _blend(field.type, given.fields[position].type))
+        )
 
     def blend(old: Value, new: Value) -> Value:
         if old is None and new is None:

@@ -84,10 +84,14 @@ def update(table: Table, operation: Update) -> Expectation:
         return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     except (casts.Overflow, EvaluationError):
         return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
-    ends = expect_rewrite(table, table.with_rows((*kept, *new)), "contents.update")
+    expectation = expect_rewrite(table, table.with_rows((*kept, *new)), "contents.update")
     if fill:
-        ends = allow_refusal(ends, table, ("constraint",), "outcome.generated-may-be-refused")
-    return allow_refusal(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
+        expectation = allow_refusal(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
+    return (
+        allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
+        if assign.casts
+        else expectation
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +108,11 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigne
     changes_type = False
     for name, expression in assignments:
         position = schema.index(name)
-        found, wanted = type_of(expression, scope), schema.fields[position].type
+        source, wanted = type_of(expression, scope), schema.fields[position].type
         value = compiled(expression, scope)
-        if plain_type(found) != plain_type(wanted):
+        if plain_type(source) != plain_type(wanted):
             changes_type = True
-            value = _cast(value, found, wanted)
+            value = _cast(value, source, wanted)
         targets.append((position, value))
     if len({position for position, _ in targets}) != len(targets):
         message = "a column is assigned twice"
@@ -126,9 +130,9 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigne
     return Assigner(assign, changes_type)
 
 
-def _cast(value: Callable[[Row], Value], found: DataType, wanted: DataType) -> Callable[[Row], Value]:
+def _cast(value: Callable[[Row], Value], source: DataType, wanted: DataType) -> Callable[[Row], Value]:
     try:
-        cast = casts.assigner(found, wanted)
+        cast = casts.assigner(source, wanted)
     except casts.NotAssignable as error:
         raise RowMismatch(str(error)) from error
     return lambda row: cast(value(row))

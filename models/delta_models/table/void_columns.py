@@ -12,28 +12,28 @@ from delta_models.table.state import Table
 REFUSALS = ("schema", "bad-argument", "unsupported-feature")
 
 
-def refuse_void_rows(before: Table, ends: Expectation) -> Expectation:
+def refuse_void_rows(before: Table, expectation: Expectation) -> Expectation:
     """The ends of an operation that writes rows; a refusal instead, if it wrote some to a table that can hold none."""
-    after = ends.ordinary.table
+    after = expectation.ordinary.table
     if (
-        not isinstance(ends.ordinary.outcome, Committed)
+        not isinstance(expectation.ordinary.outcome, Committed)
         or _unwritable_reason(after.schema, after.partition_by) is None
     ):
-        return ends
+        return expectation
     same = before.exists and before.schema == after.schema
     if not (after.bag - before.bag if same else after.rows):
-        return ends
+        return expectation
     return expect_refusal(before, REFUSALS, "outcome.void-refused")
 
 
 @lru_cache(maxsize=1024)
 def _unwritable_reason(schema: Struct, partition_by: tuple[str, ...]) -> str | None:
     """Why rows can't be written: void is in an array or a map, or all that a struct or the table has."""
-    partitioning = {each.casefold() for each in partition_by}
+    partitioning = {column.casefold() for column in partition_by}
     inside = [field for field in schema if field.name.casefold() not in partitioning]
-    if inside and all(each.type == VOID for each in inside):
+    if inside and all(column.type == VOID for column in inside):
         return "every column is void"
-    return next((found for each in inside if (found := _void_inside(each.type))), None)
+    return next((reason for column in inside if (reason := _void_inside(column.type))), None)
 
 
 def _void_inside(data_type: DataType) -> str | None:
@@ -41,7 +41,7 @@ def _void_inside(data_type: DataType) -> str | None:
         case Struct(fields=fields):
             if fields and all(field.type == VOID for field in fields):
                 return "every field of a struct is void"
-            return next((found for field in fields if (found := _void_inside(field.type))), None)
+            return next((reason for field in fields if (reason := _void_inside(field.type))), None)
         case Array(element=element):
             return _contained(element, "an array")
         case Map(key=key, value=value):

@@ -31,10 +31,10 @@ def append(table: Table, operation: Append) -> Expectation:
             return expect_no_change(table, "contents.append-nothing")
         return expect_change(fitted.table.with_rows(old + fitted.rows), "contents.append")
 
-    ends = expect_write(
+    expectation = expect_write(
         table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
     )
-    return apply_transaction(table, operation.transaction, ends)
+    return apply_transaction(table, operation.transaction, expectation)
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
@@ -61,21 +61,23 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
             kept, requirement = (), "contents.overwrite"
         return expect_rewrite(table, target.with_rows(kept + fitted.rows), requirement)
 
-    ends = expect_write(
+    expectation = expect_write(
         table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
     )
-    return apply_transaction(table, operation.transaction, ends)
+    return apply_transaction(table, operation.transaction, expectation)
 
 
-def apply_transaction(table: Table, transaction: tuple[str, int] | None, ends: Expectation) -> Expectation:
+def apply_transaction(
+    table: Table, transaction: tuple[str, int] | None, expectation: Expectation
+) -> Expectation:
     """The ends of a write that carries a transaction id: what was written under it before is not written again."""
     if transaction is None:
-        return ends
+        return expectation
     application, version = transaction
-    seen = dict(table.transactions)
-    recorded = tuple(sorted({**seen, application: version}.items()))
+    written = dict(table.transactions)
+    recorded = tuple(sorted({**written, application: version}.items()))
     allowed_outcomes: list[AllowedOutcome] = []
-    for branch in ends.allowed_outcomes:
+    for branch in expectation.allowed_outcomes:
         if isinstance(branch.outcome, Committed):
             if branch.commits[0] == 0:
                 allowed_outcomes.append(replace(branch, commits=(0, 0)))
@@ -84,7 +86,7 @@ def apply_transaction(table: Table, transaction: tuple[str, int] | None, ends: E
             )
         else:
             allowed_outcomes.append(branch)
-    if seen.get(application, version - 1) < version:
+    if written.get(application, version - 1) < version:
         return Expectation(tuple(allowed_outcomes))
     repeated = tuple(
         replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in allowed_outcomes
@@ -101,6 +103,6 @@ def _partition_of(table: Table) -> Callable[[Row], object]:
     def partition(row: Row) -> object:
         keyed = key(row)
         assert isinstance(keyed, tuple)  # noqa: S101 - narrows the type: a row's key is a tuple of its values' keys
-        return tuple(keyed[at] for at in positions)
+        return tuple(keyed[position] for position in positions)
 
     return partition

@@ -242,15 +242,15 @@ def _decimals(array: pa.Array, scale: int) -> list[Value]:
     else:
         whole = bytes(raw)
         unscaled = [
-            int.from_bytes(whole[at : at + width], "little", signed=True)
-            for at in range(0, len(whole), width)
+            int.from_bytes(whole[start : start + width], "little", signed=True)
+            for start in range(0, len(whole), width)
         ]
     if arrow_type.scale == scale:
-        return _with_nulls(array, [Decimal(each, scale) for each in unscaled])
+        return _with_nulls(array, [Decimal(number, scale) for number in unscaled])
     if arrow_type.scale > scale:
         raise ArrowMismatch(f"Arrow's {arrow_type} has more digits after the point than {scale}")
     factor = 10 ** (scale - arrow_type.scale)
-    return _with_nulls(array, [Decimal(each * factor, scale) for each in unscaled])
+    return _with_nulls(array, [Decimal(number * factor, scale) for number in unscaled])
 
 
 def _offsets(array: pa.Array) -> list[int]:

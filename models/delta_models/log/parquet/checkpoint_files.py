@@ -66,10 +66,10 @@ class FileActions:
     def _paths(self) -> list[str]:
         """The path by which each file is known."""
         column = _field(self._array, "path")
-        found: list[str] = column_values(column, STRING)
-        if len(found) and pc.any(pc.starts_with(column, "file:")).as_py():
-            return [logical(path) for path in found]
-        return found
+        paths: list[str] = column_values(column, STRING)
+        if len(paths) and pc.any(pc.starts_with(column, "file:")).as_py():
+            return [logical(path) for path in paths]
+        return paths
 
     def _vector_ids(self) -> list[str | None] | None:
         vectors = _field(self._array, "deletionVector")
@@ -112,7 +112,7 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
         if name in {"add", "remove"}:
             files[name] = FileActions(present)
         else:
-            others.extend((name, each) for each in _objects(present))
+            others.extend((name, form) for form in _objects(present))
     nothing = FileActions(pa.array([], pa.struct([("path", pa.string())])))
     adds, removes = files.get("add", nothing), files.get("remove", nothing)
     return CheckpointPart(adds, removes, tuple(others), tuple(table.schema.names), table.num_rows)
@@ -132,10 +132,10 @@ def _field(array: Any, name: str) -> Any:
     index = array.type.get_field_index(name)
     if index < 0:
         return None
-    found = array.field(index)
+    child = array.field(index)
     # A child of a null struct may hold anything; its own validity has to be that of the struct as well.
     return (
-        found if array.null_count == 0 else pc.if_else(array.is_valid(), found, pa.scalar(None, found.type))
+        child if array.null_count == 0 else pc.if_else(array.is_valid(), child, pa.scalar(None, child.type))
     )
 
 
@@ -176,8 +176,8 @@ def _plain(array: Any) -> list[Any]:
         return [None if pairs is None else dict(pairs) for pairs in column_values(array, STRINGS)]
     if pa.types.is_struct(kind):
         valid = array.is_valid().to_pylist() if array.null_count else [True] * len(array)
-        return [each if there else None for each, there in zip(_objects(array), valid, strict=True)]
+        return [form if present else None for form, present in zip(_objects(array), valid, strict=True)]
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _times(array)
-    found: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
-    return found
+    values: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
+    return values

@@ -69,7 +69,7 @@ def _by_id(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     if column is None:  # no column of the table, but one of a change data file
         return by_name(candidates, wanted)
     for index, candidate in enumerate(candidates):
-        found = (candidate.metadata or {}).get(_FIELD_ID)
-        if found is not None and int(found) == column:
+        field_id = (candidate.metadata or {}).get(_FIELD_ID)
+        if field_id is not None and int(field_id) == column:
             return index
     return None

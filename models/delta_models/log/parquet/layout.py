@@ -52,8 +52,8 @@ def file_layout(path: Path) -> tuple[FileColumn, ...]:
 def footer(path: Path) -> Footer:
     """The footer of a Parquet file, read once as long as the file stays."""
     try:
-        found = path.stat()
-        return _footer(path, found.st_mtime_ns, found.st_size)
+        status = path.stat()
+        return _footer(path, status.st_mtime_ns, status.st_size)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no data file {path}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -64,14 +64,14 @@ def footer(path: Path) -> Footer:
 def _footer(path: Path, _changed: int, _size: int) -> Footer:
     with pq.ParquetFile(path) as file:
         stored, arrow, groups = file.schema, file.schema_arrow, file.metadata
-    leaves = [stored.column(at) for at in range(len(stored.names))]
+    leaves = [stored.column(index) for index in range(len(stored.names))]
     old = {leaf.path.partition(".")[0] for leaf in leaves if leaf.physical_type == "INT96"}
     pages = (
-        groups.row_group(group).column(at).data_page_offset
+        groups.row_group(group).column(index).data_page_offset
         for group in range(groups.num_row_groups)
-        for at in range(groups.num_columns)
+        for index in range(groups.num_columns)
     )
-    return Footer(tuple(_column(each, each.name in old) for each in arrow), tuple(pages))
+    return Footer(tuple(_column(field, field.name in old) for field in arrow), tuple(pages))
 
 
 def _column(field: pa.Field, int96: bool) -> FileColumn:
@@ -112,5 +112,5 @@ def _kind(kind: pa.DataType) -> str:
 
 def _fields(kind: pa.DataType) -> Iterator[FileColumn]:
     if pa.types.is_struct(kind):
-        for at in range(kind.num_fields):
-            yield _column(kind.field(at), False)
+        for index in range(kind.num_fields):
+            yield _column(kind.field(index), False)

@@ -28,7 +28,7 @@ def variant_values(array: Any) -> list[Value] | None:
     names = {array.type.field(index).name for index in range(array.type.num_fields)}
     if "metadata" not in names or not names <= {"metadata", "value", "typed_value"}:
         return None
-    return [None if each is None else _variant(each, array.type) for each in array.to_pylist()]
+    return [None if group is None else _variant(group, array.type) for group in array.to_pylist()]
 
 
 def _variant(group: dict[str, Any], group_type: pa.StructType) -> Variant:
@@ -51,17 +51,17 @@ def _tree(group: dict[str, Any], group_type: pa.StructType, metadata: bytes) -> 
         return rest
     typed_type = group_type.field("typed_value").type
     if kinds.is_struct(typed_type):
-        found = dict(rest) if isinstance(rest, dict) else {}
+        fields = dict(rest) if isinstance(rest, dict) else {}
         for index in range(typed_type.num_fields):
             field = typed_type.field(index)
             part = typed.get(field.name)
             tree = _MISSING if part is None else _tree(part, field.type, metadata)
             if tree is not _MISSING:
-                found[field.name] = tree
-        return found
+                fields[field.name] = tree
+        return fields
     if kinds.is_list(typed_type) or kinds.is_large_list(typed_type):
-        parts = [_tree(each, typed_type.value_type, metadata) for each in typed]
-        return [None if each is _MISSING else each for each in parts]
+        parts = [_tree(element, typed_type.value_type, metadata) for element in typed]
+        return [None if element is _MISSING else element for element in parts]
     return _scalar(typed, typed_type)
 
 
