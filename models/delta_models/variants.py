@@ -1,8 +1,10 @@
-"""Variants: their binary encoding, and one canonical form for each value.
+"""Decode and encode variants, with one canonical encoding for each value.
 
-A variant is stored as a dictionary of names (`metadata`) and a tree (`value`), in the encoding of the Parquet project's
-"Variant Binary Encoding". The same value has many encodings: an unused name in the dictionary, wider offsets, a
-64-bit one. `canonical` gives all of them one, so that variants can be compared as bytes. Trees are plain Python:
+A variant is stored as a dictionary of names (`metadata`) and a tree (`value`), in the Parquet project's "Variant Binary
+Encoding". One value has many encodings: the dictionary may hold unused names, and offsets and numbers may be wider than
+needed. `canonical` gives one encoding for all of them, so that variants can be compared as bytes.
+
+Trees are plain Python values:
 
     null None, booleans bool, whole numbers int, decimals Decimal, strings str, objects dict, arrays list,
     and everything else `Scalar(kind, payload)` with the bytes as they are stored
@@ -29,23 +31,23 @@ _WIDE_COUNT = 256
 
 
 class Scalar(NamedTuple):
-    """A primitive that stays as it is stored: `kind` is its number in the encoding."""
+    """A primitive in its stored bytes; `kind` is its number in the encoding."""
 
     kind: int
     payload: bytes
 
 
 class MalformedVariant(ValueError):
-    """The bytes are no variant."""
+    """The bytes are not a variant."""
 
 
 def canonical(variant: Variant) -> Variant:
-    """The one encoding that stands for all of a value's."""
+    """Return the canonical encoding of the variant's value. Raises MalformedVariant."""
     return encode(decode(variant))
 
 
 def decode(variant: Variant) -> Tree:
-    """The tree in a variant. Raises MalformedVariant."""
+    """Return the tree in a variant. Raises MalformedVariant."""
     try:
         names = decode_names(variant.metadata)
         tree, _ = _decode(variant.value, 0, names)
@@ -55,7 +57,7 @@ def decode(variant: Variant) -> Tree:
 
 
 def decode_names(metadata: bytes) -> list[str]:
-    """The dictionary of names."""
+    """Return the dictionary of names. Raises MalformedVariant."""
     header = metadata[0]
     if header & 0x0F != 1:
         raise MalformedVariant(f"variants of version {header & 0x0F} are unknown")
@@ -67,8 +69,10 @@ def decode_names(metadata: bytes) -> list[str]:
 
 
 def split(data: bytes) -> Variant:
-    """The variant whose metadata and value stand one after the other; an object may stand before its metadata, as the
-    first byte tells. Raises MalformedVariant."""
+    """Return the variant whose metadata and value were concatenated. Raises MalformedVariant.
+
+    The metadata comes first, except that an object may come before its metadata. The first byte tells which.
+    """
     if not data:
         raise MalformedVariant("a variant ends too early")
     if data[0] & 3 == _OBJECT:
@@ -81,7 +85,7 @@ def split(data: bytes) -> Variant:
 
 
 def encode(tree: Tree) -> Variant:
-    """The canonical encoding of a tree."""
+    """Return the canonical encoding of a tree."""
     names = sorted(set(_names(tree)))
     return Variant(_encode_names(names), _encode(tree, {name: index for index, name in enumerate(names)}))
 

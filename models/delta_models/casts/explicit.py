@@ -1,7 +1,6 @@
-"""Casts as SQL text asks for them: between any two types, from text, and across a session's time zone.
+"""Cast values as SQL's CAST does, in Spark's ANSI mode: also from text, and across a session's time zone.
 
-Unlike an assignment (`casts`), a cast may lose digits of a fraction and reads text. What means nothing in the target
-type is `NotConvertible` for the types, `Unreadable` or `casts.Overflow` for a value, as in Spark's ANSI mode.
+Unlike an assignment (`casts.assignment`), a cast may lose digits of a fraction, and it reads text.
 """
 
 from __future__ import annotations
@@ -52,22 +51,22 @@ _LARGEST_SCALE = 1_000
 
 
 class NotConvertible(TypeError):
-    """No value of the one type has a counterpart in the other."""
+    """Values of one type cannot be cast to the other."""
 
 
 class Unreadable(ValueError):
-    """This text is no value of the type."""
+    """The text is not a value of the type."""
 
 
 def is_time(data_type: DataType) -> bool:
-    """Whether it is a time of day, whose values are microseconds since midnight."""
+    """Whether a type is a time of day, whose values are microseconds since midnight."""
     return isinstance(data_type, Primitive) and data_type.name.startswith("time(")
 
 
 def converter(source: DataType, target: DataType, zone: tzinfo = UTC) -> Conversion:
-    """The function that casts values of a type to another in a session of this zone; null stays null.
+    """Return the function that casts a value of a type to another in a session of this zone; null stays null.
 
-    Raises NotConvertible for the types, the function Unreadable or Overflow for a value.
+    Raises NotConvertible. The function raises Unreadable or Overflow.
     """
     convert = _conversion(source, target, zone)
     return lambda value: None if value is None else convert(value)
@@ -139,7 +138,7 @@ def _seconds_of_double(value: float) -> int:
 
 
 def find_zone(name: str) -> tzinfo:
-    """A time zone by its name; raises Unreadable for what is none."""
+    """Return the time zone of this name. Raises Unreadable."""
     if name.upper() in {"UTC", "GMT", "Z", "UT"}:
         return UTC
     try:
@@ -178,7 +177,7 @@ def _from_text(target: DataType, zone: tzinfo) -> Conversion:
 
 
 def _whole(text: str) -> Decimal:
-    """A whole number; a fraction is cut off, as Spark does, an exponent is none of its forms."""
+    """A whole number. As in Spark, a fraction is cut off, and an exponent is not allowed."""
     match = _DECIMAL.fullmatch(text.strip())
     if match is None or match[4] or not match[2]:
         raise Unreadable(f"{text!r} is no whole number")
@@ -186,7 +185,7 @@ def _whole(text: str) -> Decimal:
 
 
 def read_decimal(text: str) -> Decimal:
-    """A decimal number in plain or scientific form."""
+    """Return the decimal in a text in plain or scientific form. Raises Unreadable or Overflow."""
     match = _DECIMAL.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         raise Unreadable(f"{text!r} is no number")
@@ -217,7 +216,7 @@ def _boolean(text: str) -> bool:
 
 
 def read_date(text: str) -> int:
-    """The day of `2024`, `2024-2`, `2024-02-29`, or of a timestamp."""
+    """Return the day that `2024`, `2024-2`, `2024-02-29` or a timestamp names. Raises Unreadable."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         raise Unreadable(f"{text!r} is no date")
@@ -232,9 +231,9 @@ def _days(year: str, month: str | None, day: str | None, text: str) -> int:
 
 
 def read_timestamp(text: str, zone: tzinfo | None) -> int:
-    """The instant of `2024-02-29 12:00:00.5`, with or without a zone of its own, else in `zone`.
+    """Return the instant of `2024-02-29 12:00:00.5`, in its own zone if it names one, else in `zone`.
 
-    None: the local calendar is meant, and a zone in the text is left out of account.
+    Without `zone`, return local microseconds and ignore a zone in the text. Raises Unreadable.
     """
     match = _TIMESTAMP.fullmatch(text.strip())
     if match is None or match[1] is None or not text.strip():
@@ -269,7 +268,7 @@ def _offset(text: str) -> int | tzinfo:
 
 
 def read_time(text: str) -> int:
-    """The microseconds since midnight of `12:30` or `12:30:00.5`."""
+    """Return the microseconds since midnight of `12:30` or `12:30:00.5`. Raises Unreadable."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise Unreadable(f"{text!r} is no time of a day")
@@ -277,12 +276,12 @@ def read_time(text: str) -> int:
 
 
 def time_text(micros: int) -> str:
-    """A time of day, its fraction without trailing zeros."""
+    """Return a time of day as text, its fraction without trailing zeros."""
     seconds, fraction = divmod(micros, MICROS_A_SECOND)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 def to_bytes(value: Value) -> bytes:
-    """A string's UTF-8 bytes; bytes as they are."""
+    """Return the UTF-8 bytes of a string; bytes stay as they are."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""What several writers may do to one table at once: what explains its rows, and who may refuse whom."""
+"""Judge concurrent writers: does a serial order explain their result, and which pairs may conflict?"""
 
 from delta_models.concurrency.conflict_rules import (
     CAN,

@@ -1,7 +1,7 @@
-"""Which pairs of operations may conflict, by Delta Lake's own documentation of concurrency control, at which isolation.
+"""Decide which pairs of operations may conflict, by Delta Lake's documentation of concurrency control.
 
-Serializable is what a table has unless its property says otherwise. Of WriteSerializable, which delta-spark refuses to
-set, there are rules and no implementation to try them on: what is said of it is unconfirmed.
+A table is Serializable unless its property says otherwise. The rules of WriteSerializable are unconfirmed: delta-spark
+refuses to set that level, so no implementation could be tried.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ REWRITES = (Update, Delete, Merge, Overwrite, Restore)
 
 
 def isolation_of(table: Table) -> str:
-    """The level that a table asks of its writers."""
+    """Return the isolation level that a table asks of its writers."""
     return table.property("delta.isolationLevel") or SERIALIZABLE
 
 
 def documented_conflict(
     first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE
 ) -> str:
-    """Whether two operations may conflict.
+    """Return CAN if two operations may conflict by the documentation, else CANNOT.
 
-    `overlap` is "apart" where both name their partitions, and none in common. What rewrites may conflict with an append
-    that came before it under Serializable only: the append might have come after it.
+    `overlap` is "apart" if both operations name their partitions, and have none in common. A rewrite may conflict with
+    an earlier append only under Serializable, because the append could have come after it.
     """
     pair = (first, second)
     if any(isinstance(operation, PASSES_BY) for operation in pair) or overlap == APART:
@@ -56,7 +56,7 @@ def documented_conflict(
 
 
 def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> str:
-    """How far operations concern each other: the same rows, partitions apart by what they say, or any of the table."""
+    """Return how operations overlap: SAME rows, partitions that they name and that are APART, or ANY part."""
     touched = [_touched_rows(model_history, operation) for operation in operations]
     if any(one & other for index, one in enumerate(touched) for other in touched[index + 1 :]):
         return SAME
@@ -69,7 +69,7 @@ def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> 
 
 
 def _touched_rows(model_history: ModelHistory, operation: Operation) -> set[object]:
-    """The rows that an operation takes away, or may move to other files."""
+    """The rows that an operation removes, or may move to other files."""
     if isinstance(operation, (*PASSES_BY, SetProperties)):
         return set()
     if isinstance(operation, COMPACTS):

@@ -1,7 +1,7 @@
-"""What writers at once may do to each other: they leave a table that some order of them, one by one, could have made.
+"""Decide whether some serial order of concurrent operations explains the table that they left.
 
-Whoever was told that it had committed counts, whoever was refused does not. What no order explains is an anomaly, and
-has the name by which people know it. What one writer does one after another stays in that order.
+Operations that reported a commit count, refused ones do not. The operations of one writer stay in their order. A table
+that no order explains shows an anomaly, with the name that the literature gives it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PASSES_BY = (Read, ReadStream, Vacuum)
 
 @dataclass(frozen=True, slots=True)
 class CompletedOperation:
-    """An operation that has been done, and by which of the writers."""
+    """An operation that committed, and the number of its writer."""
 
     operation: Operation
     writer: int
@@ -36,7 +36,7 @@ class CompletedOperation:
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """A state that no order explains: by which name, and what shows it."""
+    """A table that no serial order explains: the broken requirement, and what shows it."""
 
     requirement: str
     detail: str
@@ -45,8 +45,10 @@ class Anomaly:
 def serial_states(
     model_history: ModelHistory, completed: Sequence[CompletedOperation]
 ) -> Sequence[tuple[Table, ...]]:
-    """For each order of the operations the states that it goes through, the first of them as it is now. The last ones
-    asked for are remembered, since many schedules of the same operations begin from one world."""
+    """Return for each order of the operations the states that it passes, beginning with the present one.
+
+    Recent results are cached, because many schedules of the same operations begin from one model history.
+    """
     key = id(model_history), tuple(completed)
     if key not in _REMEMBERED or _REMEMBERED[key][0] is not model_history:
         if len(_REMEMBERED) >= _MOST:
@@ -80,8 +82,10 @@ def find_explanation(
     observed: Rows,
     properties: Mapping[str, str] | None = None,
 ) -> Table | None:
-    """The table that some order of the operations leaves with these rows; None if none does. With `properties`, those
-    found, one that has them if there is any."""
+    """Return the table that some order of the operations leaves with these rows; None if no order does.
+
+    With the observed `properties`, prefer a table that has them.
+    """
     observed_bag = bag(observed.schema, observed.rows)
     ends = [
         end
@@ -94,15 +98,17 @@ def find_explanation(
 
 
 def has_properties(table: Table, observed: Mapping[str, str]) -> bool:
-    """Whether what was set is found."""
+    """Whether the observed properties include all of the table's."""
     return all(observed.get(key) == value for key, value in table.properties)
 
 
 def is_serial(
     model_history: ModelHistory, completed: Sequence[CompletedOperation], versions: Sequence[Rows]
 ) -> bool:
-    """Whether the versions of the table, one after another, are the states that some order of the operations goes
-    through; a version or an operation that changes no row is no state of its own."""
+    """Whether the versions of the table are the states that some order of the operations passes.
+
+    A version or an operation that changes no row does not count as a state.
+    """
     observed = _changes([(version.schema, bag(version.schema, version.rows)) for version in versions])
     return any(
         _changes([(state.schema, state.bag) for state in states]) == observed
@@ -113,7 +119,7 @@ def is_serial(
 def find_anomaly(
     model_history: ModelHistory, completed: Sequence[CompletedOperation], observed: Rows
 ) -> Anomaly | None:
-    """What is wrong with the rows after operations that have all committed at once; None if an order explains them."""
+    """Return the anomaly that the rows show after operations that all committed; None if an order explains them."""
     if find_explanation(model_history, completed, observed) is not None:
         return None
     observed_bag = bag(observed.schema, observed.rows)
@@ -145,12 +151,12 @@ def find_anomaly(
 
 
 def operation_names(completed: Sequence[CompletedOperation]) -> str:
-    """The names of operations, for people."""
+    """Return the names of operations as text for a message."""
     return " and ".join(name_of(completion.operation) for completion in completed) or "none"
 
 
 def _changes(states: Sequence[object]) -> list[object]:
-    """The states without those that are as the one before."""
+    """The states without those that equal the one before."""
     return [state for index, state in enumerate(states) if index == 0 or state != states[index - 1]]
 
 

@@ -1,7 +1,7 @@
-"""The functions and operators that `Call` names, as Spark SQL has them: `date_add`, `hex`, `size`, `+`, `like`, `cast`.
+"""Compute the functions and operators that `Call` names, as Spark SQL does: `date_add`, `hex`, `size`, `+`, `cast`.
 
-They are of class *reference*: written from what Spark documents of each, in its ANSI mode. A value that a function
-cannot answer for is an `EvaluationError`; it is never silently null.
+They follow Spark's documentation of its ANSI mode, so rules about them are of class *reference*. A function that has no
+value for its arguments raises `EvaluationError`; it never returns null instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["FUNCTIONS", "BadCall", "EvaluationError", "Function", "application",
 
 
 class EvaluationError(ValueError):
-    """An expression has no value for a row: an overflow, a division by zero, a text that is no number."""
+    """An expression has no value for a row: an overflow, a division by zero, a text that is not a number."""
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -35,14 +35,17 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def signature(name: str) -> Function | None:
-    """The function of this lower-case name."""
+    """Return the function of this lower-case name; None if the model does not know it."""
     return FUNCTIONS.get(name)
 
 
 def application(
     name: str, types: Sequence[DataType], result: DataType, zone: tzinfo
 ) -> tuple[Apply, bool] | None:
-    """What computes a call on arguments of these types, and whether it wants them lazily; None: nobody knows it."""
+    """Return what computes a call on arguments of these types, and whether it takes its arguments lazily.
+
+    Returns None for a function that the model does not know. Raises BadCall.
+    """
     if name in {"cast", "try_cast"}:
         return _with_evaluation_errors(_cast(name, types[0], result, zone)), False
     function = FUNCTIONS.get(name)
@@ -57,7 +60,7 @@ def application(
 def call(
     name: str, values: Sequence[Value], types: Sequence[DataType], result: DataType, zone: tzinfo = UTC
 ) -> Value:
-    """The value of one call; raises KeyError for an unknown function, EvaluationError where there is no value."""
+    """Return the value of one call. Raises KeyError for an unknown function, EvaluationError if it has no value."""
     applied = application(name, types, result, zone)
     if applied is None:
         raise KeyError(name)

@@ -37,23 +37,23 @@ _UNITS = {
 
 
 def weekday(days: int) -> int:
-    """The day of the week, 0 for Monday."""
+    """Return the day of the week, 0 for Monday."""
     return (days + 3) % 7
 
 
 def iso_week(days: int) -> int:
-    """The week of the year by ISO 8601."""
+    """Return the week of the year by ISO 8601."""
     thursday = days - weekday(days) + 3
     return (thursday - days_from_civil(civil(thursday)[0], 1, 1)) // 7 + 1
 
 
 def day_of_year(days: int) -> int:
-    """The day of the year, from 1."""
+    """Return the day of the year, counted from 1."""
     return days - days_from_civil(civil(days)[0], 1, 1) + 1
 
 
 def add_months(days: int, months: int) -> int:
-    """The same day some months later, or the last one of that month if it has fewer."""
+    """Return the same day some months later, or the last day of a month that is too short."""
     year, month, day = civil(days)
     total = year * 12 + month - 1 + months
     year, month = divmod(total, 12)
@@ -70,7 +70,7 @@ def _last_day(days: int) -> int:
 
 
 def truncate_date(days: int, unit: str) -> int | None:
-    """The first day of the year, quarter, month or week; None for a unit that no date has."""
+    """Return the first day of the year, quarter, month or week; None for a unit that dates do not have."""
     year, month, _ = civil(days)
     match _UNITS.get(unit.upper(), unit.upper()):
         case "YEAR":
@@ -136,7 +136,7 @@ def _trunc_type(types: Sequence[DataType]) -> DataType:
 
 
 def _move_function(unit: str, sign: int = 1) -> Function:
-    """A date or timestamp so many units later."""
+    """A function that moves a date or timestamp by so many units."""
 
     def make(types: Sequence[DataType], result: DataType, zone: tzinfo) -> Apply:
         convert = converter(types[0], result, zone)
@@ -152,7 +152,10 @@ def _move_type(source: DataType, unit: str) -> DataType:
 
 
 def move(value: int, data_type: DataType, unit: str, count: int, zone: tzinfo) -> int:
-    """A date or a timestamp so many units later: days and months by the local calendar, hours by the clock."""
+    """Return a date or timestamp so many units later.
+
+    Days and months move by the local calendar, hours and smaller units by the clock.
+    """
     if data_type == DATE:
         if unit in _MONTHS:
             return add_months(value, count * _MONTHS[unit])
@@ -227,7 +230,7 @@ def _date_format(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> 
 
 
 def format_local(micros: int, pattern: str) -> str:
-    """Local microseconds by a pattern of Java's letters; raises BadCall for letters beyond the common ones."""
+    """Return local microseconds formatted by a pattern of Java's letters. Raises BadCall for unknown letters."""
     day, clock = divmod(micros, MICROS_A_DAY)
     text, position = "", 0
     while position < len(pattern):
@@ -326,5 +329,5 @@ INTERVAL_UNITS = frozenset({*_MICROS, *_MONTHS})
 
 
 def find_unit(word: str) -> str:
-    """The unit that a word means, `days` as `DAY`; unknown words are returned in capitals."""
+    """Return the unit that a word means, `DAY` for `days`; an unknown word in capitals."""
     return _UNITS.get(word.upper(), word.upper())

@@ -1,4 +1,4 @@
-"""Arithmetic and the functions of numbers. Operands of arithmetic are of one type before they come here."""
+"""Arithmetic and the functions of numbers. The operands of arithmetic already have one type."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class DivisionByZero(Overflow):
 
 
 def limit_precision(precision: int, scale: int) -> DecimalType:
-    """The decimal type of a result with so many digits; digits after the point give way, but not below six."""
+    """Return the decimal type of a result with so many digits.
+
+    If it has more than 38, the scale shrinks, but not below six.
+    """
     if precision <= _MOST_DIGITS:
         return DecimalType(precision, scale)
     kept = max(_MOST_DIGITS - (precision - scale), min(scale, 6))
@@ -38,7 +41,7 @@ def limit_precision(precision: int, scale: int) -> DecimalType:
 
 
 def arithmetic_result(op: str, left: DataType, right: DataType) -> DataType:
-    """The type of `left op right`."""
+    """Return the type of `left op right`."""
     if not isinstance(left, DecimalType) or not isinstance(right, DecimalType):
         return DOUBLE if op == "/" else LONG if op == "div" else left
     whole = max(left.precision - left.scale, right.precision - right.scale)

@@ -1,4 +1,4 @@
-"""Functions of variants: a path into one, and what stands there, by the binary encoding of the Parquet format."""
+"""Functions of variants: follow a path into one and read the value there, by Parquet's binary encoding."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DECIMALS = {8: (9, 4), 9: (18, 8), 10: (38, 16)}
 
 
 def path_steps(path: str) -> tuple[str | int, ...]:
-    """The steps of `$.a[0]['b']`."""
+    """Return the steps of a path such as `$.a[0]['b']`. Raises Unreadable."""
     if not path.startswith("$"):
         raise Unreadable(f"{path!r} is no path into a variant")
     steps: list[str | int] = []
@@ -60,7 +60,7 @@ def path_steps(path: str) -> tuple[str | int, ...]:
 
 
 def follow(variant: Variant, steps: Sequence[str | int]) -> Variant | None:
-    """What stands at the end of a path; None if there is nothing."""
+    """Return the variant at the end of a path; None if the path leads nowhere."""
     keys: tuple[str, ...] | None = None
     value = variant.value
     for step in steps:
@@ -76,7 +76,7 @@ def follow(variant: Variant, steps: Sequence[str | int]) -> Variant | None:
 
 
 def dictionary(metadata: bytes) -> tuple[str, ...]:
-    """The names in a variant's metadata."""
+    """Return the names in a variant's metadata."""
     width = (metadata[0] >> 6) + 1
     count = _unsigned(metadata, 1, width)
     start = 1 + width * (count + 2)
@@ -85,7 +85,7 @@ def dictionary(metadata: bytes) -> tuple[str, ...]:
 
 
 def scalar(variant: Variant) -> tuple[DataType, Value] | None:
-    """Type and value of a variant that is no object and no array; None for those."""
+    """Return type and value of a variant; None for an object or array. Raises Unreadable."""
     data = variant.value
     basic, kind = data[0] & 3, data[0] >> 2
     if basic == _SHORT_TEXT:

@@ -1,4 +1,4 @@
-"""Expressions over a schema, put together from parts whose types are known: names found, implicit casts put in."""
+"""Build typed expressions over a schema: resolve names and add implicit casts."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _LONGEST = 1 << 63
 
 
 class Binder:
-    """What a text over one schema, read in one zone, is made of."""
+    """Builds the expressions of one text over one schema, in a session of one zone."""
 
     def __init__(self, schema: Struct, zone: tzinfo) -> None:
         self.schema = schema
         self.zone = zone
 
     def type(self, expression: Expression) -> DataType:
-        """The type that an expression has here."""
+        """Return the type of an expression over the schema."""
         return type_of(expression, self.schema)
 
     def path(self, names: Sequence[str]) -> Expression:
-        """A column, or a part of one, by its names."""
+        """Return a column, or a part of one, by its names. Raises NoSuchColumn."""
         expression: Expression = Column(())
         data_type: DataType = self.schema
         path: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Binder:
         return expression
 
     def steps(self, expression: Expression, names: Sequence[str]) -> Expression:
-        """Names that go into an array of structs, or a map."""
+        """Return the part of an expression to which names lead, through arrays of structs and maps."""
         for name in names:
             source = self.type(expression)
             if isinstance(source, Array) and isinstance(source.element, Struct):
@@ -81,7 +81,7 @@ class Binder:
             raise NoSuchColumn(str(error.args[0])) from error
 
     def calculated(self, op: str, left: Expression, right: Expression) -> Expression:
-        """Two operands under an operator of arithmetic."""
+        """Return two operands under an arithmetic operator."""
         types = [self.type(left), self.type(right)]
         if types[0] == DATE and op in {"+", "-"}:
             if types[1] in INTEGRALS:
@@ -117,7 +117,7 @@ class Binder:
         return cast_expression(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
 
     def joined(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """Texts end to end, or arrays, or bytes."""
+        """Return a concatenation of texts, arrays or bytes."""
         types = [self.type(argument) for argument in arguments]
         if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
             arguments = [
@@ -127,8 +127,8 @@ class Binder:
         return self.call(name, arguments)
 
     def variant(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A part of a variant, with the type that is asked for."""
-        from delta_models.sql import parse_type  # noqa: PLC0415 - a type stands in a literal here alone
+        """Return a call that reads a part of a variant as a type."""
+        from delta_models.sql import parse_type  # noqa: PLC0415 - only here is a type written in a literal
 
         result: DataType = VARIANT
         if len(arguments) > 2 and isinstance(arguments[2], Literal):
@@ -136,18 +136,18 @@ class Binder:
         return Call(name, tuple(arguments), result)
 
     def one_type(self, arguments: Sequence[Expression]) -> list[Expression]:
-        """The same expressions, all brought to the type that holds each."""
+        """Return the expressions, all cast to their common type."""
         wanted: DataType = VOID
         for argument in arguments:
             wanted = common_type(wanted, self.type(argument))
         return [cast_expression(argument, self.type(argument), wanted, self.zone) for argument in arguments]
 
     def alike(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A function of arguments of one type."""
+        """Return a call of a function whose arguments have one type."""
         return self.call(name, self.one_type(arguments))
 
     def call(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A function by its name, its arguments brought to what it takes."""
+        """Return a call of a function, its arguments cast to its parameters. Raises SqlError."""
         function = functions.signature(name)
         if function is None:
             raise NotUnderstood(f"the model does not know the function {name!r}")
@@ -164,13 +164,12 @@ class Binder:
                 given.append(argument)
         types = [self.type(part) for part in given]
         result = function.result(types)
-        functions.application(name, types, result, self.zone)  # so that wrong types are noticed at once
+        functions.application(name, types, result, self.zone)  # raises at once for wrong types
         return Call(name, tuple(given), result)
 
 
 def number(text: str) -> Literal:
-    """A number as it is written: whole ones int, long or decimal by their size, with a point decimal, with an
-    exponent double."""
+    """Return the literal of a number: int, long or decimal by its size, double if it has an exponent."""
     plain = text.lstrip("+-")
     if plain.isdigit():
         whole = int(text)
@@ -186,7 +185,7 @@ def number(text: str) -> Literal:
 
 
 def _literal_type(operand: Expression, otherwise: DecimalType) -> DecimalType:
-    """A whole literal meets a decimal with no more digits than it has."""
+    """The decimal type of an operand of decimal arithmetic; a whole literal has no more digits than it shows."""
     if isinstance(operand, Literal) and operand.type in INTEGRALS and operand.value is not None:
         return DecimalType(len(str(abs(operand.value))), 0)
     return otherwise

@@ -1,4 +1,4 @@
-"""From a syntax tree to an expression: each kind of node by its handler, put together by `building`."""
+"""Convert a syntax tree to an expression, with one handler for each kind of node."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ _SIGNS = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 class Converter(Binder):
-    """One text over one schema."""
+    """Converts the syntax tree of one text over one schema."""
 
     def expression(self, tree: exp.Expression) -> Expression:
-        """The expression that a node means."""
+        """Return the expression that a node means. Raises SqlError."""
         kind = type(tree)
         if kind in _COMPARISONS:
             return self._comparison(_COMPARISONS[kind], tree)
@@ -123,7 +123,7 @@ class Converter(Binder):
     def _cast(self, tree: exp.Expression) -> Expression:
         target, inner = type_from(tree.args["to"]), self.expression(tree.this)
         source = self.type(inner)
-        converter(source, target, self.zone)  # so that types without a cast are noticed
+        converter(source, target, self.zone)  # raises for types without a cast
         if isinstance(inner, Literal) and source != target:
             folded = cast_expression(inner, source, target, self.zone)
             if isinstance(folded, Literal):

@@ -1,4 +1,4 @@
-"""Types as SQL names them: `int`, `decimal(10, 2)`, `array<string>`, `struct<a: int>`."""
+"""Convert SQL's types, such as `int`, `decimal(10, 2)` or `struct<a: int>`, to Delta types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NAMED: dict[Any, DataType] = {
 
 
 def type_from(tree: exp.Expression) -> DataType:
-    """The Delta type of a type in a syntax tree."""
+    """Return the Delta type of a type in a syntax tree. Raises NotUnderstood."""
     kind, inner = tree.this, tree.expressions
     if kind in _NAMED:
         return _NAMED[kind]

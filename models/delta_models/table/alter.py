@@ -1,4 +1,4 @@
-"""What changes of the schema mean: columns that come, go, move, change their names, types, nullability and defaults."""
+"""What operations on columns mean: add, drop, rename, move, widen, set nullability and default."""
 
 from __future__ import annotations
 
@@ -47,12 +47,8 @@ from delta_models.table.state import Table
 from delta_models.values import Row
 
 REFUSALS = ("schema", "bad-argument", "unsupported-feature")
-DIGITS = {
-    BYTE: 10,
-    SHORT: 10,
-    INTEGER: 10,
-    LONG: 20,
-}  # the least whole digits of a decimal that an integer may become
+# The least number of whole digits of a decimal type to which an integer type may be widened.
+DIGITS = {BYTE: 10, SHORT: 10, INTEGER: 10, LONG: 20}
 WIDER: dict[DataType, tuple[Primitive, ...]] = {
     BYTE: (SHORT, INTEGER, LONG, DOUBLE),
     SHORT: (INTEGER, LONG, DOUBLE),
@@ -65,11 +61,11 @@ Edit = Callable[[Struct], Struct]
 
 
 class _Taken(Exception):
-    """There is a column of the name already."""
+    """The schema already has a column of the name."""
 
 
 def add_column(table: Table, operation: AddColumn) -> Expectation:
-    """A new column, null in every row that there is."""
+    """Expect a new column that is null in every existing row."""
 
     def edit(parent: Struct) -> Struct:
         if operation.field.name.casefold() in _folded(parent.names):
@@ -82,8 +78,8 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
         return _edit_schema(table, operation.parent, edit, "contents.add-column")
     except _Taken:
         taken = (
-            replace(branch, breaks="outcome.existing-column-refused")
-            for branch in expect_no_change(table, "contents.add-column").allowed_outcomes
+            replace(allowed, breaks="outcome.existing-column-refused")
+            for allowed in expect_no_change(table, "contents.add-column").allowed_outcomes
         )
         return Expectation(
             (*expect_refusal(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *taken)
@@ -91,7 +87,7 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
 
 
 def drop_column(table: Table, operation: DropColumn) -> Expectation:
-    """A column goes, and its values with it."""
+    """Expect the table without a column and its values."""
 
     def edit(parent: Struct) -> Struct:
         position = parent.index(operation.path[-1])
@@ -110,7 +106,7 @@ def drop_column(table: Table, operation: DropColumn) -> Expectation:
 
 
 def rename_column(table: Table, operation: RenameColumn) -> Expectation:
-    """A column takes another name; its values stay."""
+    """Expect a column under another name with the same values."""
     old = operation.path[-1]
 
     def edit(parent: Struct) -> Struct:
@@ -153,7 +149,7 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
 
 
 def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
-    """A column moves; every value stays with its name."""
+    """Expect a column in another place; every value stays with its name."""
 
     def edit(parent: Struct) -> Struct:
         position = parent.index(operation.path[-1])
@@ -164,7 +160,7 @@ def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
 
 
 def widen_column(table: Table, operation: WidenColumn) -> Expectation:
-    """A column takes a wider type; every value stays the same number, or the same day."""
+    """Expect a column of a wider type; every value stays the same number, or the same day."""
 
     def edit(parent: Struct) -> Struct:
         position = parent.index(operation.path[-1])
@@ -185,7 +181,7 @@ def widen_column(table: Table, operation: WidenColumn) -> Expectation:
 
 
 def set_nullable(table: Table, operation: SetNullable) -> Expectation:
-    """A column may be null from now on, or never again, which rows with nulls forbid."""
+    """Expect a column that may be null, or one that may not, which existing nulls forbid."""
 
     def edit(parent: Struct) -> Struct:
         position = parent.index(operation.path[-1])
@@ -204,7 +200,7 @@ def set_nullable(table: Table, operation: SetNullable) -> Expectation:
 
 
 def set_default(table: Table, operation: SetDefault) -> Expectation:
-    """Rows that do not name the column take this value from now on; rows that there are do not change."""
+    """Expect a new default for future rows that do not name the column; existing rows stay."""
     if not table.supports("allowColumnDefaults"):
         return expect_refusal(table, REFUSALS, "outcome.column-defaults-needed")
     try:
@@ -223,7 +219,7 @@ def set_default(table: Table, operation: SetDefault) -> Expectation:
 
 
 def can_widen(old: DataType, new: DataType) -> bool:
-    """Whether the protocol lists the change of type (Type Widening)."""
+    """Whether the protocol's section "Type Widening" lists the change of type."""
     if isinstance(new, DecimalType):
         whole = new.precision - new.scale
         if isinstance(old, DecimalType):
@@ -233,7 +229,7 @@ def can_widen(old: DataType, new: DataType) -> bool:
 
 
 def edit_struct(schema: Struct, path: tuple[str, ...], edit: Edit) -> Struct:
-    """The schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
+    """Return the schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
     if not path:
         return edit(schema)
     position = schema.index(path[0])
@@ -267,10 +263,10 @@ def _edit_schema(table: Table, parent: tuple[str, ...], edit: Edit, requirement:
 
 
 def _edit_tables(expectation: Expectation, edit: Callable[[Table], Table]) -> Expectation:
-    """The same ends, where the operation succeeds with the table edited."""
+    """The same outcomes, with the table edited where the operation succeeds."""
     allowed_outcomes = (
-        branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
-        for branch in expectation.allowed_outcomes
+        allowed if isinstance(allowed.outcome, Rejected) else replace(allowed, table=edit(allowed.table))
+        for allowed in expectation.allowed_outcomes
     )
     return Expectation(tuple(allowed_outcomes))
 
@@ -295,7 +291,7 @@ def _is_mapped(table: Table) -> bool:
 
 
 def _is_used(table: Table, path: tuple[str, ...], also: tuple[str, ...] = ()) -> bool:
-    """Whether a constraint, or one of some columns, hangs on the column at a path."""
+    """Whether a constraint uses the column at a path, or the column is one of `also`."""
     used = {column.path[0].casefold() for _, check in table.constraints for column in columns_of(check)}
     return path[0].casefold() in used | _folded(also)
 

@@ -1,7 +1,7 @@
-"""Texts of limited length: a column of type string that says it is char(n) or varchar(n). Lengths count code points.
+"""What writing to char(n) and varchar(n) columns means. Lengths count code points.
 
-The protocol has strings only. Spark notes the length in the field's metadata, and delta-spark refuses longer texts: a
-rule of class reference. An engine that stores them is told of it, and its table goes on.
+The protocol has only strings. Spark stores the length in the field's metadata, and delta-spark refuses longer texts. So
+the rule is of class *reference*: an engine may break it, and its table continues with the longer text.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ REFUSALS = ("constraint", "schema", "overflow")
 
 
 def varchar_field(name: str, limit: int) -> Field:
-    """A column for texts of at most so many code points."""
+    """Return a column for texts of at most so many code points."""
     return Field(name, STRING).with_metadata({LENGTH: f"varchar({limit})"})
 
 
 def char_field(name: str, width: int) -> Field:
-    """A column for texts of so many code points, of which those that lack are blanks."""
+    """Return a column for texts that blanks pad to so many code points."""
     return Field(name, STRING).with_metadata({LENGTH: f"char({width})"})
 
 
 def refuse_too_long_texts(before: Table, expectation: Expectation) -> Expectation:
-    """The ends of an operation that writes rows: one that would write too long a text is refused, or cuts blanks."""
+    """Return the outcomes of an operation that writes rows, with its too long texts refused.
+
+    If only blanks at the end make a text too long, an engine may also cut them.
+    """
     after = expectation.ordinary.table
     limits = _limits(after.schema)
     if not limits or not isinstance(expectation.ordinary.outcome, Committed):
@@ -59,7 +62,7 @@ def _limits(schema: Struct) -> tuple[tuple[int, int], ...]:
 
 
 def _new_rows(before: Table, after: Table) -> list[Row]:
-    """The rows that were not there before."""
+    """The rows that the table did not have before."""
     key = row_keyer(after.schema)
     known = Counter(before.bag) if before.exists and before.schema == after.schema else Counter()
     new = []

@@ -20,7 +20,7 @@ from delta_models.values import Rows
 
 
 def create(table: Table, operation: Create) -> Expectation:
-    """A new empty table, unless there is one."""
+    """Expect a new empty table, unless the table exists."""
     if table.exists:
         if operation.if_not_exists:
             return expect_no_change(table, "contents.create-if-not-exists")
@@ -29,7 +29,7 @@ def create(table: Table, operation: Create) -> Expectation:
 
 
 def replace_table(table: Table, operation: Replace) -> Expectation:
-    """A new definition, and no rows, in place of the old ones."""
+    """Expect an empty table with the new definition in place of the old table."""
     if not table.exists and not operation.or_create:
         return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
     expectation = _define(table, operation, "contents.replace")
@@ -39,7 +39,7 @@ def replace_table(table: Table, operation: Replace) -> Expectation:
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
-    """A new table with rows."""
+    """Expect a new table with rows."""
     if table.exists and not operation.replace:
         return expect_refusal(table, "table-exists", "outcome.existing-table-refused")
     shape = Create(
@@ -50,7 +50,7 @@ def create_as(table: Table, operation: CreateAs) -> Expectation:
 
 
 def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
-    """A folder of Parquet files becomes a table with their rows."""
+    """Expect a table with the rows of the Parquet files."""
     if table.exists:
         return allow_refusal(
             expect_no_change(table, "contents.convert-again"),
@@ -63,12 +63,12 @@ def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
 
 
 def clone(table: Table, _: CloneTo) -> Expectation:
-    """The clone is a table of its own; this one is only read."""
+    """Expect no change: the clone is a table of its own."""
     return expect_change(table, "contents.clone-leaves-source", commits=(0, 0))
 
 
 def _fill(table: Table, expectation: Expectation, rows: Rows) -> Expectation:
-    """The same ends, with rows in the new table."""
+    """The same outcomes, with rows in the new table."""
     fresh = expectation.ordinary.table
     if not isinstance(expectation.ordinary.outcome, Committed):
         return expectation
@@ -111,7 +111,7 @@ def _define(table: Table, operation: Create | Replace, requirement: str) -> Expe
 
 
 def drop(table: Table, _: Drop) -> Expectation:
-    """The catalogue forgets the table; one that it manages is gone, any other still stands at its path."""
+    """Expect the table gone from the catalogue; a table that is not managed still exists at its path."""
     if table.name is None:
         return expect_refusal(table, ("missing-table", "bad-argument"), "outcome.missing-table-refused")
     if table.managed:

@@ -1,7 +1,7 @@
-"""How an operation may end: the allowed outcomes, each with its number of commits and the table that follows.
+"""How an operation may end: its allowed outcomes, each with a number of commits and the table afterwards.
 
-An operation has several legal ends where the rules leave it free: an empty append may add a version or not. What every
-branch leaves out is forbidden.
+An operation has several allowed outcomes where the rules leave a choice: an empty append may add a version or not. All
+other outcomes are forbidden.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ANY_NUMBER = 2**31
 
 @dataclass(frozen=True, slots=True)
 class AllowedOutcome:
-    """One legal end: the outcome, how many versions it adds (least, most), and the table afterwards.
+    """One legal outcome, the versions that it adds (least, most), and the table afterwards.
 
-    `requirement` names the rule that makes this end legal and says what the rows are. `breaks` names a rule of class
-    *should* or *reference* that an engine ending here does not keep; legal all the same.
+    `requirement` names the rule that allows this outcome and says what the rows are. `breaks` names a rule of class
+    *should* or *reference* that an engine breaks by this outcome, which is legal all the same.
     """
 
     outcome: Outcome
@@ -31,7 +31,7 @@ class AllowedOutcome:
     breaks: str | None = None
 
     def fits(self, outcome: Outcome, commits: int) -> bool:
-        """Whether an engine ended here. The words of a refusal do not count, its kind does."""
+        """Whether an engine may have reached this outcome. Refusals fit by their kind, whatever their message."""
         if type(outcome) is not type(self.outcome):
             return False
         if (
@@ -45,13 +45,13 @@ class AllowedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Every legal end of one operation; the first branch is the ordinary one."""
+    """The allowed outcomes of one operation; the first is the ordinary one."""
 
     allowed_outcomes: tuple[AllowedOutcome, ...]
 
     @property
     def ordinary(self) -> AllowedOutcome:
-        """What the operation does unless something is in its way."""
+        """The outcome that the operation has unless something prevents it."""
         return self.allowed_outcomes[0]
 
     def fitting_outcomes(self, outcome: Outcome, commits: int) -> tuple[AllowedOutcome, ...]:
@@ -64,19 +64,22 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class ReadExpectation:
-    """What a read returns, and the kinds of refusal that are allowed instead; `rows` None: it must be refused."""
+    """The rows that a read must return, and the kinds of refusal that are allowed instead.
+
+    Without `rows` the read must be refused.
+    """
 
     rows: Rows | None
     refusals: tuple[str, ...] = ()
 
 
 def expect_change(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
-    """The table becomes another, in one commit."""
+    """Expect that the table becomes the given one, in one commit."""
     return Expectation((AllowedOutcome(Committed(), commits, table, requirement),))
 
 
 def expect_no_change(table: Table, requirement: str, most: int = 1) -> Expectation:
-    """Nothing to do: said so, or committed without effect, in up to `most` commits."""
+    """Expect nothing to do: the engine reports so, or makes up to `most` commits without effect."""
     return Expectation(
         (
             AllowedOutcome(NoChange(), (0, 0), table, requirement),
@@ -86,7 +89,7 @@ def expect_no_change(table: Table, requirement: str, most: int = 1) -> Expectati
 
 
 def expect_rewrite(before: Table, after: Table, requirement: str) -> Expectation:
-    """Rows were picked and given new values: one commit, or none where each new value is the old one."""
+    """Expect new values in some rows: one commit, or perhaps none if each new value equals the old one."""
     if before.same_contents(after):
         return Expectation(
             (
@@ -98,7 +101,7 @@ def expect_rewrite(before: Table, after: Table, requirement: str) -> Expectation
 
 
 def expect_refusal(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
-    """The operation must be refused, for one of these reasons, and the table stays."""
+    """Expect a refusal of one of these kinds; the table stays as it is."""
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     return Expectation(tuple(AllowedOutcome(Rejected(kind), (0, 0), table, requirement) for kind in kinds))
 
@@ -106,7 +109,7 @@ def expect_refusal(table: Table, kinds: str | Iterable[str], requirement: str) -
 def allow_refusal(
     expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str
 ) -> Expectation:
-    """The same ends, and refusals for these reasons as well."""
+    """Return the same outcomes, and refusals of these kinds as well."""
     return Expectation(
         (*expectation.allowed_outcomes, *expect_refusal(table, kinds, requirement).allowed_outcomes)
     )

@@ -1,4 +1,4 @@
-"""Rules that a table carries as SQL text: generated columns, defaults, invariants, constraints among properties."""
+"""Rules that a table stores as SQL text: generated columns, defaults, invariants, constraints in properties."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Rule = tuple[str, Expression]
 
 
 def generated_columns(schema: Struct) -> tuple[tuple[int, Expression], ...]:
-    """The generated columns by position, each with what it is computed from."""
+    """Return the generated columns: their positions and the expressions that compute them."""
     return _generated(schema) if _mentions(schema, GENERATION) else ()
 
 
 def metadata_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
-    """The invariants of columns and the constraints among the properties, by name."""
+    """Return the invariants of columns and the constraints in the properties, by name."""
     if not _mentions(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
         return ()
     return _written_rules(schema, properties)
 
 
 def metadata_default(field: Field, schema: Struct) -> Value:
-    """The value that the column's metadata gives to rows which do not name it; null without such."""
+    """Return the default in the column's metadata, for rows that do not name the column; null without one."""
     text = field.metadata.get(DEFAULT) if DEFAULT in field.metadata_json else None
     if text is None:
         return None
@@ -43,7 +43,7 @@ def metadata_default(field: Field, schema: Struct) -> Value:
 def generation_filler(
     schema: Struct, given: Collection[str]
 ) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
-    """What fills in the generated columns that a write does not give by name; None where there are none."""
+    """Return a function that computes the generated columns that a write does not name; None if it names all."""
     folded = {name.casefold() for name in given}
     missing = [
         (position, compiled(expression, schema))
@@ -66,7 +66,7 @@ def generation_filler(
 
 
 def find_broken_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
-    """The name of a generated column that holds something else than what it is computed from."""
+    """Return the name of a generated column whose value is not the computed one; None if all are right."""
     for position, expression in generated_columns(schema):
         value = compiled(expression, schema)
         field = schema.fields[position]

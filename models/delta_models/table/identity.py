@@ -18,12 +18,12 @@ from delta_models.values import Key, Row, Rows, Value, row_keyer
 
 START, STEP = "delta.identity.start", "delta.identity.step"
 EXHAUSTED = ("overflow", "constraint", "bad-argument")
-ROOM = 1_000_000  # values that a history surely leaves enough of
+ROOM = 1_000_000  # no history uses up so many values
 EXPLICIT, MARK = "delta.identity.allowExplicitInsert", "delta.identity.highWaterMark"
 
 
 class UnknownValue:
-    """A value that an engine made up and nobody has seen yet; it equals itself alone."""
+    """A generated value that the harness has not read yet; it equals only itself."""
 
     __slots__ = ()
 
@@ -36,7 +36,10 @@ UNKNOWN = UnknownValue()
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An identity column: its position, what it counts by, whether writers may give values, how far it has come."""
+    """An identity column.
+
+    `start` and `step` define its values. `explicit`: writers may give values. `mark` is its high water mark.
+    """
 
     position: int
     name: str
@@ -47,30 +50,30 @@ class Identity:
 
     @property
     def near_its_end(self) -> bool:
-        """Whether its values may run out while a history lasts: engines may leave some out."""
+        """Whether its values may run out during a history, since engines may skip some."""
         return not -(2**63) <= self.start + ROOM * self.step < 2**63
 
     def on_the_lattice(self, value: int) -> bool:
-        """Whether a value is the start plus a number of steps, none included."""
+        """Whether a value is the start plus zero or more steps."""
         return (value - self.start) % self.step == 0 and (value - self.start) // self.step >= 0
 
     def beyond(self, value: int, mark: int) -> bool:
-        """Whether a value lies behind another in the direction of the steps."""
+        """Whether a value lies beyond a mark in the direction of the steps."""
         return value > mark if self.step > 0 else value < mark
 
 
 def identity_field(name: str, start: int, step: int, *, explicit: bool) -> Field:
-    """An identity column as a new table has it."""
+    """Return the field of an identity column for a new table."""
     return Field(name, LONG).with_metadata({START: start, STEP: step, EXPLICIT: explicit})
 
 
 def identities(schema: Struct) -> tuple[Identity, ...]:
-    """The identity columns of a schema."""
+    """Return the identity columns of a schema."""
     return _identities(schema) if any(STEP in field.metadata_json for field in schema) else ()
 
 
 def without_identities(table: Table) -> Table:
-    """The table as everything but its identity columns: what may be drawn from."""
+    """Return the table without its identity columns, as histories are drawn from it."""
     opaque = {identity.position for identity in identities(table.schema)}
     if not opaque:
         return table
@@ -82,7 +85,10 @@ def without_identities(table: Table) -> Table:
 
 
 def bind_generated_values(table: Table, observed: Rows) -> Table:
-    """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
+    """Return the table with the generated values of one copy in place of the unknown ones.
+
+    Rows that the copy does not have keep their unknown values.
+    """
     positions = [identity.position for identity in identities(table.schema)]
     if not any(row[position] is UNKNOWN for row in table.rows for position in positions):
         return table
@@ -110,7 +116,7 @@ def bind_generated_values(table: Table, observed: Rows) -> Table:
 
 
 def generated_values(before: Table, after: Table) -> dict[str, list[Value]]:
-    """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
+    """Return the values by column that are known in `after` and unknown in `before`, the same table."""
     values: dict[str, list[Value]] = {}
     for identity in identities(before.schema):
         position = identity.position
@@ -123,7 +129,7 @@ def generated_values(before: Table, after: Table) -> dict[str, list[Value]]:
 
 
 def allow_identity_overflow(before: Table, expectation: Expectation) -> Expectation:
-    """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
+    """Return the outcomes of a write, with a refusal allowed if its identity values may have run out."""
     after = expectation.ordinary.table
     short = [identity.position for identity in identities(after.schema) if identity.near_its_end]
     if not any(row[position] is UNKNOWN for position in short for row in after.rows):
@@ -132,7 +138,7 @@ def allow_identity_overflow(before: Table, expectation: Expectation) -> Expectat
 
 
 def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
-    """The identity columns among some names."""
+    """Return the identity columns that have one of these names."""
     folded = {name.casefold() for name in names}
     return tuple(identity for identity in identities(schema) if identity.name.casefold() in folded)
 

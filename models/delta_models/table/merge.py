@@ -1,4 +1,4 @@
-"""What merging means: source rows joined to the table, and for each row the first clause that applies."""
+"""What a merge means: join source rows to the table, and apply the first clause that fits each row."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Results = Callable[[Row, Pair], tuple[Row, ...]]
 
 
 class Ambiguous(ValueError):
-    """Several source rows would change one target row."""
+    """Several source rows match one target row and would change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class MergeCounts:
 
 
 def count_merged_rows(table: Table, operation: Merge) -> MergeCounts | None:
-    """What a merge that is performed does to how many rows; None where it is refused."""
+    """Return how many rows a merge inserts, updates and deletes; None if it must be refused."""
     try:
         target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
@@ -81,7 +81,7 @@ def count_merged_rows(table: Table, operation: Merge) -> MergeCounts | None:
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
-    """The table after a merge, or why it must be refused."""
+    """Expect the table after a merge, or its refusal."""
     try:
         target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
@@ -116,8 +116,8 @@ def merge(table: Table, operation: Merge) -> Expectation:
     if _one_unconditional_delete(operation):
         return _allow_ambiguous(table, expectation)
     softer = (
-        replace(branch, breaks="outcome.merge-deletes-twice-refused")
-        for branch in expectation.allowed_outcomes
+        replace(allowed, breaks="outcome.merge-deletes-twice-refused")
+        for allowed in expectation.allowed_outcomes
     )
     return Expectation(
         (
@@ -138,7 +138,7 @@ def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:
 def _act(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[Row], list[Row], bool]:
-    """The target rows that no clause touches, the new ones, and whether a row was deleted by several source rows."""
+    """The target rows that no clause touches, the new rows, and whether several source rows delete one row."""
     kept: list[Row] = []
     new: list[Row] = []
     decisions, deleted_twice = _decide(table, operation, clauses, matches)
@@ -155,8 +155,7 @@ def _act(
 def _decide(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[tuple[_Clause | None, Pair]], bool]:
-    """The clause that acts on each target row, and on each source row without partner; and whether several source rows
-    delete one row."""
+    """The clause for each target row and each unmatched source row, and whether several source rows delete one row."""
     source = operation.source.rows
     decisions: list[tuple[_Clause | None, Pair]] = []
     deleted_twice = False
@@ -180,7 +179,7 @@ def _decide(
 
 
 def _expect_nothing(table: Table, target: Table) -> Expectation:
-    """No clause acts. An engine that was asked to let the schema grow may have let it."""
+    """Expect no change because no clause acts. With schema evolution, an engine may still add the columns."""
     expectation = expect_no_change(table, "contents.merge-nothing")
     if target.schema == table.schema:
         return expectation
@@ -189,7 +188,7 @@ def _expect_nothing(table: Table, target: Table) -> Expectation:
 
 
 def _evolve_table(table: Table, operation: Merge) -> Table:
-    """The table with the source's columns that it lacks, as far as a clause writes to them."""
+    """The table with those missing source columns that a clause writes to."""
     source = operation.source.schema
     if any(clause.everything for clause in operation.clauses):
         wanted = source
@@ -260,7 +259,10 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
 
 
 def _assign_everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
-    """`*`: each target column from the source column of its name; where schemas may grow, as far as there is one."""
+    """The assignments of `*`: each target column from the source column of its name.
+
+    With schema evolution, target columns without a source column keep their values.
+    """
     if clause.when == BY_SOURCE:
         message = "there is no source row to take everything from"
         raise RowMismatch(message)
@@ -282,7 +284,7 @@ def _one_unconditional_delete(operation: Merge) -> bool:
 
 
 def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
-    """For each target row the source rows (by position) for which the condition is true; equalities are looked up."""
+    """For each target row the positions of the source rows that match. Equalities use an index."""
     equalities, rest = _split(operation.on, scope)
     residual = compiled(And(rest), scope) if rest else None
     source = operation.source.rows
@@ -306,7 +308,7 @@ def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
 
 
 def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]], tuple[Expression, ...]]:
-    """The equalities of a source column with a target column that the condition demands, and what else it demands."""
+    """The condition as equalities of a source column with a target column, and the rest of its operands."""
     parts = condition.operands if isinstance(condition, And) else (condition,)
     equalities: list[tuple[str, str]] = []
     rest: list[Expression] = []
@@ -317,7 +319,7 @@ def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]],
             case Compare("=", Column(("target", theirs)), Column(("source", mine))):
                 equalities.append((mine, theirs))
             case _:
-                compiled(part, scope)  # so that an unknown column is noticed
+                compiled(part, scope)  # raises for an unknown column
                 rest.append(part)
     return equalities, tuple(rest)
 

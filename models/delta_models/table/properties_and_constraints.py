@@ -1,4 +1,4 @@
-"""What setting properties, constraints and features means."""
+"""What operations on table properties, constraints and table features mean."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ FEATURES = frozenset({
 })  # fmt: skip
 
 LEGACY = frozenset({"appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns"})
-"""What an older protocol may name without a list: the table may support it already."""
+"""Features that an older protocol implies by its version, so that a table may already support them."""
 
 OWN = frozenset({"delta.columnMapping.maxColumnId"})
-"""Properties that are the protocol's own."""
+"""Properties that only the protocol may set."""
 
 
 def set_properties(table: Table, operation: SetProperties) -> Expectation:
-    """Properties get these values, the others stay. The protocol's own are no user's to set."""
+    """Expect these properties beside the others. Properties that only the protocol may set are refused."""
     if not OWN.isdisjoint(key for key, _ in operation.properties):
         return expect_refusal(
             table, ("bad-argument", "unsupported-feature"), "outcome.internal-property-refused"
@@ -55,13 +55,13 @@ def set_properties(table: Table, operation: SetProperties) -> Expectation:
 
 
 def unset_properties(table: Table, operation: UnsetProperties) -> Expectation:
-    """Properties lose their values; those that have none are ignored."""
+    """Expect the table without these properties; missing ones are ignored."""
     properties = tuple(property_ for property_ in table.properties if property_[0] not in operation.keys)
     return expect_rewrite(table, replace(table, properties=properties), "contents.unset-properties")
 
 
 def add_constraint(table: Table, operation: AddConstraint) -> Expectation:
-    """A rule that every row must meet, those that there are included."""
+    """Expect a constraint that every row must meet, existing rows included."""
     if any(name.casefold() == operation.name.casefold() for name, _ in table.constraints):
         return expect_refusal(table, ("bad-argument", "constraint", "schema"), "outcome.constraint-exists")
     try:
@@ -77,7 +77,7 @@ def add_constraint(table: Table, operation: AddConstraint) -> Expectation:
 
 
 def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
-    """A rule goes."""
+    """Expect the table without a constraint."""
     left = tuple(
         constraint
         for constraint in table.constraints
@@ -93,7 +93,7 @@ def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
 
 
 def enable_feature(table: Table, operation: EnableFeature, *, known: bool = False) -> Expectation:
-    """The protocol names a feature from now on; it may already where it is `known`."""
+    """Expect a protocol that names the feature; if it is `known`, the protocol may name it already."""
     if operation.feature not in FEATURES:
         return expect_refusal(
             table, ("unsupported-feature", "bad-argument"), "outcome.unknown-feature-refused"
@@ -118,7 +118,7 @@ def enable_feature(table: Table, operation: EnableFeature, *, known: bool = Fals
 
 
 def drop_feature(table: Table, operation: DropFeature) -> Expectation:
-    """The protocol no longer names a feature, in as many versions as removing its traces takes; or it is refused."""
+    """Expect a protocol without the feature, or a refusal. Removing its traces may take several versions."""
     if not table.supports(operation.feature):
         return allow_refusal(
             expect_no_change(table, "contents.drop-feature"),

@@ -1,4 +1,4 @@
-"""Do rows fit a table, and what do they look like once stored in it?"""
+"""Convert rows to the schema of a table, or say why they do not fit."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ LIBERTIES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outco
 
 
 class RowMismatch(ValueError):
-    """Columns or types do not fit: the write must be refused."""
+    """The columns or types of the rows do not fit, so the write must be refused."""
 
 
 class IdentityValueGiven(RowMismatch):
-    """A value for a column whose values the table makes up itself: the write must be refused."""
+    """The rows give a value to a column that is always generated, so the write must be refused."""
 
 
 class BrokenRule(ValueError):
-    """A row breaks NOT NULL or a constraint: the write must be refused."""
+    """A row breaks NOT NULL or a constraint, so the write must be refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedRows:
-    """Rows in the order of `table`'s schema, which is the schema after the write.
+    """Rows in the schema of `table`, which is the schema after the write.
 
-    `liberties` are keys of SOURCES: what makes that an engine may refuse the write as well.
+    `liberties` are keys of LIBERTIES: the reasons for which an engine may also refuse the write.
     """
 
     table: Table
@@ -58,7 +58,10 @@ def expect_write(
     by_name: bool,
     finish: Callable[[tuple[Row, ...], ConvertedRows], Expectation],
 ) -> Expectation:
-    """How a write ends: `finish` says it for the old rows, under the new schema, and the incoming ones that fit."""
+    """Return the outcomes of a write.
+
+    `finish` gives them if the incoming rows fit. It receives the old rows in the new schema, and the converted rows.
+    """
     try:
         fitted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
@@ -90,7 +93,7 @@ def expect_write(
 
 
 def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> ConvertedRows:
-    """The incoming rows as rows of the table, or Misfit, or BrokenRule, or Overflow."""
+    """Return the incoming rows as rows of the table. Raises RowMismatch, BrokenRule or Overflow."""
     if schema_mode not in SCHEMA_MODES:
         message = f"schema mode {schema_mode!r}"
         raise NotModelled(message)
@@ -119,7 +122,7 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
 
 
 def plain_type(data_type: DataType) -> DataType:
-    """A type without nullability and field metadata: what must agree for values to fit as they are."""
+    """Return a type without nullability and field metadata; values fit without a cast if these types agree."""
     match data_type:
         case Struct(fields=fields):
             return Struct(tuple(Field(field.name.casefold(), plain_type(field.type)) for field in fields))
@@ -131,7 +134,7 @@ def plain_type(data_type: DataType) -> DataType:
 
 
 def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
-    """The table with the schema that a write leaves behind."""
+    """Return the table with the schema that it has after a write. Raises RowMismatch."""
     if schema_mode == "overwrite":
         known = {candidate.casefold() for candidate in incoming.names}
         if any(name.casefold() not in known for name in table.partition_by):
@@ -145,7 +148,7 @@ def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
 
 
 def merge_schemas(mine: Struct, theirs: Struct) -> Struct:
-    """The columns of one schema, and behind them what only the other has, nullable; inside structs likewise."""
+    """Return the columns of one schema, then the other's additional ones as nullable; likewise inside structs."""
     places = {field.name.casefold(): place for place, field in enumerate(mine.fields)}
     fields = list(mine.fields)
     for their in theirs:
@@ -171,13 +174,13 @@ def _merge_types(mine: DataType, theirs: DataType) -> DataType:
 
 
 def rows_in_schema(schema: Struct, table: Table) -> tuple[Row, ...]:
-    """The table's rows under another schema: what they lack is null, what it lacks is left out, inside structs too."""
+    """Return the table's rows in another schema: new fields are null, missing ones are dropped."""
     convert = value_converter(table.schema, schema)
     return tuple(map(convert, table.rows))
 
 
 def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
-    """Turns values of a type into those of its later form, by the names of fields."""
+    """Return the function that converts values of a type to a later form of it, by the names of fields."""
     match old, new:
         case Struct(), Struct():
             places = {field.name.casefold(): place for place, field in enumerate(old.fields)}
@@ -208,7 +211,7 @@ def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
 
 
 def check_rules(table: Table, rows: Iterable[Row]) -> None:
-    """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a constraint, or is not what it is generated from."""
+    """Raise BrokenRule if a row breaks NOT NULL at any depth, a constraint, or a generation expression."""
     rows = tuple(rows)
     if name := find_broken_generation(table.schema, rows):
         message = f"{name} is not what it is generated from"
@@ -226,7 +229,7 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
 
 
 def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | None:
-    """The same of what is inside a value that is not null."""
+    """`_forbidden_null` for the parts of a non-null value of any type."""
     match data_type:
         case Struct():
             return _forbidden_null(data_type)
@@ -264,7 +267,7 @@ def _forbidden_among(
 
 
 def _forbidden_null(schema: Struct) -> Callable[[Value], str | None] | None:
-    """A function that names the field that is null and must not be; None where every field may be."""
+    """A function that returns the name of a null field that is NOT NULL; None if no field is NOT NULL."""
     watched: list[tuple[int, Field, Callable[[Value], str | None] | None]] = []
     for position, field in enumerate(schema.fields):
         inner = _forbidden_inside(field.type)
@@ -308,7 +311,7 @@ def _by_position(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
 def _casts(
     target: Struct, incoming: Struct, sources: tuple[int | None, ...]
 ) -> list[Callable[[Value], Value] | None] | None:
-    """A cast for each column that needs one; None if no column does."""
+    """A cast for each column that needs one; None if no column needs one."""
     casts: list[Callable[[Value], Value] | None] = []
     for mine, source in zip(target, sources, strict=True):
         theirs = None if source is None else incoming.fields[source]
@@ -335,7 +338,7 @@ def _value_of(
 
 
 def default_of(table: Table, name: str) -> Callable[[Row], Value]:
-    """What a column takes in a row that does not name it: its default, or null, or what the table makes up."""
+    """Return the value of a column in a row that does not name it: its default, a generated value, or null."""
     if identities_named(table.schema, (name,)):
         return lambda _: UNKNOWN
     expression = dict(table.defaults).get(name)

@@ -1,7 +1,7 @@
-"""What a merge that lets the schema grow makes of a struct whose source lacks fields: those stay as they are.
+"""Merge structs whose source lacks fields, in a merge with schema evolution: the missing fields keep their values.
 
-As delta-spark 4.4.0 does it: a struct in the source gives the fields that it has. One that is null, of a type that
-lacks fields, leaves a struct of the table a struct, with nulls in the fields that the source knows.
+As in delta-spark 4.4.0, a source struct sets the fields that it has. A null source struct whose type lacks fields sets
+the fields that it knows to null; the table's struct does not become null.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Blend = Callable[[Value, Value], Value]  # of the table's value and the source's
 
 @dataclass(frozen=True, slots=True)
 class MergedStruct:
-    """A column that is blended: its place in the table, that in the source, and how."""
+    """A column whose structs are merged: its place in the table, its place in the source, and the function."""
 
     place: int
     source: int
@@ -27,7 +27,7 @@ class MergedStruct:
 
 
 def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
-    """The columns of the table that the source has with fewer fields."""
+    """Return the columns of the table that have fewer fields in the source. Raises RowMismatch."""
     places = {field.name.casefold(): position for position, field in enumerate(source)}
     merged = []
     for position, field in enumerate(table):
@@ -38,7 +38,7 @@ def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ..
 
 
 def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
-    """A row with its blended columns; without an old one what the source lacks is null."""
+    """Return a row with its structs merged; without an old row the missing fields are null."""
     parts = list(row)
     for column in columns:
         parts[column.place] = column.blend(None if old is None else old[column.place], source[column.source])
@@ -46,7 +46,7 @@ def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedS
 
 
 def _lacks(wanted: DataType, given: DataType) -> bool:
-    """Whether a struct has fields, at any depth of structs, that the other lacks."""
+    """Whether a struct has fields, at any depth, that the given one lacks."""
     if not isinstance(wanted, Struct) or not isinstance(given, Struct):
         return False
     inside = {field.name.casefold(): field.type for field in given}

@@ -1,4 +1,4 @@
-"""What deleting and updating rows means."""
+"""What deletes and updates mean."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from delta_models.values import Row, Value
 
 
 def delete(table: Table, operation: Delete) -> Expectation:
-    """The rows that the predicate picks go."""
+    """Expect the table without the rows that the predicate picks."""
     if table.property("delta.appendOnly") == "true":
         return expect_refusal(table, "append-only", "outcome.append-only")
     if operation.where is None:
@@ -52,7 +52,7 @@ def delete(table: Table, operation: Delete) -> Expectation:
 
 
 def update(table: Table, operation: Update) -> Expectation:
-    """The rows that the predicate picks take new values, each computed from the old row."""
+    """Expect new values, computed from the old row, in the rows that the predicate picks."""
     if table.property("delta.appendOnly") == "true":
         return expect_refusal(table, "append-only", "outcome.append-only")
     try:
@@ -96,14 +96,20 @@ def update(table: Table, operation: Update) -> Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Assigner:
-    """Gives a row its new values, computed from a row of a scope; `casts`: a value changes its type on the way."""
+    """`assign` returns a row with its new values, computed from a row of a scope.
+
+    `casts`: some value is cast to another type.
+    """
 
     assign: Callable[[Row, Row], Row]
     casts: bool
 
 
 def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigner:
-    """How rows of `schema` take the values that the assignments compute from rows of `scope`."""
+    """Return what assigns to rows of `schema` the values that are computed from rows of `scope`.
+
+    Raises KeyError for an unknown column, RowMismatch for a column that is assigned twice or cannot be cast.
+    """
     targets: list[tuple[int, Callable[[Row], Value]]] = []
     changes_type = False
     for name, expression in assignments:

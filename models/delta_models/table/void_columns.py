@@ -1,4 +1,7 @@
-"""Columns of type void: always null, and never in a file, so that some tables can hold no rows at all."""
+"""What writing to tables with void columns means: void is always null and never in a file.
+
+Some tables can therefore hold no rows at all.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ REFUSALS = ("schema", "bad-argument", "unsupported-feature")
 
 
 def refuse_void_rows(before: Table, expectation: Expectation) -> Expectation:
-    """The ends of an operation that writes rows; a refusal instead, if it wrote some to a table that can hold none."""
+    """Return the outcomes of an operation, with a refusal if it would write rows to a table that can hold none."""
     after = expectation.ordinary.table
     if (
         not isinstance(expectation.ordinary.outcome, Committed)
@@ -28,7 +31,7 @@ def refuse_void_rows(before: Table, expectation: Expectation) -> Expectation:
 
 @lru_cache(maxsize=1024)
 def _unwritable_reason(schema: Struct, partition_by: tuple[str, ...]) -> str | None:
-    """Why rows can't be written: void is in an array or a map, or all that a struct or the table has."""
+    """Why a table can hold no rows: void is in an array or a map, or a struct or the table has nothing else."""
     partitioning = {column.casefold() for column in partition_by}
     inside = [field for field in schema if field.name.casefold() not in partitioning]
     if inside and all(column.type == VOID for column in inside):

@@ -1,4 +1,4 @@
-"""What appending and overwriting mean."""
+"""What appends and overwrites mean."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from delta_models.values import Row, row_keyer
 
 
 def append(table: Table, operation: Append) -> Expectation:
-    """The table's rows and the new ones."""
+    """Expect the table's rows and the new ones."""
     if operation.schema_mode == "overwrite":
         return expect_refusal(table, "bad-argument", "outcome.misfit-refused")
 
@@ -38,7 +38,7 @@ def append(table: Table, operation: Append) -> Expectation:
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
-    """The new rows in place of the whole table, of the rows a predicate picks, or of the partitions they touch."""
+    """Expect the new rows in place of all rows, of those a predicate picks, or of the partitions they touch."""
     if table.property("delta.appendOnly") == "true":
         return expect_refusal(table, "append-only", "outcome.append-only")
     if operation.where is not None and operation.dynamic:
@@ -70,26 +70,26 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
 def apply_transaction(
     table: Table, transaction: tuple[str, int] | None, expectation: Expectation
 ) -> Expectation:
-    """The ends of a write that carries a transaction id: what was written under it before is not written again."""
+    """Return the outcomes of a write with a transaction id: the table skips a write that it already contains."""
     if transaction is None:
         return expectation
     application, version = transaction
     written = dict(table.transactions)
     recorded = tuple(sorted({**written, application: version}.items()))
     allowed_outcomes: list[AllowedOutcome] = []
-    for branch in expectation.allowed_outcomes:
-        if isinstance(branch.outcome, Committed):
-            if branch.commits[0] == 0:
-                allowed_outcomes.append(replace(branch, commits=(0, 0)))
+    for allowed in expectation.allowed_outcomes:
+        if isinstance(allowed.outcome, Committed):
+            if allowed.commits[0] == 0:
+                allowed_outcomes.append(replace(allowed, commits=(0, 0)))
             allowed_outcomes.append(
-                replace(branch, commits=(1, 1), table=replace(branch.table, transactions=recorded))
+                replace(allowed, commits=(1, 1), table=replace(allowed.table, transactions=recorded))
             )
         else:
-            allowed_outcomes.append(branch)
+            allowed_outcomes.append(allowed)
     if written.get(application, version - 1) < version:
         return Expectation(tuple(allowed_outcomes))
     repeated = tuple(
-        replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in allowed_outcomes
+        replace(allowed, breaks="outcome.repeated-transaction-skipped") for allowed in allowed_outcomes
     )
     return Expectation(
         (*expect_no_change(table, "contents.repeated-transaction", most=0).allowed_outcomes, *repeated)
