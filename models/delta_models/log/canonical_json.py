@@ -1,4 +1,7 @@
-"""The checksum of a JSON document by its canonical form. Section "JSON checksum" of the protocol."""
+"""Compute the checksum of a JSON document from its canonical form.
+
+See the protocol's section "JSON checksum".
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,15 @@ class _Verbatim(str):
 
 
 def checksum(text: str | bytes) -> str:
-    """The MD5 digest of a document's canonical form, its own top-level `checksum` left out."""
+    """Return the MD5 digest of a document's canonical form, without its top-level `checksum`."""
     return hashlib.md5(canonical(text).encode("utf-8"), usedforsecurity=False).hexdigest()
 
 
 def canonical(text: str | bytes) -> str:
-    """The canonical form: a path and a value for each leaf, in the order of the paths' bytes."""
+    """Return the canonical form: a path and a value for each leaf, in the order of the paths' bytes.
+
+    Raises DuplicateKey, or ValueError for a text that is not JSON.
+    """
     document = json.loads(
         text,
         object_pairs_hook=_unique_keys,

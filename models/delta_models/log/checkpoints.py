@@ -1,7 +1,7 @@
-"""Checkpoints: the state of one version in one or more files, as a starting point for replay.
+"""Read checkpoints: the state of one version in one or more files, from which a replay can start.
 
-Classic, multi-part and V2 checkpoints, the latter with a Parquet or a JSON top level and with sidecars. Adds
-stay columns until they are asked for, so that a checkpoint of a million files loads without a million objects.
+The module reads classic, multi-part and V2 checkpoints. V2 checkpoints have a Parquet or JSON top level, and sidecars.
+Adds stay columns until they are needed, so that a checkpoint of a million files loads without a million objects.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from delta_models.log.state import Layered, Snapshot
 
 
 class LazyAdds(Mapping[Key, Add]):
-    """Live files that are still columns; one becomes an `Add` when it is asked for."""
+    """Live files in columns. Looking one up creates its `Add`."""
 
     def __init__(self, parts: tuple[FileActions, ...]) -> None:
         self._parts = parts
@@ -64,11 +64,11 @@ class LazyAdds(Mapping[Key, Add]):
         raise KeyError(key)
 
     def items(self) -> ItemsView[Key, Add]:
-        """The items, made a batch at a time."""
+        """Return the items, created a batch at a time."""
         return _Items(self)
 
-    def each(self) -> Iterator[Add]:
-        """All adds in order, made a batch at a time and not kept."""
+    def adds(self) -> Iterator[Add]:
+        """Yield all adds in order, created a batch at a time and not kept."""
         for part in self._parts:
             for form in part.forms():
                 yield _make_add(form)
@@ -80,12 +80,12 @@ class LazyAdds(Mapping[Key, Add]):
 
 
 class _Items(ItemsView[Key, Add]):
-    """Items that are made in one pass."""
+    """Items that are created in one pass."""
 
     _mapping: LazyAdds
 
     def __iter__(self) -> Iterator[tuple[Key, Add]]:
-        return ((add.key, add) for add in self._mapping.each())
+        return ((add.key, add) for add in self._mapping.adds())
 
 
 def _flat_key(key: Key) -> str:
@@ -102,7 +102,11 @@ def _make_add(form: dict[str, Any]) -> Add:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint's actions. `adds` are columns; `problems` are those of the actions that were made objects."""
+    """The actions of a checkpoint.
+
+    `adds` are columns; `problems` are those of the other actions. `foreign` are the kinds of actions that do not belong
+    into a checkpoint, `foreign_in_sidecars` those that do not belong into a sidecar.
+    """
 
     name: CheckpointName
     adds: tuple[FileActions, ...]
@@ -121,7 +125,7 @@ class Checkpoint:
 
     @property
     def size(self) -> int:
-        """The number of its actions."""
+        """The number of actions."""
         others = (
             self.removes, self.protocols, self.metadatas, self.transactions, self.domains,
             self.checkpoint_metadatas, self.sidecars, self.foreign,
@@ -129,7 +133,7 @@ class Checkpoint:
         return sum(map(len, self.adds)) + sum(map(len, others))
 
     def snapshot(self) -> Snapshot:
-        """The state that the checkpoint holds. Raises CorruptLog if it cannot be told."""
+        """Return the state in the checkpoint. Raises CorruptLog if the checkpoint leaves it unknown."""
         for problem in self.problems:
             if problem.fatal:
                 raise CorruptLog(f"{problem.where}: {problem.detail}")
@@ -148,37 +152,37 @@ class Checkpoint:
 
 
 class JsonActions(FileActions):
-    """File actions that are objects already: those of a V2 checkpoint's JSON top level."""
+    """File actions that are objects: those of a V2 checkpoint's JSON top level."""
 
     def __init__(self, forms: list[dict[str, Any]]) -> None:
         super().__init__(forms)
         self._forms = forms
 
     def has(self, name: str) -> bool:
-        """Whether one of the actions has a field."""
+        """Whether one of the actions has a value in a field."""
         return any(form.get(name) is not None for form in self._forms)
 
     def keys(self) -> list[Key]:
-        """Path and deletion vector id of each, in order."""
+        """Return path and deletion vector id of each action, in order."""
         return [
             parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)
         ]
 
     def positions(self) -> dict[str, int]:
-        """Where each is."""
+        """Return the position of each action by its flat key."""
         return {_flat_key(key): row for row, key in enumerate(self.keys())}
 
     def form(self, index: int) -> dict[str, Any]:
-        """One action as its object."""
+        """Return one action as its object."""
         return self._forms[index]
 
     def forms(self) -> Iterator[dict[str, Any]]:
-        """All actions as objects, in order."""
+        """Yield all actions as objects, in order."""
         return iter(self._forms)
 
 
 def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
-    """The actions of a checkpoint with all its parts and sidecars. Raises CorruptLog if one cannot be read."""
+    """Return the actions of a checkpoint with its parts and sidecars. Raises CorruptLog if one is unreadable."""
     parts: list[CheckpointPart] = [
         _read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file)
         for file in name.files
@@ -227,7 +231,7 @@ def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
 
 
 def sidecar_file(log: Path, sidecar: Sidecar) -> Path:
-    """Where a sidecar is: a bare name means `_sidecars`."""
+    """Return the path of a sidecar file; a bare name is in `_sidecars`."""
     if "/" not in sidecar.path:
         return log / SIDECARS / paths.decode(sidecar.path)
     return paths.resolve(log / SIDECARS, sidecar.path)

@@ -1,4 +1,7 @@
-"""Version checksum files: what a writer says of the state of its version. Section "Version Checksum File"."""
+"""Read version checksum files, in which a writer summarizes the state of its version.
+
+See the protocol's section "Version Checksum File".
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ REQUIRED = ("tableSizeBytes", "numFiles", "numMetadata", "numProtocol", "metadat
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """A version checksum. What is None is not said. `form` is the whole object."""
+    """A version checksum. A field that the file does not have is None. `form` is the whole object."""
 
     version: int
     size: int
@@ -43,7 +46,7 @@ class Checksum:
 
 
 def read_checksum(log: Path, version: int) -> Checksum | None:
-    """The checksum of a version; None if there is no file. Raises CorruptLog if it is none."""
+    """Return the checksum of a version; None if there is no file. Raises CorruptLog if the file is not one."""
     name = checksum_name(version)
     try:
         data = (log / name).read_bytes()

@@ -1,4 +1,4 @@
-"""How the columns of a state are found in data files, in partition values and in statistics."""
+"""Find the columns of a state in data files, partition values and statistics, by its column mapping."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from delta_models.values import Value
 
 
 def mapping_mode(snapshot: Snapshot) -> str:
-    """How columns are found in files: none, name or id.
+    """Return how columns are found in files: none, name or id.
 
-    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for
-    writers only is a protocol that old writers left behind (a table of DAT has it); its files are mapped.
+    The mode is off if the protocol does not have the feature. With reader version 3, the feature may be in the writers'
+    list only: old writers left such protocols (a table of DAT has one), and their files are mapped.
     """
     protocol = snapshot.protocol
     named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
@@ -25,14 +25,14 @@ def mapping_mode(snapshot: Snapshot) -> str:
 
 
 def log_name(snapshot: Snapshot, column: str) -> str:
-    """The name that a column has in partition values and statistics."""
+    """Return the name that a column has in partition values and statistics."""
     if mapping_mode(snapshot) == "none":
         return column
     return physical_name(snapshot.schema[column])
 
 
 def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, Value]:
-    """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
+    """Return by position the values of the partition columns in a file. Raises BadPartitionValue or CorruptLog."""
     schema = snapshot.schema
     constants: dict[int, Value] = {}
     for column in snapshot.partition_by:

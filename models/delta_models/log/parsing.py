@@ -1,7 +1,8 @@
-"""Actions from JSON objects.
+"""Parse actions from JSON objects.
 
-Unknown fields are ignored, as readers must. What is missing or of a wrong type becomes a `Problem`, and the field its
-default, so that one bad field does not hide the rest. A problem is `fatal` if the state can't be told without it.
+Unknown fields are ignored, as the protocol demands of readers. A missing field or one of a wrong type becomes a
+`Problem` and gets a default, so that one bad field does not hide the others. A problem is `fatal` if the state is
+unknown without the field.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from delta_models.log.deletion_vectors import DeletionVector
 
 
 def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> Action | None:
-    """The action called `name` from its object; None for an action that is not known, or no object."""
+    """Return the action called `name` from its object; None if the action is unknown or is not an object."""
     parser = PARSERS.get(name)
     if parser is None:
         return None
@@ -42,7 +43,7 @@ def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> A
 
 
 class _Fields:
-    """Reads the fields of one action and collects what is wrong with them."""
+    """Reads the fields of one action and collects the problems with them."""
 
     __slots__ = ("action", "form", "problems", "where")
 
@@ -53,11 +54,11 @@ class _Fields:
         self.problems = problems
 
     def report(self, requirement: str, detail: str, *, fatal: bool = False) -> None:
-        """Add a problem."""
+        """Add a problem of this action."""
         self.problems.append(Problem(requirement, f"{self.action}: {detail}", self.where, fatal))
 
     def text(self, name: str, *, fatal: bool = False) -> str:
-        """A required string."""
+        """Return a required string."""
         value = self.form.get(name)
         if type(value) is str:
             return value
@@ -65,7 +66,7 @@ class _Fields:
         return ""
 
     def number(self, name: str, *, fatal: bool = False) -> int:
-        """A required long."""
+        """Return a required long."""
         value = self.form.get(name)
         if type(value) is int:
             return value
@@ -73,7 +74,7 @@ class _Fields:
         return 0
 
     def flag(self, name: str) -> bool:
-        """A required boolean."""
+        """Return a required boolean."""
         value = self.form.get(name)
         if type(value) is bool:
             return value
@@ -81,7 +82,7 @@ class _Fields:
         return False
 
     def optional_text(self, name: str) -> str | None:
-        """A string or nothing."""
+        """Return an optional string."""
         value = self.form.get(name)
         if value is None or type(value) is str:
             return value
@@ -89,7 +90,7 @@ class _Fields:
         return None
 
     def optional_number(self, name: str) -> int | None:
-        """A long or nothing."""
+        """Return an optional long."""
         value = self.form.get(name)
         if value is None or type(value) is int:
             return value
@@ -97,7 +98,7 @@ class _Fields:
         return None
 
     def optional_flag(self, name: str) -> bool | None:
-        """A boolean or nothing."""
+        """Return an optional boolean."""
         value = self.form.get(name)
         if value is None or type(value) is bool:
             return value
@@ -105,7 +106,7 @@ class _Fields:
         return None
 
     def strings(self, name: str) -> Mapping[str, str | None] | None:
-        """A map of strings, or nothing."""
+        """Return an optional map of strings."""
         value = self.form.get(name)
         if value is None:
             return None
@@ -119,7 +120,7 @@ class _Fields:
         return None
 
     def required_strings(self, name: str) -> Mapping[str, str | None]:
-        """A map of strings that must be there."""
+        """Return a required map of strings."""
         value = self.form.get(name)
         if value is None:
             self._missing(name, value, "a map of strings", fatal=False)
@@ -127,7 +128,7 @@ class _Fields:
         return self.strings(name) or {}
 
     def names(self, name: str) -> tuple[str, ...] | None:
-        """A list of strings, or nothing."""
+        """Return an optional list of strings."""
         value = self.form.get(name)
         if value is None:
             return None
@@ -137,7 +138,7 @@ class _Fields:
         return None
 
     def vector(self) -> DeletionVector | None:
-        """The deletion vector, if there is one."""
+        """Return the deletion vector, if the action has one."""
         value = self.form.get("deletionVector")
         if value is None:
             return None

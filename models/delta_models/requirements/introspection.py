@@ -1,4 +1,4 @@
-"""Rules about what an engine tells of a table beside its rows: the change feed, the history, its details."""
+"""Rules about what an engine reports of a table beside its rows: the change feed, the history, the details."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of the protocol that no check of a history can see, each with the reason why."""
+"""Rules of the protocol that no check of a history can observe, each with the reason."""
 
 from __future__ import annotations
 

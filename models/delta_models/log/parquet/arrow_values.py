@@ -1,7 +1,7 @@
-"""Arrow arrays to the values of `delta_models.values`, column by column and without a detour through scalars.
+"""Convert Arrow arrays to the values of `delta_models.values`, a column at a time and without Arrow scalars.
 
-Fixed-width arrays are read straight from their buffers. What Arrow calls a column does not decide what it means: the
-Delta type does, so that views, dictionaries, units, time zones and widened types all end in the same values.
+Fixed-width arrays are read directly from their buffers. The Delta type decides what a column means, not the Arrow type.
+So views, dictionaries, units, time zones and widened types all give the same values.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _INTEGER_CODES = {
 }  # fmt: skip
 _SIZES = {"b": 1, "h": 2, "i": 4, "q": 8, "B": 1, "H": 2, "I": 4, "Q": 8, "f": 4, "d": 8}
 
-# Which of the Arrow fields holds a field of the schema; None: none does, so its values are null.
+# Returns the index of the Arrow field that holds a field of the schema; None if there is none, so values are null.
 Finder = Callable[[Sequence[pa.Field], Field], int | None]
 
 
 class ArrowMismatch(ValueError):
-    """An Arrow column cannot hold values of the Delta type that it should."""
+    """An Arrow column cannot hold values of its Delta type."""
 
 
 def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
-    """The field of the same name, or of the same name in other case if there is no other."""
+    """Return the index of the field of the same name; otherwise of the first whose name differs only in case."""
     folded = None
     for index, candidate in enumerate(candidates):
         if candidate.name == wanted.name:
@@ -47,7 +47,10 @@ def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
 
 
 def arrow_to_rows(table: pa.Table, schema: Struct) -> Rows:
-    """The rows of an Arrow table in the order of a schema. Columns are found by name; one that is missing is null."""
+    """Return the rows of an Arrow table in a schema. Columns are found by name; missing ones are null.
+
+    Raises ArrowMismatch.
+    """
     columns = struct_columns(table.schema, table.columns, table.num_rows, schema, by_name)
     return Rows(schema, tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows)
 
@@ -55,7 +58,7 @@ def arrow_to_rows(table: pa.Table, schema: Struct) -> Rows:
 def struct_columns(
     candidates: Sequence[pa.Field], arrays: Sequence[Any], length: int, schema: Struct, find: Finder
 ) -> list[list[Value]]:
-    """The values of each field of a schema, from the arrays of Arrow fields."""
+    """Return the values of each field of a schema from the arrays of Arrow fields. Raises ArrowMismatch."""
     listed = list(candidates)
     columns = []
     for field in schema.fields:
@@ -71,7 +74,7 @@ def struct_columns(
 
 
 def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> list[Value]:
-    """The values of one Arrow array (chunked or not) as values of a Delta type."""
+    """Return the values of one Arrow array, chunked or not, as values of a Delta type. Raises ArrowMismatch."""
     if isinstance(array, pa.ChunkedArray):
         if array.num_chunks == 1:
             return _values(array.chunk(0), data_type, find)
@@ -143,7 +146,7 @@ def _values(  # noqa: PLR0912 - one branch a type
 
 
 def _unwrap(array: pa.Array) -> pa.Array:
-    """The same values without extension, dictionary, run ends and views."""
+    """The same values in an array without extension, dictionary, run ends and views."""
     while True:
         arrow_type = array.type
         if isinstance(arrow_type, pa.BaseExtensionType):
@@ -318,7 +321,7 @@ def _lists(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
 
 
 def _list_views(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
-    """Read by hand: pyarrow's cast to plain lists breaks the offsets of views with nulls."""
+    """The values of list views. pyarrow's cast to plain lists is wrong here: it breaks views with nulls."""
     wide = kinds.is_large_list_view(array.type)
     size, code = (8, "q") if wide else (4, "i")
     part = slice(array.offset * size, (array.offset + len(array)) * size)

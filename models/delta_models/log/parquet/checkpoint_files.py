@@ -1,4 +1,4 @@
-"""Parquet files of checkpoints: the small actions as plain objects, the many adds as columns read on demand."""
+"""Read Parquet files of checkpoints: file actions stay columns, the few other actions become objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STRINGS = Map(STRING, STRING)
 
 
 class FileActions:
-    """The add or remove actions of one checkpoint file, as columns. `keys` names them, `form` makes one an object."""
+    """The add or remove actions of one checkpoint file, as columns. `form` makes one of them an object."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -31,12 +31,12 @@ class FileActions:
         return len(self._array)
 
     def has(self, name: str) -> bool:
-        """Whether the actions have a field, and one of them a value in it."""
+        """Whether one of the actions has a value in a field."""
         column = _field(self._array, name)
         return column is not None and column.null_count < len(column)
 
     def keys(self) -> list[tuple[str, str | None]]:
-        """Path and deletion vector id of each, in order."""
+        """Return path and deletion vector id of each action, in order."""
         paths = self._paths()
         vectors = self._vector_ids()
         if vectors is None:
@@ -44,7 +44,10 @@ class FileActions:
         return list(zip(paths, vectors, strict=True))
 
     def positions(self) -> dict[str, int]:
-        """Where each is, by its path, and behind a zero byte the id of its deletion vector if it has one."""
+        """Return the position of each action by its flat key.
+
+        The key is its path, followed by a zero byte and the id of its deletion vector if it has one.
+        """
         paths = self._paths()
         vectors = self._vector_ids()
         if vectors is not None:
@@ -55,16 +58,16 @@ class FileActions:
         return dict(zip(paths, range(len(paths)), strict=True))
 
     def form(self, index: int) -> dict[str, Any]:
-        """One action as the object that a line of JSON would hold."""
+        """Return one action as the object that a line of JSON would hold."""
         return _objects(self._array.slice(index, 1))[0]
 
     def forms(self) -> Iterator[dict[str, Any]]:
-        """All actions as objects, in order."""
+        """Yield all actions as objects, in order."""
         for start in range(0, len(self._array), _BATCH):
             yield from _objects(self._array.slice(start, _BATCH))
 
     def _paths(self) -> list[str]:
-        """The path by which each file is known."""
+        """The logical path of each file."""
         column = _field(self._array, "path")
         paths: list[str] = column_values(column, STRING)
         if len(paths) and pc.any(pc.starts_with(column, "file:")).as_py():
@@ -87,7 +90,7 @@ class FileActions:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPart:
-    """One Parquet file of a checkpoint. `others` are (name of the action, its object) pairs."""
+    """The actions in one file of a checkpoint. `others` are pairs of an action's name and its object."""
 
     adds: FileActions
     removes: FileActions
@@ -97,7 +100,10 @@ class CheckpointPart:
 
 
 def read_checkpoint_file(path: Path) -> CheckpointPart:
-    """The actions in one Parquet file of a checkpoint, classic, part, V2 top level or sidecar."""
+    """Return the actions in one Parquet file of a checkpoint: classic, part, V2 top level or sidecar.
+
+    Raises MissingFile or CorruptLog.
+    """
     try:
         with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
             table = file.read(use_threads=False)
@@ -119,7 +125,7 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
 
 
 def _present(column: Any) -> Any:
-    """The rows that are not null; they mostly stand together, and then nothing is copied."""
+    """The rows that are not null. They are mostly adjacent, and then nothing is copied."""
     count = len(column) - column.null_count
     if count == len(column):
         return column
@@ -133,14 +139,14 @@ def _field(array: Any, name: str) -> Any:
     if index < 0:
         return None
     child = array.field(index)
-    # A child of a null struct may hold anything; its own validity has to be that of the struct as well.
+    # A child of a null struct may hold anything, so it has to become null as well.
     return (
         child if array.null_count == 0 else pc.if_else(array.is_valid(), child, pa.scalar(None, child.type))
     )
 
 
 def _objects(array: Any) -> list[dict[str, Any]]:
-    """The values of a struct array as objects. What is null is left out: a column is there for all or for none."""
+    """The values of a struct array as objects, without their null fields."""
     if not pa.types.is_struct(array.type):
         return []
     names = [array.type.field(index).name for index in range(array.type.num_fields)]
@@ -152,7 +158,7 @@ def _objects(array: Any) -> list[dict[str, Any]]:
 
 
 def _times(array: Any) -> list[str | None]:
-    """Days and moments as statistics spell them, also beyond the years that Python's calendar has."""
+    """Dates and timestamps as statistics spell them, also outside the years of Python's calendar."""
     if pa.types.is_date(array.type):
         return [
             None if column_value is None else date_text(column_value)

@@ -1,4 +1,4 @@
-"""What the footer of a data file says of its columns, without reading a row."""
+"""Read the footer of a Parquet file: its columns and the places of its pages, but no rows."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _KINDS = {
 class FileColumn:
     """A column of a file, or a field of a struct in it.
 
-    `inner` are the field ids of elements, keys and values, by the way that leads to them: `element`, `value.element`.
-    `int96` says that timestamps in it are stored so, `adjusted` that they are moments. `kind` is the Delta type of
-    numbers and dates, else Arrow's name."""
+    `inner` are the field ids of elements, keys and values by their paths, such as `element` and `value.element`.
+    `int96`: its timestamps are stored as INT96. `adjusted`: its timestamps are instants. `kind` is the Delta type of
+    numbers and dates, else Arrow's name.
+    """
 
     name: str
     field_id: int | None
@@ -38,19 +39,19 @@ class FileColumn:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a file says of itself: its columns in their order, and where the first data page of each part begins."""
+    """A file's columns in their order, and the offset of the first data page of each column chunk."""
 
     columns: tuple[FileColumn, ...]
     pages: tuple[int, ...]
 
 
 def file_layout(path: Path) -> tuple[FileColumn, ...]:
-    """The columns of a Parquet file in their order."""
+    """Return the columns of a Parquet file in their order. Raises MissingFile or CorruptFile."""
     return footer(path).columns
 
 
 def footer(path: Path) -> Footer:
-    """The footer of a Parquet file, read once as long as the file stays."""
+    """Return the footer of a Parquet file, cached until the file changes. Raises MissingFile or CorruptFile."""
     try:
         status = path.stat()
         return _footer(path, status.st_mtime_ns, status.st_size)

@@ -1,4 +1,4 @@
-"""Which form the data pages of a Parquet file have, by the header of each column's first one."""
+"""Find the form of a Parquet file's data pages, from the header of each column's first page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _FORMS = {0: 1, 6: 2}  # DATA_PAGE and DATA_PAGE_V2, zigzag
 
 
 def page_forms(path: Path) -> set[int]:
-    """1, 2 or both, none of a file without a row. What begins with another page is left out."""
+    """Return the versions of the data pages in a file, 1 or 2; none for a file without rows. Raises CorruptFile.
+
+    Columns that begin with another kind of page do not count.
+    """
     starts = footer(path).pages
     try:
         with path.open("rb") as data:
