@@ -10,7 +10,7 @@ import json
 from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from delta_models.log import paths
 from delta_models.log.actions import (
@@ -32,6 +32,8 @@ from delta_models.log.parquet import CheckpointPart, read_checkpoint_file
 from delta_models.log.parquet.checkpoint_files import FileActions
 from delta_models.log.parsing import parse_action
 from delta_models.log.state import Layered, Snapshot
+
+A = TypeVar("A", bound=Action)
 
 
 class LazyAdds(Mapping[Key, Add]):
@@ -183,11 +185,38 @@ class JsonActions(FileActions):
 
 def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
     """Return the actions of a checkpoint with its parts and sidecars. Raises CorruptLog if one is unreadable."""
-    parts: list[CheckpointPart] = [
+    parts = [
         _read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file)
         for file in name.files
     ]
     problems: list[Problem] = []
+    actions, foreign = _parse_actions(name, parts, problems)
+    sidecars = _of_kind(Sidecar, actions.get("sidecar"))
+    sidecar_parts = [_read_sidecar(log, name, sidecar) for sidecar in sidecars]
+    all_parts = parts + sidecar_parts
+    removes = _parse_removes(name, all_parts, problems)
+    return Checkpoint(
+        name,
+        tuple(part.adds for part in all_parts),
+        removes,
+        _of_kind(Protocol, actions.get("protocol")),
+        _of_kind(Metadata, actions.get("metaData")),
+        _of_kind(Transaction, actions.get("txn")),
+        _of_kind(Domain, actions.get("domainMetadata")),
+        _of_kind(CheckpointMetadata, actions.get("checkpointMetadata")),
+        sidecars,
+        tuple(foreign),
+        tuple(problems),
+        tuple(part.columns for part in all_parts),
+        top_level_file_actions=any(len(part.adds) or len(part.removes) for part in parts),
+        foreign_in_sidecars=tuple(kind for part in sidecar_parts for kind, _ in part.others),
+    )
+
+
+def _parse_actions(
+    name: CheckpointName, parts: list[CheckpointPart], problems: list[Problem]
+) -> tuple[dict[str, list[Action]], list[str]]:
+    """The actions other than adds and removes by kind, and the kinds that do not belong into a checkpoint."""
     actions: dict[str, list[Action]] = {}
     foreign: list[str] = []
     for file, part in zip(name.files, parts, strict=True):
@@ -197,37 +226,29 @@ def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
                 foreign.append(kind)
             else:
                 actions.setdefault(kind, []).append(action)
-    others: list[str] = []
-    inline = any(len(part.adds) or len(part.removes) for part in parts)
-    sidecars = [each for each in actions.get("sidecar", ()) if isinstance(each, Sidecar)]
-    for sidecar in sidecars:
-        try:
-            parts.append(read_checkpoint_file(sidecar_file(log, sidecar)))
-            others += (kind for kind, _ in parts[-1].others)
-        except MissingFile as error:
-            raise CorruptLog(f"{name.files[0]}: {error}") from error
-    removes = [
-        action
+    return actions, foreign
+
+
+def _parse_removes(
+    name: CheckpointName, parts: list[CheckpointPart], problems: list[Problem]
+) -> tuple[Remove, ...]:
+    actions = (
+        parse_action("remove", form, name.files[0], problems)
         for part in parts
         for form in part.removes.forms()
-        if isinstance(action := parse_action("remove", form, name.files[0], problems), Remove)
-    ]
-    return Checkpoint(
-        name,
-        tuple(part.adds for part in parts),
-        tuple(removes),
-        tuple(each for each in actions.get("protocol", ()) if isinstance(each, Protocol)),
-        tuple(each for each in actions.get("metaData", ()) if isinstance(each, Metadata)),
-        tuple(each for each in actions.get("txn", ()) if isinstance(each, Transaction)),
-        tuple(each for each in actions.get("domainMetadata", ()) if isinstance(each, Domain)),
-        tuple(each for each in actions.get("checkpointMetadata", ()) if isinstance(each, CheckpointMetadata)),
-        tuple(sidecars),
-        tuple(foreign),
-        tuple(problems),
-        tuple(part.columns for part in parts),
-        inline,
-        tuple(others),
     )
+    return tuple(action for action in actions if isinstance(action, Remove))
+
+
+def _read_sidecar(log: Path, name: CheckpointName, sidecar: Sidecar) -> CheckpointPart:
+    try:
+        return read_checkpoint_file(sidecar_file(log, sidecar))
+    except MissingFile as error:
+        raise CorruptLog(f"{name.files[0]}: {error}") from error
+
+
+def _of_kind(kind: type[A], actions: list[Action] | None) -> tuple[A, ...]:
+    return tuple(action for action in actions or () if isinstance(action, kind))
 
 
 def sidecar_file(log: Path, sidecar: Sidecar) -> Path:

@@ -82,67 +82,114 @@ def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> li
     return _values(array, data_type, find)
 
 
-def _values(  # noqa: PLR0912 - one branch a type
-    array: pa.Array, data_type: DataType, find: Finder
-) -> list[Value]:
+def _values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value]:
     array = _unwrap(array)
-    arrow_type = array.type
-    if kinds.is_null(arrow_type):
+    if kinds.is_null(array.type):
         return [None] * len(array)
     match data_type:
-        case Primitive(name="byte" | "short" | "integer" | "long"):
-            if kinds.is_integer(arrow_type):
-                return _integers(array)
-        case Primitive(name="float" | "double"):
-            if kinds.is_floating(arrow_type):
-                return _floats(array)
-            if kinds.is_integer(arrow_type):
-                return _map_values(float, _integers(array))
-        case Primitive(name="string"):
-            if _is_text(arrow_type) or _is_bytes(arrow_type):
-                return _strings(array)
-        case Primitive(name="binary"):
-            if _is_text(arrow_type) or _is_bytes(arrow_type):
-                return _bytes(array)
-        case Primitive(name="boolean"):
-            if kinds.is_boolean(arrow_type):
-                return _booleans(array)
-        case Primitive(name="date"):
-            if kinds.is_date32(arrow_type):
-                return _fixed(array, "i")
-            if kinds.is_date64(arrow_type):
-                return _map_values(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
-        case Primitive(name="timestamp" | "timestamp_ntz"):
-            if kinds.is_timestamp(arrow_type):
-                return _timestamps(array)
-            if kinds.is_date32(arrow_type) and data_type.name == "timestamp_ntz":
-                return _map_values(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+        case Primitive(name=name):
+            values = _primitive_values(array, name)
         case DecimalType(scale=scale):
-            if kinds.is_decimal(arrow_type):
-                return _decimals(array, scale)
-            if kinds.is_integer(arrow_type):
-                factor = 10**scale
-                return _map_values(lambda whole: Decimal(whole * factor, scale), _integers(array))
-        case Primitive(name=name) if name.startswith(("interval ", "time(")):
-            return _preview_values(array)
-        case Primitive(name="variant"):
-            found = variant_values(array) if kinds.is_struct(arrow_type) else None
-            if found is not None:
-                return found
-        case Primitive(name="void"):
-            return [None] * len(array)
-        case Struct():
-            if kinds.is_struct(arrow_type):
-                return _structs(array, data_type, find)
+            values = _decimal_values(array, scale)
+        case _:
+            values = _nested_values(array, data_type, find)
+    if values is None:
+        raise ArrowMismatch(f"Arrow's {array.type} does not hold Delta's {data_type}")
+    return values
+
+
+def _primitive_values(array: pa.Array, name: str) -> list[Value] | None:
+    """The values of a primitive type; None if the Arrow type cannot hold them."""
+    reader = _PRIMITIVE_READERS.get(name)
+    if reader is not None:
+        return reader(array)
+    return _preview_values(array) if name.startswith(("interval ", "time(")) else None
+
+
+def _decimal_values(array: pa.Array, scale: int) -> list[Value] | None:
+    if kinds.is_decimal(array.type):
+        return _decimals(array, scale)
+    if kinds.is_integer(array.type):
+        factor = 10**scale
+        return _map_values(lambda whole: Decimal(whole * factor, scale), _integers(array))
+    return None
+
+
+def _nested_values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value] | None:
+    arrow_type = array.type
+    match data_type:
+        case Struct() if kinds.is_struct(arrow_type):
+            return _structs(array, data_type, find)
         case Array(element=element):
             if kinds.is_list(arrow_type) or kinds.is_large_list(arrow_type):
                 return _lists(array, element, find)
             if kinds.is_list_view(arrow_type) or kinds.is_large_list_view(arrow_type):
                 return _list_views(array, element, find)
-        case Map():
-            if kinds.is_map(arrow_type):
-                return _maps(array, data_type, find)
-    raise ArrowMismatch(f"Arrow's {arrow_type} does not hold Delta's {data_type}")
+        case Map() if kinds.is_map(arrow_type):
+            return _maps(array, data_type, find)
+    return None
+
+
+def _read_integers(array: pa.Array) -> list[Value] | None:
+    return _integers(array) if kinds.is_integer(array.type) else None
+
+
+def _read_floats(array: pa.Array) -> list[Value] | None:
+    if kinds.is_floating(array.type):
+        return _floats(array)
+    return _map_values(float, _integers(array)) if kinds.is_integer(array.type) else None
+
+
+def _read_strings(array: pa.Array) -> list[Value] | None:
+    return _strings(array) if _is_text(array.type) or _is_bytes(array.type) else None
+
+
+def _read_bytes(array: pa.Array) -> list[Value] | None:
+    return _bytes(array) if _is_text(array.type) or _is_bytes(array.type) else None
+
+
+def _read_booleans(array: pa.Array) -> list[Value] | None:
+    return _booleans(array) if kinds.is_boolean(array.type) else None
+
+
+def _read_dates(array: pa.Array) -> list[Value] | None:
+    if kinds.is_date32(array.type):
+        return _fixed(array, "i")
+    if kinds.is_date64(array.type):
+        return _map_values(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
+    return None
+
+
+def _read_timestamps(array: pa.Array) -> list[Value] | None:
+    return _timestamps(array) if kinds.is_timestamp(array.type) else None
+
+
+def _read_local_timestamps(array: pa.Array) -> list[Value] | None:
+    if kinds.is_date32(array.type):
+        return _map_values(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+    return _read_timestamps(array)
+
+
+def _read_variants(array: pa.Array) -> list[Value] | None:
+    return variant_values(array) if kinds.is_struct(array.type) else None
+
+
+def _read_voids(array: pa.Array) -> list[Value]:
+    return [None] * len(array)
+
+
+_PRIMITIVE_READERS: dict[str, Callable[[pa.Array], list[Value] | None]] = {
+    **dict.fromkeys(("byte", "short", "integer", "long"), _read_integers),
+    **dict.fromkeys(("float", "double"), _read_floats),
+    "string": _read_strings,
+    "binary": _read_bytes,
+    "boolean": _read_booleans,
+    "date": _read_dates,
+    "timestamp": _read_timestamps,
+    "timestamp_ntz": _read_local_timestamps,
+    "variant": _read_variants,
+    "void": _read_voids,
+}
 
 
 def _unwrap(array: pa.Array) -> pa.Array:

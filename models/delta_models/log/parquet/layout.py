@@ -1,4 +1,4 @@
-"""Read the footer of a Parquet file: its columns and the places of its pages, but no rows."""
+"""Read the footer of a Parquet file and the form of its data pages, but no rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,9 @@ _FIELD_ID = b"PARQUET:field_id"
 _KINDS = {
     "int8": "byte", "int16": "short", "int32": "integer", "int64": "long", "float": "float", "date32[day]": "date",
 }  # fmt: skip
+# A page header begins with its type: the field 1, a number of 32 bits, in Thrift's compact protocol.
+_PAGE_TYPE_FIELD = 0x15
+_PAGE_FORMS = {0: 1, 6: 2}  # DATA_PAGE and DATA_PAGE_V2, zigzag
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,19 @@ def footer(path: Path) -> Footer:
         raise MissingFile(f"no data file {path}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptFile(f"the data file {path} cannot be read: {error}") from error
+
+
+def page_forms(path: Path) -> set[int]:
+    """Return the versions of the data pages in a file, 1 or 2; none for a file without rows. Raises CorruptFile.
+
+    Columns that begin with another kind of page do not count.
+    """
+    starts = footer(path).pages
+    try:
+        with path.open("rb") as data:
+            return {form for start in starts if (form := _page_form(data, start)) is not None}
+    except OSError as error:
+        raise CorruptFile(f"the file {path} cannot be read: {error}") from error
 
 
 @lru_cache(maxsize=64)
@@ -115,3 +132,9 @@ def _fields(kind: pa.DataType) -> Iterator[FileColumn]:
     if pa.types.is_struct(kind):
         for index in range(kind.num_fields):
             yield _column(kind.field(index), False)
+
+
+def _page_form(file: BinaryIO, start: int) -> int | None:
+    file.seek(start)
+    head = file.read(2)
+    return _PAGE_FORMS.get(head[1]) if len(head) == 2 and head[0] == _PAGE_TYPE_FIELD else None
