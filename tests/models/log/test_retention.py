@@ -6,7 +6,7 @@ import pytest
 
 from delta_models.log import Metadata, Protocol, Remove, Snapshot
 from delta_models.log.file_names import checkpoint_name, checksum_name, commit_name, sort_names
-from delta_models.log.retention import WEEK, cleanable_files, is_expired
+from delta_models.log.retention import WEEK, cleanable_files, is_expired, parse_duration
 
 
 def state(**configuration):
@@ -73,3 +73,22 @@ def test_a_compaction_that_begins_before_the_checkpoint_goes_with_its_commits():
     names = [*(commit_name(version) for version in range(8)), checkpoint_name(3), *compactions]
     assert compactions[0] in cleanable_files(sort_names(names), 4)
     assert compactions[1] not in cleanable_files(sort_names(names), 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "millis"),
+    (
+        ("interval 1 week", 604_800_000),
+        ("interval 2 days 3 hours", 183_600_000),
+        ("0 hours", 0),
+        ("INTERVAL 30 MINUTES", 1_800_000),
+    ),
+)
+def test_a_duration_has_its_milliseconds(text, millis):
+    assert parse_duration(text) == millis
+
+
+@pytest.mark.parametrize("text", ("", "interval", "soon", "1 month", "1 day and more"))
+def test_what_is_no_fixed_time_is_no_duration(text):
+    with pytest.raises(ValueError, match="not a duration"):
+        parse_duration(text)

@@ -1,11 +1,34 @@
-"""One file has one key, however its URI is written."""
+"""Which file a path in the log means; one file has one key, however its URI is written."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from delta_models.log import Add, Remove
+from delta_models.log import Add, Remove, paths
 from delta_models.log.paths import logical
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    (
+        ("a.parquet", "/t/a.parquet"),
+        ("p=a%20b/x%25y.parquet", "/t/p=a b/x%y.parquet"),
+        ("p=%C3%A4/x.parquet", "/t/p=ä/x.parquet"),
+        ("p=a+b/x.parquet", "/t/p=a+b/x.parquet"),
+        ("/elsewhere/x%20y", "/elsewhere/x y"),
+        ("file:/elsewhere/x", "/elsewhere/x"),
+        ("file:///elsewhere/x%23", "/elsewhere/x#"),
+        ("file://host/elsewhere/x", "/elsewhere/x"),
+    ),
+)
+def test_a_path_means_a_file(written, meant):
+    assert paths.resolve(Path("/t"), written) == Path(meant)
+
+
+def test_bytes_that_are_no_utf_8_stay_in_a_path():
+    assert paths.decode("%FF").encode("utf-8", "surrogateescape") == b"\xff"
 
 
 @pytest.mark.parametrize(

@@ -99,12 +99,12 @@ def test_a_stream_writes_what_arrived_and_nothing_where_nothing_did():
     (end,) = model_history.expect(WriteStream(rows(2, 3))).allowed_outcomes
     assert (end.outcome, end.commits, ids(end.table.bag)) == (Committed(), (1, 1), [1, 2, 3])
     assert {
-        type(branch.outcome) for branch in model_history.expect(WriteStream(rows())).allowed_outcomes
+        type(allowed.outcome) for allowed in model_history.expect(WriteStream(rows())).allowed_outcomes
     } == {
         NoChange,
         Committed,
     }
-    assert {branch.commits for branch in model_history.expect(WriteStream(rows())).allowed_outcomes} == {
+    assert {allowed.commits for allowed in model_history.expect(WriteStream(rows())).allowed_outcomes} == {
         (0, 0)
     }
 

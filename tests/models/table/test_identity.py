@@ -52,7 +52,7 @@ class TestValues:
 
     def test_rows_without_the_column_are_no_reason_to_refuse(self) -> None:
         ends = model_history(ALWAYS).expect(append((1, "a")))
-        assert {type(branch.outcome) for branch in ends.allowed_outcomes} == {Committed}
+        assert {type(allowed.outcome) for allowed in ends.allowed_outcomes} == {Committed}
 
     def test_values_are_bound_to_what_a_copy_holds(self) -> None:
         table = model_history(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
@@ -142,14 +142,15 @@ class TestOverflow:
         ends = model_history(self.NEAR).expect(append((1, "a")))
         assert isinstance(ends.ordinary.outcome, Committed)
         refusals = {
-            branch.requirement for branch in ends.allowed_outcomes if isinstance(branch.outcome, Rejected)
+            allowed.requirement for allowed in ends.allowed_outcomes if isinstance(allowed.outcome, Rejected)
         }
         assert refusals == {"outcome.identity-overflow-may-be-refused"}
 
     def test_rows_with_values_of_their_own_are_no_reason(self) -> None:
         given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
         assert {
-            type(branch.outcome) for branch in model_history(self.NEAR, given).expect(given).allowed_outcomes
+            type(allowed.outcome)
+            for allowed in model_history(self.NEAR, given).expect(given).allowed_outcomes
         } == {Committed}
 
     def test_the_honest_engine_refuses_and_does_not_wrap_around(self, tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_what_writes_no_row_is_no_concern_of_it():
         ops.SetProperties((("a", "b"),)),
     ):
         assert all(
-            branch.requirement != "outcome.void-refused"
-            for branch in model_history.expect(operation).allowed_outcomes
+            allowed.requirement != "outcome.void-refused"
+            for allowed in model_history.expect(operation).allowed_outcomes
         )
 
 

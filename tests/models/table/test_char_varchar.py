@@ -27,12 +27,14 @@ def model_history(*texts: str | None) -> ModelHistory:
 def ends(expectation: Expectation) -> tuple[list[str], list[tuple[str | None, tuple[object, ...]]]]:
     """The kinds of refusal, and each other end with the rule that it breaks and its texts."""
     kinds = [
-        branch.outcome.kind for branch in expectation.allowed_outcomes if isinstance(branch.outcome, Rejected)
+        allowed.outcome.kind
+        for allowed in expectation.allowed_outcomes
+        if isinstance(allowed.outcome, Rejected)
     ]
     others = [
-        (branch.breaks, tuple(sorted(row[1] for row in branch.table.rows)))
-        for branch in expectation.allowed_outcomes
-        if isinstance(branch.outcome, Committed)
+        (allowed.breaks, tuple(sorted(row[1] for row in allowed.table.rows)))
+        for allowed in expectation.allowed_outcomes
+        if isinstance(allowed.outcome, Committed)
     ]
     return kinds, others
 
@@ -84,9 +86,9 @@ class TestTooLong:
 def test_a_long_text_that_stays_is_no_reason_to_refuse():
     long = ModelHistory().after(ops.Create(SCHEMA))
     told = next(
-        branch
-        for branch in long.expect(WRITES["append"]("abcd")).allowed_outcomes
-        if isinstance(branch.outcome, Committed)
+        allowed
+        for allowed in long.expect(WRITES["append"]("abcd")).allowed_outcomes
+        if isinstance(allowed.outcome, Committed)
     )
     later = long.after(WRITES["append"]("abcd"), told)
     assert isinstance(later.expect(WRITES["append"]("abc")).ordinary.outcome, Committed)
@@ -125,7 +127,7 @@ class TestFilledUp:
     def test_an_update_to_the_same_text_without_its_blanks_changes_nothing(self):
         now = ModelHistory().after(ops.Create(WIDE)).after(ops.Append(Rows(WIDE, ((0, "a  "),))))
         ends = now.expect(ops.Update((("text", Literal(STRING, "a")),)))
-        assert {branch.commits[0] for branch in ends.allowed_outcomes} == {0}
+        assert {allowed.commits[0] for allowed in ends.allowed_outcomes} == {0}
 
     def test_a_text_that_is_too_long_is_refused(self):
         now = ModelHistory().after(ops.Create(WIDE))
