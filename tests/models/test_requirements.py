@@ -1,4 +1,4 @@
-"""The catalogue: each rule names a source that a reader can find."""
+"""Each rule names a source that exists, and the model names only rules of the catalogue."""
 
 from __future__ import annotations
 

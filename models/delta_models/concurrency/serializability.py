@@ -50,15 +50,15 @@ def serial_states(
     Recent results are cached, because many schedules of the same operations begin from one model history.
     """
     key = id(model_history), tuple(completed)
-    if key not in _REMEMBERED or _REMEMBERED[key][0] is not model_history:
-        if len(_REMEMBERED) >= _MOST:
-            del _REMEMBERED[next(iter(_REMEMBERED))]
-        _REMEMBERED[key] = model_history, tuple(_serial_states(model_history, completed))
-    return _REMEMBERED[key][1]
+    if key not in _CACHE or _CACHE[key][0] is not model_history:
+        if len(_CACHE) >= _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+        _CACHE[key] = model_history, tuple(_serial_states(model_history, completed))
+    return _CACHE[key][1]
 
 
-_MOST = 64
-_REMEMBERED: dict[
+_CACHE_SIZE = 64
+_CACHE: dict[
     tuple[int, tuple[CompletedOperation, ...]], tuple[ModelHistory, tuple[tuple[Table, ...], ...]]
 ] = {}
 

@@ -61,8 +61,8 @@ class LazyAdds(Mapping[Key, Add]):
         name = _flat_key(key)
         for part, index in zip(self._parts, self._positions(), strict=True):
             if name in index:
-                made = self._made[key] = _make_add(part.form(index[name]))
-                return made
+                add = self._made[key] = _make_add(part.form(index[name]))
+                return add
         raise KeyError(key)
 
     def items(self) -> ItemsView[Key, Add]:
@@ -96,10 +96,10 @@ def _flat_key(key: Key) -> str:
 
 
 def _make_add(form: dict[str, Any]) -> Add:
-    made = parse_action("add", form, "checkpoint", [])
-    if not isinstance(made, Add):
+    add = parse_action("add", form, "checkpoint", [])
+    if not isinstance(add, Add):
         raise CorruptLog("a checkpoint holds an add that is none")
-    return made
+    return add
 
 
 @dataclass(frozen=True, slots=True)

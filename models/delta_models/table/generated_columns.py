@@ -101,7 +101,7 @@ def _written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
 
 
 def _parsed(text: str, schema: Struct) -> Expression:
-    from delta_models.sql import parse_expression  # noqa: PLC0415 - dear to import, and few tables carry SQL
+    from delta_models.sql import parse_expression  # noqa: PLC0415 - the parser is slow to import, and few tables need it
 
     return parse_expression(text, schema)
 

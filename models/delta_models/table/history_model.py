@@ -214,12 +214,12 @@ class ModelHistory:
             steps, ("missing-file", "missing-version") if first < self.first_readable else ()
         )
 
-    def expect_stream(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
+    def expect_stream(self, query: ops.ReadStream, began: int, last: int) -> StreamExpectation:
         """What a streaming reader must have received by now.
 
         The step `began` is the one of its first query, `last` that of the query before this one.
         """
-        return expect_stream_read(self, tail, began, last)
+        return expect_stream_read(self, query, began, last)
 
     def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
         """The outcomes of maintenance, which keeps the rows, and of a restore."""
@@ -249,21 +249,30 @@ class ModelHistory:
         raise NotModelled(name_of(operation))
 
     def _restore(self, step: int) -> Expectation:
-        now, goal = self.table, self.state(step)
+        present, goal = self.table, self.state(step)
         if not goal.exists:
-            return expect_refusal(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
-        features = tuple(sorted({*now.features, *goal.features}))
+            return expect_refusal(
+                present, ("missing-version", "bad-argument"), "outcome.missing-version-refused"
+            )
+        features = tuple(sorted({*present.features, *goal.features}))
         goal = replace(
-            goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
+            goal,
+            name=present.name,
+            managed=present.managed,
+            transactions=present.transactions,
+            features=features,
         )
-        expectation = expect_rewrite(now, goal, "contents.restore")
+        expectation = expect_rewrite(present, goal, "contents.restore")
         if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
             expectation = allow_refusal(
-                expectation, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused"
+                expectation, present, ("bad-argument",), "outcome.restore-to-now-may-be-refused"
             )
         if step < self.first_readable:
             expectation = allow_refusal(
-                expectation, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
+                expectation,
+                present,
+                ("missing-file", "missing-version"),
+                "outcome.vacuumed-state-may-be-refused",
             )
         return expectation
 

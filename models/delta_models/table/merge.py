@@ -242,8 +242,8 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
             mixed = find_merged_structs(table.schema, operation.source.schema)
             names = {table.schema.names[struct.place] for struct in mixed}
             assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
-    made = identities_given(table.schema, [name for name, _ in assignments])
-    if any(clause.action == "update" or not struct.explicit for struct in made):
+    identities = identities_given(table.schema, [name for name, _ in assignments])
+    if any(clause.action == "update" or not identity.explicit for identity in identities):
         message = "an identity column takes no value"
         raise IdentityValueGiven(message)
     given = assigner(assignments, table.schema, scope)

@@ -115,8 +115,8 @@ def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: boo
         rows = fill(rows)
     rows = target.stored(rows)
     check_rules(target, rows)
-    made = {identity.position for identity in identities(target.schema)}
-    lacking = any(source is None and position not in made for position, source in enumerate(sources))
+    generated = {identity.position for identity in identities(target.schema)}
+    lacking = any(source is None and position not in generated for position, source in enumerate(sources))
     missing = ("missing",) if lacking and schema_mode == "none" else ()
     return ConvertedRows(target, rows, missing + (("cast",) if casts else ()))
 

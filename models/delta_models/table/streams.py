@@ -47,24 +47,24 @@ class StreamExpectation:
 
 
 def expect_stream_read(
-    model_history: ModelHistory, tail: ReadStream, began: int, last: int
+    model_history: ModelHistory, query: ReadStream, began: int, last: int
 ) -> StreamExpectation:
     """Return what a streaming reader must have received.
 
     The step `began` made its first query, the step `last` the one before this. Raises NotModelled if the schema has
     changed on the way.
     """
-    if tail.follows not in FOLLOWS:
-        raise NotModelled(f"a reader that follows {tail.follows}")
+    if query.follows not in FOLLOWS:
+        raise NotModelled(f"a reader that follows {query.follows}")
     states = model_history.states[max(0, began - 1) :]
     tables = [state.table for state in states]
     if not began or not all(table.exists and table.schema == tables[0].schema for table in tables):
         raise NotModelled(
             "a reader that follows another table, or other columns, than those of its first look"
         )
-    if tail.follows == CHANGES and not all(map(is_recorded, tables)):
+    if query.follows == CHANGES and not all(map(is_recorded, tables)):
         raise NotModelled("the changes of a table that does not record them all")
-    if tail.follows == INSERTS and any(isinstance(state.operation, Interleave) for state in states[1:]):
+    if query.follows == INSERTS and any(isinstance(state.operation, Interleave) for state in states[1:]):
         raise NotModelled("which of several commits at once brought which rows")
     steps = tuple(
         step_changes(began + index, before.table, after.table)

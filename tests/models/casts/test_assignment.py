@@ -1,4 +1,4 @@
-"""What becomes of a value that is written to a column of another type."""
+"""Values written to a column of another type, and the text forms of values."""
 
 from __future__ import annotations
 

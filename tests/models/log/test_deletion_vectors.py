@@ -1,4 +1,4 @@
-"""Deletion vectors are decoded by hand: text, bitmap, file, and each way in which one can be broken."""
+"""Deletion vectors are decoded from text, bitmap and file; each kind of damage is an error."""
 
 from __future__ import annotations
 

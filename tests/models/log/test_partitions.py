@@ -1,4 +1,4 @@
-"""Which value a partition value in the log means."""
+"""The value that a partition value in the log means."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ DAY = 86_400_000_000
     ),
 )
 def test_a_partition_value_means_a_value(data_type, text, value):
-    found = parse_partition_value(data_type, text)
-    assert found == value
-    assert not isinstance(value, float) or math.copysign(1, found) == math.copysign(1, value)
+    parsed = parse_partition_value(data_type, text)
+    assert parsed == value
+    assert not isinstance(value, float) or math.copysign(1, parsed) == math.copysign(1, value)
 
 
 def test_a_timestamp_without_offset_is_of_the_writers_zone():

@@ -1,4 +1,4 @@
-"""Which file a path in the log means; one file has one key, however its URI is written."""
+"""The file that a path in the log means, and its one key for all spellings of a URI."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ def state(**configuration):
     return Snapshot(0, Protocol(1, 2), metadata, {}, {}, {}, {})
 
 
-def tombstone(at):
-    return Remove("a", data_change=True, deletion_timestamp=at)
+def tombstone(timestamp):
+    return Remove("a", data_change=True, deletion_timestamp=timestamp)
 
 
 def test_a_tombstone_expires_after_a_week():
@@ -31,7 +31,7 @@ def test_a_tombstone_expires_as_the_table_says():
     assert is_expired(hours, tombstone(0), 7_200_001)
 
 
-def test_a_retention_that_nobody_understands_is_the_usual_one():
+def test_a_retention_that_is_malformed_is_the_default():
     assert not is_expired(state(delta_deletedFileRetentionDuration="a while"), tombstone(0), WEEK)
 
 

@@ -1,4 +1,4 @@
-"""What the change feed must tell."""
+"""What the change feed must contain."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def model_history(*operations: ops.Operation, properties: ops.Properties = FEED)
     return now
 
 
-def problem_of_step(now: ModelHistory, step: int, *told: tuple[str, Row]) -> str | None:
+def problem_of_step(now: ModelHistory, step: int, *changes: tuple[str, Row]) -> str | None:
     expected = now.expect_changes(ops.ReadChanges(ops.AtState(step), ops.AtState(step)))
     assert expected.steps is not None
     (only,) = expected.steps
-    return only.problem(told)
+    return only.problem(changes)
 
 
-def test_an_append_is_told_as_insertions() -> None:
+def test_an_append_is_reported_as_insertions() -> None:
     assert problem_of_step(model_history(), 1, ("insert", A), ("insert", B)) is None
     assert problem_of_step(model_history(), 1, ("insert", A)) is not None
     assert problem_of_step(model_history(), 1, ("insert", A), ("insert", B), ("insert", B)) is not None
 
 
-def test_an_update_is_told_by_its_images_or_as_two_changes() -> None:
+def test_an_update_is_reported_by_its_images_or_as_two_changes() -> None:
     now = model_history(RENAME)
     assert problem_of_step(now, 2, ("update_preimage", A), ("update_postimage", (1, "new"))) is None
     assert problem_of_step(now, 2, ("delete", A), ("insert", (1, "new"))) is None
     assert problem_of_step(now, 2, ("update_postimage", (1, "new"))) is not None
 
 
-def test_a_row_that_was_rewritten_as_it_was_may_be_told() -> None:
+def test_a_row_that_was_rewritten_as_it_was_may_be_reported() -> None:
     assert (
         problem_of_step(
             model_history(RENAME), 2, ("delete", A), ("insert", (1, "new")), ("delete", B), ("insert", B)
@@ -56,7 +56,7 @@ def test_a_row_that_was_rewritten_as_it_was_may_be_told() -> None:
     )
 
 
-def test_upkeep_is_told_as_nothing() -> None:
+def test_maintenance_reports_no_changes() -> None:
     now = model_history(ops.Optimize())
     assert problem_of_step(now, 2) is None
     assert problem_of_step(now, 2, ("insert", A)) is not None
@@ -66,7 +66,7 @@ def test_an_unknown_kind_is_wrong() -> None:
     assert problem_of_step(model_history(), 1, ("upsert", A)) == "a change of the unknown kind 'upsert'"
 
 
-def test_every_step_of_a_range_is_told() -> None:
+def test_every_step_of_a_range_is_reported() -> None:
     expected = model_history(RENAME, ops.Delete()).expect_changes(ops.ReadChanges(ops.AtState(1)))
     assert expected.steps is not None
     assert [step.step for step in expected.steps] == [1, 2, 3]

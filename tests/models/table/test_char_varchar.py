@@ -1,4 +1,4 @@
-"""Texts of limited length: what is too long, and what may become of it."""
+"""Texts that are too long for a char or varchar column, and the padding of char."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WRITES: dict[str, Callable[[str], ops.Operation]] = {
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 class TestTooLong:
-    def test_a_text_that_is_too_long_is_refused_and_told_of_where_it_is_not(self, write):
+    def test_a_text_that_is_too_long_is_refused_and_a_stored_one_breaks_a_rule(self, write):
         refusals, others = ends(model_history("a").expect(write("abcd")))
         assert "constraint" in refusals
         assert [rule for rule, _ in others] == ["outcome.too-long-refused"]
@@ -85,12 +85,12 @@ class TestTooLong:
 
 def test_a_long_text_that_stays_is_no_reason_to_refuse():
     long = ModelHistory().after(ops.Create(SCHEMA))
-    told = next(
+    stored = next(
         allowed
         for allowed in long.expect(WRITES["append"]("abcd")).allowed_outcomes
         if isinstance(allowed.outcome, Committed)
     )
-    later = long.after(WRITES["append"]("abcd"), told)
+    later = long.after(WRITES["append"]("abcd"), stored)
     assert isinstance(later.expect(WRITES["append"]("abc")).ordinary.outcome, Committed)
 
 
@@ -111,7 +111,7 @@ class TestFilledUp:
         now = ModelHistory().after(ops.Create(COPIED)).after(ops.Append(Rows(COPIED, ((0, "a", None),))))
         assert now.after(ops.Update((("copy", Column(("text",))),))).table.rows == ((0, "a  ", "a  "),)
 
-    def test_a_row_is_the_same_whoever_adds_the_blanks(self):
+    def test_a_row_is_the_same_whether_writer_or_reader_adds_the_blanks(self):
         assert bag(WIDE, ((0, "a"), (0, "a "), (0, "a  ")))[(0, "a  ")] == 3
         assert row_key(WIDE, (0, "a")) == row_key(WIDE, (0, "a  "))
 

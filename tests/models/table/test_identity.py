@@ -1,4 +1,4 @@
-"""Identity columns: what the model knows of values that only an engine knows."""
+"""Identity columns, whose values only the engine knows at first."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class TestValues:
 
     def test_values_are_bound_to_what_a_copy_holds(self) -> None:
         table = model_history(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
-        seen = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
-        after = bind_generated_values(table, seen)
-        assert sorted(after.rows, key=str) == sorted(seen.rows, key=str)
+        observed = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
+        after = bind_generated_values(table, observed)
+        assert sorted(after.rows, key=str) == sorted(observed.rows, key=str)
         assert sorted(generated_values(table, after)["serial"]) == [10, 15, 20]
 
     def test_a_known_value_keeps_its_row(self) -> None:

@@ -141,7 +141,7 @@ class TestSchemaEvolution:
             (9, (None, 7, 8)),
             (10, None),
         )
-        wrong = struct(
+        misfit = struct(
             ("id", LONG),
             (
                 "st",
@@ -150,5 +150,5 @@ class TestSchemaEvolution:
                 ),
             ),
         )
-        merge = ops.Merge(Rows(wrong, ((1, ((1,),)),)), on, clauses, schema_evolution=True)
+        merge = ops.Merge(Rows(misfit, ((1, ((1,),)),)), on, clauses, schema_evolution=True)
         assert "Committed" not in nested_rows.kinds(now, merge)

@@ -30,7 +30,7 @@ class TestRules:
         now = model_history(ops.AddConstraint("positive", positive()))
         assert kinds(now, ops.Append(Rows(SCHEMA, ((None, None, None),)))) == {"constraint"}
 
-    def test_a_dropped_constraint_binds_nobody(self) -> None:
+    def test_a_dropped_constraint_no_longer_binds(self) -> None:
         now = model_history(ops.AddConstraint("positive", positive()), ops.DropConstraint("Positive"))
         assert kinds(now, ops.Append(Rows(SCHEMA, ((0, None, None),)))) == {"Committed"}
         assert kinds(now, ops.DropConstraint("positive")) == {"NoChange", "Committed"}
@@ -45,7 +45,7 @@ class TestRules:
 
     def test_a_feature_that_a_property_brought_may_be_there_already(self) -> None:
         on, off = (
-            ops.SetProperties((("delta.enableInCommitTimestamps", each),)) for each in ("true", "false")
+            ops.SetProperties((("delta.enableInCommitTimestamps", value),)) for value in ("true", "false")
         )
         enable = ops.EnableFeature("inCommitTimestamp")
         assert "NoChange" not in kinds(model_history(), enable)

@@ -1,4 +1,4 @@
-"""What a reader that follows a table must have got, and what a stream writes, by the model alone."""
+"""What a streaming reader must have received, and what a stream writes, by the model."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def after(*operations: Operation) -> ModelHistory:
     return model_history
 
 
-def ids(found: Counter[Key]) -> list[object]:
-    return sorted((key[0] for key in found.elements()), key=repr)
+def ids(bag: Counter[Key]) -> list[object]:
+    return sorted((key[0] for key in bag.elements()), key=repr)
 
 
 def test_a_follower_gets_the_rows_of_its_first_look_and_those_that_came_since():
@@ -63,7 +63,7 @@ def test_what_is_left_of_all_changes_is_the_newest_state():
     assert {key[0] for key in expected.ever} == {1, 2}
 
 
-def test_only_upkeep_is_told_from_what_brought_rows():
+def test_maintenance_is_told_apart_from_commits_that_add_rows():
     before = (Create(SCHEMA), Append(rows(1)), Append(rows(2)), ReadStream())
     assert not after(*before).expect_stream(ReadStream(), 3, 3).upkeep
     assert after(*before, Optimize()).expect_stream(ReadStream(), 3, 3).upkeep

@@ -1,4 +1,4 @@
-"""Columns of type void: null in every row, and in some places a reason to write none."""
+"""Void columns are null in every row, and make some writes impossible."""
 
 from __future__ import annotations
 

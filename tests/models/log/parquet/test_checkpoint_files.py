@@ -24,8 +24,8 @@ def test_a_checkpoint_with_old_spark_timestamps_of_any_year_in_its_statistics_is
     day = pa.array([None, None, FAR_DAY], pa.int32()).cast(pa.date32())
     bounds = pa.StructArray.from_arrays([moment, day], ["when", "day"])
     stats = pa.StructArray.from_arrays([bounds], ["minValues"])
-    fields = [(each.name, adds.field(at)) for at, each in enumerate(adds.type)]
-    arrays, names = [*(each for _, each in fields), stats], [*(name for name, _ in fields), "stats_parsed"]
+    fields = [(field.name, adds.field(index)) for index, field in enumerate(adds.type)]
+    arrays, names = [*(field for _, field in fields), stats], [*(name for name, _ in fields), "stats_parsed"]
     grown = pa.StructArray.from_arrays(arrays, names, mask=adds.is_null())
     columns = {name: grown if name == "add" else held.column(name) for name in held.column_names}
     pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=True)
