@@ -57,7 +57,7 @@ def with_vectors(
 
 def _marked(add: Add, deleted: frozenset[int] | set[int]) -> actions.Form:
     form = actions.add_again(add, data_change=True)
-    vector = deletion_vectors.inline(sorted(deleted))
+    vector = deletion_vectors.inline_vector(sorted(deleted))
     stats = json.loads(add.stats) if add.stats else {}
     form["add"]["deletionVector"] = vector.to_json()
     if add.stats:

@@ -65,7 +65,7 @@ def common_type(left: DataType, right: DataType) -> DataType:
     if left in _MOMENTS and right in _MOMENTS:
         return max(left, right, key=_MOMENTS.index)
     if STRING in {left, right}:
-        return _meeting_a_string(right if left == STRING else left)
+        return _common_with_string(right if left == STRING else left)
     match left, right:
         case Array(), Array():
             nullable = left.contains_null or right.contains_null
@@ -90,7 +90,7 @@ def _common_number(left: DataType, right: DataType) -> DataType:
     return FLOAT if left == right else DOUBLE
 
 
-def _meeting_a_string(other: DataType) -> DataType:
+def _common_with_string(other: DataType) -> DataType:
     """The type to which a string and another operand are cast: long or double for numbers, else the other type."""
     if other in INTEGRALS:
         return LONG
@@ -127,7 +127,7 @@ def unify_operands(operands: Sequence[Expression], schema: Struct, zone: tzinfo)
         column_type = next(iter(column_types))
         if (
             column_type != wanted
-            and (converted := _literals_as(operands, types, column_type, wanted, zone)) is not None
+            and (converted := _convert_literals(operands, types, column_type, wanted, zone)) is not None
         ):
             return converted
     return tuple(
@@ -136,7 +136,7 @@ def unify_operands(operands: Sequence[Expression], schema: Struct, zone: tzinfo)
     )
 
 
-def _literals_as(
+def _convert_literals(
     operands: Sequence[Expression],
     types: Sequence[DataType],
     column_type: DataType,

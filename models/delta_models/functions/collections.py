@@ -99,7 +99,7 @@ def _map_part(position: int) -> Function:
     return simple((None,), result, lambda pairs: tuple(pair[position] for pair in pairs))
 
 
-def _sorted(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
+def _sort(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
     key = partial(order_key, _element(types))
 
     def apply(values: Sequence[Value], ascending: bool = True) -> tuple[Value, ...]:
@@ -174,7 +174,7 @@ FUNCTIONS: dict[str, Function] = {
     "array_max": _extreme(max),
     "array_min": _extreme(min),
     "array_distinct": Function((None,), lambda types: types[0], _distinct),
-    "sort_array": Function((None, BOOLEAN), lambda types: types[0], _sorted, optional=1),
+    "sort_array": Function((None, BOOLEAN), lambda types: types[0], _sort, optional=1),
     "array_join": simple((None, STRING, STRING), STRING, _join, optional=1),
     "flatten": simple((None,), _flat_type, lambda values: tuple(part for inner in values for part in inner)),
     "map_keys": _map_part(0),

@@ -261,7 +261,7 @@ def _checked_days(value: int) -> int:
     return value
 
 
-def _converted(target: DataType) -> Function:
+def _cast_to(target: DataType) -> Function:
     def make(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> Apply:
         return converter(types[0], target, zone)
 
@@ -305,12 +305,12 @@ FUNCTIONS: dict[str, Function] = {
     "date_trunc": Function((STRING, None), _trunc_type, _date_trunc),
     "date_format": Function((None, STRING), lambda _: STRING, _date_format),
     "make_date": simple((INTEGER, INTEGER, INTEGER), DATE, _make_date),
-    "to_date": _converted(DATE),
-    "date": _converted(DATE),
-    "to_timestamp": _converted(TIMESTAMP),
-    "timestamp": _converted(TIMESTAMP),
-    "to_timestamp_ltz": _converted(TIMESTAMP),
-    "to_timestamp_ntz": _converted(TIMESTAMP_NTZ),
+    "to_date": _cast_to(DATE),
+    "date": _cast_to(DATE),
+    "to_timestamp": _cast_to(TIMESTAMP),
+    "timestamp": _cast_to(TIMESTAMP),
+    "to_timestamp_ltz": _cast_to(TIMESTAMP),
+    "to_timestamp_ntz": _cast_to(TIMESTAMP_NTZ),
     "unix_timestamp": Function((None,), lambda _: LONG, _seconds_of),
     "to_unix_timestamp": Function((None,), lambda _: LONG, _seconds_of),
     "unix_date": simple((DATE,), INTEGER, lambda day: day),

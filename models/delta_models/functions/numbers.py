@@ -167,7 +167,7 @@ def _whole_type(types: Sequence[DataType]) -> DataType:
     return LONG
 
 
-def _rounded(value: Value, places: int = 0) -> Value:
+def _round(value: Value, places: int = 0) -> Value:
     if isinstance(value, float):
         if not math.isfinite(value):
             return value
@@ -240,7 +240,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": simple((None,), _whole_type, _CEIL),
     "ceiling": simple((None,), _whole_type, _CEIL),
     "floor": simple((None,), _whole_type, _FLOOR),
-    "round": simple((None, INTEGER), _rounded_type, _rounded, optional=1),
+    "round": simple((None, INTEGER), _rounded_type, _round, optional=1),
     "sign": Function((None,), lambda _: DOUBLE, _as_double),
     "signum": Function((None,), lambda _: DOUBLE, _as_double),
     "sqrt": _unary_double(_root),

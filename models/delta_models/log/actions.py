@@ -10,7 +10,7 @@ from typing import Any
 
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import CorruptLog
-from delta_models.log.paths import logical
+from delta_models.log.paths import logical_path
 from delta_models.requirements.base import Violation
 from delta_models.schema import SchemaError, Struct, parse_schema
 
@@ -58,7 +58,7 @@ class Add:
         """The logical file: path and the unique id of its deletion vector."""
         vector, path = self.deletion_vector, self.path
         if path.startswith("file:"):
-            path = logical(path)
+            path = logical_path(path)
         return (path, None if vector is None else vector.unique_id)
 
     @property
@@ -90,7 +90,7 @@ class Remove:
         """The logical file: path and the unique id of its deletion vector."""
         vector, path = self.deletion_vector, self.path
         if path.startswith("file:"):
-            path = logical(path)
+            path = logical_path(path)
         return (path, None if vector is None else vector.unique_id)
 
 

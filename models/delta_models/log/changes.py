@@ -57,7 +57,7 @@ def commit_changes(reader: LogReader, end: Snapshot, commit: Commit) -> Iterator
     """Yield the changed rows of one commit, each with its kind, in the schema of the state `end`."""
     if commit.cdcs:
         for cdc in commit.cdcs:
-            yield from _recorded(reader, end, cdc)
+            yield from _read_recorded(reader, end, cdc)
         return
     adds = {file.path: file for file in commit.adds if file.data_change}
     for remove in commit.removes:
@@ -69,13 +69,13 @@ def commit_changes(reader: LogReader, end: Snapshot, commit: Commit) -> Iterator
             for row in reader.file_rows(end, old):
                 yield row, "delete"
         else:
-            yield from _revised(reader, end, old, new)
+            yield from _compare_vectors(reader, end, old, new)
     for add in adds.values():
         for row in reader.file_rows(end, add):
             yield row, "insert"
 
 
-def _recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row, str]]:
+def _read_recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row, str]]:
     wanted = Struct((*end.schema.fields, CHANGE_TYPE))
     inside = read_data_file(resolve(reader.folder, cdc.path), wanted, mapping_mode(end))
     columns = list(inside.columns)
@@ -86,7 +86,7 @@ def _recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row,
         yield tuple(row), kind
 
 
-def _revised(reader: LogReader, end: Snapshot, old: Add, new: Add) -> Iterator[tuple[Row, str]]:
+def _compare_vectors(reader: LogReader, end: Snapshot, old: Add, new: Add) -> Iterator[tuple[Row, str]]:
     whole = Add(new.path, new.partition_values, new.size, new.modification_time, data_change=True)
     rows = reader.file_rows(end, whole)
     before, after = reader.deleted(old), reader.deleted(new)

@@ -254,7 +254,7 @@ def encode_file(bitmaps: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return bytes(out), tuple(offsets)
 
 
-def inline(rows: Iterable[int]) -> DeletionVector:
+def inline_vector(rows: Iterable[int]) -> DeletionVector:
     """Return the inline vector that deletes these rows."""
     numbers = set(rows)
     data = encode_bitmap(numbers)

@@ -19,7 +19,7 @@ def is_absolute(path: str) -> bool:
     return path.startswith("/") or _SCHEME.match(path) is not None
 
 
-def logical(path: str) -> str:
+def logical_path(path: str) -> str:
     """Return one path for all spellings of a file: `/x` for `file:/x`, `file:///x` and `/x`."""
     if not path.startswith("file:"):
         return path
@@ -30,5 +30,5 @@ def logical(path: str) -> str:
 def resolve(folder: Path, path: str) -> Path:
     """Return the local file that a URI-encoded path means for a table in `folder`."""
     if path.startswith("file:"):
-        return Path(decode(logical(path)))
+        return Path(decode(logical_path(path)))
     return folder / decode(path)

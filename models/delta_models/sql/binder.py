@@ -80,7 +80,7 @@ class Binder:
         except KeyError as error:
             raise NoSuchColumn(str(error.args[0])) from error
 
-    def calculated(self, op: str, left: Expression, right: Expression) -> Expression:
+    def arithmetic(self, op: str, left: Expression, right: Expression) -> Expression:
         """Return two operands under an arithmetic operator."""
         types = [self.type(left), self.type(right)]
         if types[0] == DATE and op in {"+", "-"}:
@@ -116,7 +116,7 @@ class Binder:
         source = self.type(operand)
         return cast_expression(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
 
-    def joined(self, name: str, arguments: Sequence[Expression]) -> Expression:
+    def concatenation(self, name: str, arguments: Sequence[Expression]) -> Expression:
         """Return a concatenation of texts, arrays or bytes."""
         types = [self.type(argument) for argument in arguments]
         if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
@@ -142,7 +142,7 @@ class Binder:
             wanted = common_type(wanted, self.type(argument))
         return [cast_expression(argument, self.type(argument), wanted, self.zone) for argument in arguments]
 
-    def alike(self, name: str, arguments: Sequence[Expression]) -> Expression:
+    def call_on_one_type(self, name: str, arguments: Sequence[Expression]) -> Expression:
         """Return a call of a function whose arguments have one type."""
         return self.call(name, self.one_type(arguments))
 

@@ -64,7 +64,9 @@ class Converter(Binder):
         if kind in _ARITHMETIC:
             return self._arithmetic(_ARITHMETIC[kind], tree.this, tree.expression)
         if kind in _BITWISE:
-            return self.alike(_BITWISE[kind], [self.expression(tree.this), self.expression(tree.expression)])
+            return self.call_on_one_type(
+                _BITWISE[kind], [self.expression(tree.this), self.expression(tree.expression)]
+            )
         if kind in _MATCHING:
             return self._matching(tree)
         handler = _HANDLERS.get(kind)
@@ -143,12 +145,12 @@ class Converter(Binder):
     def _arithmetic(self, op: str, first: exp.Expression, second: exp.Expression) -> Expression:
         if op in {"+", "-"}:
             if isinstance(second, exp.Interval):
-                return self._moved(self.expression(first), second, -1 if op == "-" else 1)
+                return self._move(self.expression(first), second, -1 if op == "-" else 1)
             if isinstance(first, exp.Interval) and op == "+":
-                return self._moved(self.expression(second), first, 1)
-        return self.calculated(op, self.expression(first), self.expression(second))
+                return self._move(self.expression(second), first, 1)
+        return self.arithmetic(op, self.expression(first), self.expression(second))
 
-    def _moved(self, moment: Expression, interval: exp.Expression, sign: int) -> Expression:
+    def _move(self, moment: Expression, interval: exp.Expression, sign: int) -> Expression:
         unit = find_unit(interval.text("unit"))
         amount = interval.this
         if unit not in INTERVAL_UNITS or amount is None:
@@ -244,7 +246,7 @@ class Converter(Binder):
     def _position(self, tree: exp.Expression) -> Expression:
         return self.call("position", [self.expression(tree.args["substr"]), self.expression(tree.this)])
 
-    def _named(self, tree: exp.Expression) -> Expression:
+    def _function_call(self, tree: exp.Expression) -> Expression:
         name = str(tree.this).lower()
         arguments = [self.expression(expression) for expression in tree.expressions]
         match name, arguments:
@@ -261,17 +263,17 @@ class Converter(Binder):
             case "date_part" | "datepart", [Literal(value=str(part)), source]:
                 return self.call(_PARTS.get(part.upper(), part.lower()), [source])
             case "mod", [left, right]:
-                return self.calculated("%", left, right)
+                return self.arithmetic("%", left, right)
         if name in {"variant_get", "try_variant_get"} and len(arguments) > 1:
             return self.variant(name, arguments)
         if name in _SAME_TYPE:
             arguments = self.one_type(arguments)
         if name == "concat":
-            return self.joined(name, arguments)
+            return self.concatenation(name, arguments)
         return self.call(name, arguments)
 
     def _pipes(self, tree: exp.Expression) -> Expression:
-        return self.joined("||", [self.expression(tree.this), self.expression(tree.expression)])
+        return self.concatenation("||", [self.expression(tree.this), self.expression(tree.expression)])
 
 
 def _identifiers(tree: exp.Expression) -> list[exp.Expression]:
@@ -318,5 +320,5 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Concat: lambda converter, tree: converter.call(
         "concat", [converter.expression(expression) for expression in tree.expressions]
     ),
-    exp.Anonymous: Converter._named,  # noqa: SLF001
+    exp.Anonymous: Converter._function_call,  # noqa: SLF001
 }

@@ -145,7 +145,7 @@ class ModelHistory:
             return properties_and_constraints.enable_feature(table, operation, known=known)
         handler = _ON_A_TABLE.get(type(operation))
         if handler is None:
-            return self._keep(table, operation)
+            return self._expect_maintenance(table, operation)
         expectation = handler(table, operation)
         if not isinstance(operation, _WRITES_ROWS):
             return expectation
@@ -221,11 +221,11 @@ class ModelHistory:
         """
         return expect_stream_read(self, query, began, last)
 
-    def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
+    def _expect_maintenance(self, table: Table, operation: ops.Operation) -> Expectation:
         """The outcomes of maintenance, which keeps the rows, and of a restore."""
         match operation:
             case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
-                return self._restore(step)
+                return self._expect_restore(step)
             case ops.Optimize(where=where) | ops.ZOrder(where=where):
                 return _expect_optimize(table, where)
             case ops.Purge():
@@ -248,7 +248,7 @@ class ModelHistory:
                 return expect_no_change(table, "contents.checkpoint", most=0)
         raise NotModelled(name_of(operation))
 
-    def _restore(self, step: int) -> Expectation:
+    def _expect_restore(self, step: int) -> Expectation:
         present, goal = self.table, self.state(step)
         if not goal.exists:
             return expect_refusal(
@@ -283,9 +283,9 @@ def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> M
         return replace(model_history, first_readable=len(model_history.states))
     first_readable = model_history.first_readable
     if isinstance(operation, ops.Vacuum) and not operation.dry_run:
-        first_readable = max(first_readable, _vacuumed(model_history, operation.retention_hours))
+        first_readable = max(first_readable, _count_vacuumed(model_history, operation.retention_hours))
     if model_history.hours:
-        first_readable = max(first_readable, _expired(model_history))
+        first_readable = max(first_readable, _count_expired(model_history))
     return (
         model_history
         if first_readable == model_history.first_readable
@@ -293,7 +293,7 @@ def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> M
     )
 
 
-def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
+def _count_vacuumed(model_history: ModelHistory, retention: float | None) -> int:
     """The number of earliest states whose files a vacuum may have deleted.
 
     These are the states before the last step that removed files longer ago than the retention.
@@ -307,7 +307,7 @@ def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
     return removing[-1] if removing else 0
 
 
-def _expired(model_history: ModelHistory) -> int:
+def _count_expired(model_history: ModelHistory) -> int:
     """The number of earliest states that are older than the log's retention and not the newest version."""
     kept = log_retention(model_history.table)
     last = max((step for step, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)

@@ -103,11 +103,11 @@ def bind_generated_values(table: Table, observed: Rows) -> Table:
         if known[key(row)] > 0:
             known[key(row)] -= 1
         else:
-            unmatched[key(_masked(row, positions))].append(row)
+            unmatched[key(_mask(row, positions))].append(row)
     rows = []
     for row in table.rows:
         candidates = (
-            unmatched[key(_masked(row, positions))]
+            unmatched[key(_mask(row, positions))]
             if any(row[position] is UNKNOWN for position in positions)
             else []
         )
@@ -143,7 +143,7 @@ def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ..
     return tuple(identity for identity in identities(schema) if identity.name.casefold() in folded)
 
 
-def _masked(row: Row, positions: Iterable[int]) -> Row:
+def _mask(row: Row, positions: Iterable[int]) -> Row:
     parts = list(row)
     for position in positions:
         parts[position] = UNKNOWN

@@ -248,14 +248,14 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
         raise IdentityValueGiven(message)
     given = assigner(assignments, table.schema, scope)
 
-    def assigned(row: Row, pair: Pair) -> Row:
+    def assign(row: Row, pair: Pair) -> Row:
         changed = given.assign(row, pair)
         return merge_structs(changed, pair[1], pair[0], mixed) if mixed and pair[0] is not None else changed
 
     fill = generation_filler(table.schema, [name for name, _ in assignments])
     if fill is not None:
-        return _Clause(applies, lambda row, pair: fill((assigned(row, pair),)), given.casts or bool(mixed))
-    return _Clause(applies, lambda row, pair: (assigned(row, pair),), given.casts or bool(mixed))
+        return _Clause(applies, lambda row, pair: fill((assign(row, pair),)), given.casts or bool(mixed))
+    return _Clause(applies, lambda row, pair: (assign(row, pair),), given.casts or bool(mixed))
 
 
 def _assign_everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:

@@ -63,7 +63,7 @@ def expect_write(
     `finish` gives them if the incoming rows fit. It receives the old rows in the new schema, and the converted rows.
     """
     try:
-        fitted = convert_rows(table, incoming, schema_mode, by_name=by_name)
+        converted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
         return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     except IdentityValueGiven:
@@ -80,14 +80,18 @@ def expect_write(
         )
         kinds = ("constraint", "schema") if lacking or filled else ("constraint",)
         return expect_refusal(table, kinds, "outcome.broken-rule-refused")
-    old = table.rows if fitted.table.schema is table.schema else rows_in_schema(fitted.table.schema, table)
+    old = (
+        table.rows
+        if converted.table.schema is table.schema
+        else rows_in_schema(converted.table.schema, table)
+    )
     try:
-        expectation = finish(old, fitted)
+        expectation = finish(old, converted)
     except KeyError:
         return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
-    if "missing" in fitted.liberties and generated_columns(table.schema):
+    if "missing" in converted.liberties and generated_columns(table.schema):
         expectation = allow_refusal(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
-    for liberty in fitted.liberties:
+    for liberty in converted.liberties:
         expectation = allow_refusal(expectation, table, ("schema",), LIBERTIES[liberty])
     return expectation
 

@@ -26,10 +26,10 @@ def append(table: Table, operation: Append) -> Expectation:
     if operation.schema_mode == "overwrite":
         return expect_refusal(table, "bad-argument", "outcome.misfit-refused")
 
-    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
-        if not fitted.rows and fitted.table is table:
+    def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
+        if not converted.rows and converted.table is table:
             return expect_no_change(table, "contents.append-nothing")
-        return expect_change(fitted.table.with_rows(old + fitted.rows), "contents.append")
+        return expect_change(converted.table.with_rows(old + converted.rows), "contents.append")
 
     expectation = expect_write(
         table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
@@ -44,22 +44,22 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
     if operation.where is not None and operation.dynamic:
         return expect_refusal(table, "bad-argument", "outcome.bad-argument-refused")
 
-    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
-        target = fitted.table
+    def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
+        target = converted.table
         if operation.where is not None:
             picks = compiled(operation.where, target.schema)
-            if any(picks(row) is not True for row in fitted.rows):
+            if any(picks(row) is not True for row in converted.rows):
                 return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)
             requirement = "contents.replace-where"
         elif operation.dynamic and table.partition_by:
             partition = _partition_of(target)
-            touched = {partition(row) for row in fitted.rows}
+            touched = {partition(row) for row in converted.rows}
             kept = tuple(row for row in old if partition(row) not in touched)
             requirement = "contents.overwrite-partitions"
         else:
             kept, requirement = (), "contents.overwrite"
-        return expect_rewrite(table, target.with_rows(kept + fitted.rows), requirement)
+        return expect_rewrite(table, target.with_rows(kept + converted.rows), requirement)
 
     expectation = expect_write(
         table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from delta_models.log import Add, Remove, paths
-from delta_models.log.paths import logical
+from delta_models.log.paths import logical_path
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_bytes_that_are_no_utf_8_stay_in_a_path():
     ),
 )
 def test_a_path_with_the_scheme_file_is_known_as_the_same_path_without(path, known_as):
-    assert logical(path) == known_as
+    assert logical_path(path) == known_as
 
 
 def test_a_remove_takes_away_the_file_that_an_add_wrote_without_the_scheme():

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from delta_models.casts.assignment import date_text, timestamp_text
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
-from delta_models.log.paths import logical
+from delta_models.log.paths import logical_path
 from delta_models.schema import BOOLEAN, DATE, INTEGER, LONG, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map
 
 _BATCH = 1024
@@ -71,7 +71,7 @@ class FileActions:
         column = _field(self._array, "path")
         paths: list[str] = column_values(column, STRING)
         if len(paths) and pc.any(pc.starts_with(column, "file:")).as_py():
-            return [logical(path) for path in paths]
+            return [logical_path(path) for path in paths]
         return paths
 
     def _vector_ids(self) -> list[str | None] | None:
