@@ -153,18 +153,18 @@ class ModelHistory:
             table, refuse_too_long_texts(table, refuse_void_rows(table, expectation))
         )
 
-    def after(self, operation: ops.Operation, allowed: AllowedOutcome | None = None) -> ModelHistory:
-        """The history with one more step, which ended in the given outcome, or else in its ordinary one."""
-        if allowed is None:
+    def after(self, operation: ops.Operation, reached: AllowedOutcome | None = None) -> ModelHistory:
+        """Return the history with one more step, which ended in the given outcome, or else in its ordinary one."""
+        if reached is None:
             allowed_outcomes = self.expect(operation).allowed_outcomes
-            allowed = allowed_outcomes[0]
+            reached = allowed_outcomes[0]
             ranges = [allowed.commits for allowed in allowed_outcomes]
             commits = (min(least for least, _ in ranges), max(most for _, most in ranges))
         else:
-            commits = allowed.commits
+            commits = reached.commits
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
-        state = State(allowed.table, commits, may_remove, operation, hours)
+        state = State(reached.table, commits, may_remove, operation, hours)
         return _mark_unreadable(ModelHistory((*self.states, state), self.first_readable, hours), operation)
 
     def expect_read(self, read: ops.Read) -> ReadExpectation:
