@@ -81,9 +81,7 @@ def add_column(table: Table, operation: AddColumn) -> Expectation:
             replace(allowed, breaks="outcome.existing-column-refused")
             for allowed in expect_no_change(table, "contents.add-column").allowed_outcomes
         )
-        return Expectation(
-            (*expect_refusal(table, REFUSALS, "outcome.existing-column-refused").allowed_outcomes, *taken)
-        )
+        return expect_refusal(table, REFUSALS, "outcome.existing-column-refused").or_else(*taken)
 
 
 def drop_column(table: Table, operation: DropColumn) -> Expectation:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from delta_models.outcomes import Committed
 from delta_models.schema import LENGTH, STRING, Field, Struct, limit_of
-from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
+from delta_models.table.expectation import Expectation, expect_refusal
 from delta_models.table.state import Table
 from delta_models.values import Row, Value, row_keyer
 
@@ -44,16 +44,13 @@ def refuse_too_long_texts(before: Table, expectation: Expectation) -> Expectatio
     shortened = [_cut(row, limits) for row in new]
     if any(_exceeds(row, limits) for row in shortened):
         stored = replace(expectation.ordinary, breaks="outcome.too-long-refused")
-        return Expectation(
-            (*expect_refusal(before, REFUSALS, "outcome.too-long-refused").allowed_outcomes, stored)
-        )
+        return expect_refusal(before, REFUSALS, "outcome.too-long-refused").or_else(stored)
     old = list(after.rows)
     for row in new:
         old.remove(row)
     cut = replace(expectation.ordinary, table=after.with_rows((*old, *shortened)))
     stored = replace(expectation.ordinary, breaks="outcome.too-long-refused")
-    refusal = allow_refusal(Expectation((cut,)), before, REFUSALS, "outcome.blanks-may-be-refused")
-    return Expectation((*refusal.allowed_outcomes[1:], cut, stored))
+    return expect_refusal(before, REFUSALS, "outcome.blanks-may-be-refused").or_else(cut, stored)
 
 
 def _limits(schema: Struct) -> tuple[tuple[int, int], ...]:

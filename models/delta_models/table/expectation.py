@@ -54,6 +54,10 @@ class Expectation:
         """The outcome that the operation has unless something prevents it."""
         return self.allowed_outcomes[0]
 
+    def or_else(self, *others: AllowedOutcome) -> Expectation:
+        """Return the same outcomes, and the others as well."""
+        return Expectation((*self.allowed_outcomes, *others))
+
     def fitting_outcomes(self, outcome: Outcome, commits: int) -> tuple[AllowedOutcome, ...]:
         """The allowed outcomes that an engine may have reached; none if what it did is forbidden.
 
@@ -110,6 +114,4 @@ def allow_refusal(
     expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str
 ) -> Expectation:
     """Return the same outcomes, and refusals of these kinds as well."""
-    return Expectation(
-        (*expectation.allowed_outcomes, *expect_refusal(table, kinds, requirement).allowed_outcomes)
-    )
+    return expectation.or_else(*expect_refusal(table, kinds, requirement).allowed_outcomes)

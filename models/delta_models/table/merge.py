@@ -119,12 +119,7 @@ def merge(table: Table, operation: Merge) -> Expectation:
         replace(allowed, breaks="outcome.merge-deletes-twice-refused")
         for allowed in expectation.allowed_outcomes
     )
-    return Expectation(
-        (
-            *expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused").allowed_outcomes,
-            *softer,
-        )
-    )
+    return expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused").or_else(*softer)
 
 
 def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:
@@ -205,7 +200,7 @@ def _allow_ambiguous(table: Table, expectation: Expectation) -> Expectation:
     stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
-    return Expectation((*expectation.allowed_outcomes, stricter))
+    return expectation.or_else(stricter)
 
 
 def _scope(target: Struct, source: Struct) -> Struct:

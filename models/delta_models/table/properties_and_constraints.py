@@ -103,18 +103,9 @@ def enable_feature(table: Table, operation: EnableFeature, *, known: bool = Fals
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
     expectation = expect_change(after, "contents.enable-feature")
     if operation.feature in LEGACY or known:
-        expectation = Expectation(
-            (
-                *expectation.allowed_outcomes,
-                *expect_no_change(after, "contents.enable-feature").allowed_outcomes,
-            )
-        )
-    return allow_refusal(
-        expectation,
-        table,
-        ("unsupported-feature",),
-        "outcome.feature-may-be-unknown",
-    )
+        unchanged = expect_no_change(after, "contents.enable-feature")
+        expectation = expectation.or_else(*unchanged.allowed_outcomes)
+    return allow_refusal(expectation, table, ("unsupported-feature",), "outcome.feature-may-be-unknown")
 
 
 def drop_feature(table: Table, operation: DropFeature) -> Expectation:

@@ -91,9 +91,7 @@ def apply_transaction(
     repeated = tuple(
         replace(allowed, breaks="outcome.repeated-transaction-skipped") for allowed in allowed_outcomes
     )
-    return Expectation(
-        (*expect_no_change(table, "contents.repeated-transaction", most=0).allowed_outcomes, *repeated)
-    )
+    return expect_no_change(table, "contents.repeated-transaction", most=0).or_else(*repeated)
 
 
 def _partition_of(table: Table) -> Callable[[Row], object]:
