@@ -120,9 +120,7 @@ def beside(engine: str, work: Path) -> Row:
     specs = {name: parse_engine(name) for name in (ENGINE, engine)}
     instrumented_engines = InstrumentedEngines(specs, work, events.append)
     try:
-        players = [
-            player for player in map(instrumented_engines.get, (engine, ENGINE)) if player is not None
-        ]
+        players = [player for player in map(instrumented_engines.get, (engine, ENGINE)) if player is not None]
         group = WriterGroup(
             tuple(players), SEVERAL if promises(engine_session_of(players[0].engine)) else IN_TURN
         )

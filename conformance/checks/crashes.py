@@ -66,7 +66,7 @@ def _outcome_problem(observation: Observation, recovery: RecoveryState) -> str |
         case Committed() | NoChange():
             ranges = [
                 allowed.commits
-                for allowed in observation.expectation.branches
+                for allowed in observation.expectation.allowed_outcomes
                 if same_outcome(allowed.outcome, observation.outcome)
             ]
             if any(low <= len(observation.commits) <= high for low, high in ranges):

@@ -12,7 +12,7 @@ from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog
 from delta_models.operations import ConvertFromParquet, CreateAs, Overwrite, Replace
-from delta_models.table.identity import UNKNOWN, Identity, identities, made_up
+from delta_models.table.identity import UNKNOWN, Identity, generated_values, identities
 
 JUDGES = judged_by(CheckName.IDENTITY_COLUMNS)
 REDEFINES = (Replace, CreateAs, ConvertFromParquet)
@@ -33,7 +33,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         return
     redefined = _is_redefined(observation)
     generated = (
-        made_up(observation.branch.table, observation.model)
+        generated_values(observation.branch.table, observation.model)
         if observation.branch is not None and observation.model.exists
         else {}
     )

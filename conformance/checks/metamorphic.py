@@ -35,7 +35,7 @@ from delta_models.operations import (
 )
 from delta_models.outcomes import Committed
 from delta_models.schema import Struct
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Rows, bag, same_key
 from delta_models.wire_names import name_of, text_of
 
@@ -137,7 +137,7 @@ def _check_columns_stay(observation: Observation, recorder: CheckRecorder) -> No
     old, new = _shared_columns(before.schema, after.schema, observation.operation)
     schema = _part(after.schema, new)
     try:
-        convert = converter(_part(before.schema, old, after.schema, new), schema)
+        convert = value_converter(_part(before.schema, old, after.schema, new), schema)
         expected = Rows(schema, tuple(convert(tuple(row[index] for index in old)) for row in before.rows))
     except (NotAssignable, Overflow):
         return  # no operation may give a column such a type: the rules of the log report it

@@ -30,7 +30,7 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.table import Table
-from delta_models.table.merge import counts
+from delta_models.table.merge import count_merged_rows
 from delta_models.values import Rows
 
 JUDGES = judged_by(CheckName.METRICS)
@@ -133,7 +133,7 @@ def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterato
             changed = sum(selects is None or selects(row) is True for row in before.rows)
             yield "metrics.rows-updated", {"numupdatedrows": changed}
         case Merge():
-            merged = counts(_table(log_oracle.rows_before(observation), observation), operation)
+            merged = count_merged_rows(_table(log_oracle.rows_before(observation), observation), operation)
             if merged is None:
                 return
             changed = merged.inserted + merged.updated

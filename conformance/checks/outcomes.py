@@ -45,14 +45,14 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
 def _check_allowed(observation: Observation, recorder: CheckRecorder) -> None:
     allowed = [
         candidate
-        for candidate in observation.expectation.branches
+        for candidate in observation.expectation.allowed_outcomes
         if same_outcome(candidate.outcome, observation.outcome)
     ]
     if not allowed and _is_unclassified_refusal(observation):
         return
     if not allowed:
         possible = " or ".join(
-            sorted({describe(candidate.outcome) for candidate in observation.expectation.branches})
+            sorted({describe(candidate.outcome) for candidate in observation.expectation.allowed_outcomes})
         )
         rule = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
         recorder.record(
@@ -86,7 +86,7 @@ def _check_softer_rules(observation: Observation, recorder: CheckRecorder) -> No
     """Judge the rules of class *should* or *reference* that an allowed outcome may break."""
     broken = observation.branch.breaks if observation.branch is not None else None
     for rule in sorted(
-        {allowed.breaks for allowed in observation.expectation.branches if allowed.breaks is not None}
+        {allowed.breaks for allowed in observation.expectation.allowed_outcomes if allowed.breaks is not None}
     ):
         recorder.record(
             rule,
@@ -97,7 +97,7 @@ def _check_softer_rules(observation: Observation, recorder: CheckRecorder) -> No
 def _is_unclassified_refusal(observation: Observation) -> bool:
     unclassified = isinstance(observation.outcome, Rejected) and observation.outcome.kind == "unclassified"
     return unclassified and any(
-        isinstance(allowed.outcome, Rejected) for allowed in observation.expectation.branches
+        isinstance(allowed.outcome, Rejected) for allowed in observation.expectation.allowed_outcomes
     )
 
 

@@ -17,14 +17,12 @@ from delta_models.concurrency import (
     SERIALIZABLE,
     Anomaly,
     CompletedOperation,
-    anomaly,
-    documented,
-    explained,
     has_properties,
-    in_words,
     is_serial,
     isolation_of,
 )
+from delta_models.concurrency.conflict_rules import documented_conflict
+from delta_models.concurrency.serializability import find_anomaly, find_explanation, operation_names
 from delta_models.log import LogError, Snapshot, paths
 from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
@@ -99,11 +97,13 @@ def _check_states(
     """Judge whether an order of the committed operations explains what they left."""
     committed = [writer.completed for writer in writers if not isinstance(writer.outcome, Rejected)]
     refused = [writer.completed for writer in writers if isinstance(writer.outcome, Rejected)]
-    difference = anomaly(race.model_history, committed, states.newest)
+    difference = find_anomaly(race.model_history, committed, states.newest)
     if refused:
         everything = [*committed, *refused]
-        in_table = difference is not None and anomaly(race.model_history, everything, states.newest) is None
-        problem = f"{in_words(refused)} was refused, and is there" if in_table else None
+        in_table = (
+            difference is not None and find_anomaly(race.model_history, everything, states.newest) is None
+        )
+        problem = f"{operation_names(refused)} was refused, and is there" if in_table else None
         if not recorder.record("race.told-truly", problem):
             return
     if difference is None:
@@ -120,7 +120,7 @@ def _check_states(
 def _check_conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
     """Two operations that cannot conflict, by the documentation: neither may be refused."""
     level = isolation_of(race.model_history.table)
-    if len(race.operations) == 2 and documented(*race.operations, race.overlap, level) == CANNOT:
+    if len(race.operations) == 2 and documented_conflict(*race.operations, race.overlap, level) == CANNOT:
         refusals = [
             f"{name_of(operation)} was {describe(outcome)}"
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
@@ -165,9 +165,7 @@ def _missing_commits(
     ]
     if len(observation.commits) >= len(reported):
         return None
-    return (
-        f"{in_words(reported)} were told to have committed, and there are {len(observation.commits)} commits"
-    )
+    return f"{operation_names(reported)} were told to have committed, and there are {len(observation.commits)} commits"
 
 
 def _check_vacuum(observation: Observation, race: RaceObservation, recorder: CheckRecorder) -> bool:
@@ -192,12 +190,13 @@ def _undone_properties(
     ):
         return None
     configured = observation.after.metadata.configuration
-    explanation = explained(race.model_history, committed, rows, configured)
+    explanation = find_explanation(race.model_history, committed, rows, configured)
     if explanation is None or has_properties(explanation, configured):
         return None
     return Anomaly(
         LOST_UPDATE,
-        f"after {in_words(committed)} the table's properties are {dict(configured)}, which no order of them gives",
+        f"after {operation_names(committed)} the table's properties are {dict(configured)},"
+        " which no order of them gives",
     )
 
 
@@ -211,7 +210,8 @@ def _check_serializable(
     start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
     serial = is_serial(race.model_history, committed, [start, *states.versions])
     problem = (
-        f"no order of {in_words(committed)} goes through the {len(states.versions)} versions that they made"
+        f"no order of {operation_names(committed)} goes through the {len(states.versions)} versions"
+        " that they made"
     )
     recorder.record("race.serializable", None if serial else problem)
 
@@ -224,8 +224,8 @@ def _check_reads(race: RaceObservation, recorder: CheckRecorder) -> None:
             for index, operation in enumerate(race.operations)
             if index in race.published[place] and not isinstance(race.outcomes[index], Rejected | NoChange)
         ]
-        is_state = anomaly(race.model_history, published, rows) is None
-        problem = f"{len(rows)} rows were read when {in_words(published)} had been committed, which are no such state"
+        is_state = find_anomaly(race.model_history, published, rows) is None
+        problem = f"{len(rows)} rows were read when {operation_names(published)} had been committed, which are no such state"
         recorder.record("race.no-dirty-read", None if is_state else problem)
 
 

@@ -12,7 +12,12 @@ from delta_models.expressions import NotEvaluable, compiled
 from delta_models.functions import EvaluationError
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.sql import SqlError
-from delta_models.table.generated_columns import CONSTRAINT, breaks_generation, generated, written_rules
+from delta_models.table.generated_columns import (
+    CONSTRAINT,
+    find_broken_generation,
+    generated_columns,
+    metadata_rules,
+)
 from delta_models.values import Row
 
 JUDGES = judged_by(CheckName.ROW_CONSTRAINTS)
@@ -40,7 +45,7 @@ def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recor
         for key, text in after.properties.items()
         if key.startswith(CONSTRAINT) and QUOTE not in text
     )
-    rules = written_rules(after.schema, properties)
+    rules = metadata_rules(after.schema, properties)
     if not rules:
         return
     rows = _added_rows(reader, after, commit)
@@ -52,9 +57,9 @@ def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recor
 
 
 def _check_generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
-    if not generated(after.schema):
+    if not generated_columns(after.schema):
         return
-    name = breaks_generation(after.schema, _added_rows(reader, after, commit))
+    name = find_broken_generation(after.schema, _added_rows(reader, after, commit))
     problem = f"{name} holds something else than what it is generated from" if name else None
     recorder.record("rules.generated-columns-hold", problem, commit.name)
 

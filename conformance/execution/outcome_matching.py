@@ -8,7 +8,7 @@ from conformance.observations.schema_comparison import comparable_schema
 from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.outcomes import Outcome, Unknown
 from delta_models.table import AllowedOutcome, Expectation
-from delta_models.table.identity import bound, identities
+from delta_models.table.identity import bind_generated_values, identities
 from delta_models.values import bag
 
 
@@ -23,8 +23,10 @@ class ObservedState:
         """The allowed end that fits; of several the one whose rows are there. Where the engine does not know, the log
         tells."""
         if isinstance(outcome, Unknown):
-            return next((branch for branch in expectation.branches if self._is_there(branch, commits)), None)
-        fitting = [branch for branch in expectation.branches if branch.fits(outcome, commits)]
+            return next(
+                (branch for branch in expectation.allowed_outcomes if self._is_there(branch, commits)), None
+            )
+        fitting = expectation.fitting_outcomes(outcome, commits)
         if all(each.table is fitting[0].table for each in fitting[1:]):
             return fitting[0] if fitting else None
         return next((each for each in fitting if self._is_there(each, commits)), fitting[0])
@@ -34,7 +36,7 @@ class ObservedState:
         if branch is None or self.snapshot is None or not identities(branch.table.schema):
             return branch
         try:
-            return replace(branch, table=bound(branch.table, self.reader.rows(self.snapshot)))
+            return replace(branch, table=bind_generated_values(branch.table, self.reader.rows(self.snapshot)))
         except LogError:
             return branch
 
@@ -47,7 +49,7 @@ class ObservedState:
             rows = self.reader.rows(self.snapshot)
         except LogError:
             return False
-        wanted = bound(branch.table, rows)
+        wanted = bind_generated_values(branch.table, rows)
         return (
             comparable_schema(rows.schema) == comparable_schema(wanted.schema)
             and bag(rows.schema, rows.rows) == wanted.bag

@@ -50,7 +50,7 @@ def _changes(
     look: ReadChanges, model_history: ModelHistory, schema: Struct, reply: ReadReply
 ) -> ReadObservation:
     try:
-        expected = model_history.changes(look)
+        expected = model_history.expect_changes(look)
     except NotModelled:
         expected = None
     if reply.table is None:

@@ -70,6 +70,6 @@ def _expected(
     model_history: ModelHistory, tail: ReadStream, began: int, last: int
 ) -> StreamExpectation | None:
     try:
-        return model_history.follow(tail, began, last)
+        return model_history.expect_stream(tail, began, last)
     except NotModelled:
         return None

@@ -206,8 +206,8 @@ class TableSession:
             return observation
         return replace(
             observation,
-            retained=self.model_history.readable(),
-            recent=self.model_history.recent(observation.operation),
+            retained=self.model_history.readable_steps(),
+            recent=self.model_history.steps_newer_than(observation.operation),
         )
 
     def _reopen(self, operation: Operation) -> Iterator[StepResult | None]:
@@ -282,7 +282,7 @@ class TableSession:
         yield from self._gather(found, observation, reads, kind, Read())
         if self._looks_around and observation.after is not None and self.left is None:
             for other, read in self._rhythm.after(
-                observation.step, self.model_history.table.schema, self.model_history.readable()
+                observation.step, self.model_history.table.schema, self.model_history.readable_steps()
             ):
                 if self._translated(read) is not None:
                     answers = self._ask(read)
@@ -378,7 +378,7 @@ class TableSession:
         read: Read,
     ) -> Iterator[StepResult]:
         """Wait for answers, and turn them into looks; an engine that is lost meanwhile is told of at once."""
-        expected = self.model_history.look(read)
+        expected = self.model_history.expect_read(read)
         for engine_session in self.engine_sessions:
             if engine_session.engine not in answers:
                 continue

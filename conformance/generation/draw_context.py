@@ -49,5 +49,5 @@ class DrawContext:
 
     def draw_earlier_step(self) -> int:
         """Draw a step whose state must be readable, the latest ones more often."""
-        steps = self.model_history.readable()[::-1]
+        steps = self.model_history.readable_steps()[::-1]
         return self.choices.pick(steps[:RECENT] if self.choices.one_in(2) else steps)

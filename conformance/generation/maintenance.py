@@ -85,7 +85,7 @@ def restore_to_time(context: DrawContext) -> Operation:
 def read_changes(context: DrawContext) -> Operation:
     """Read the change feed of some steps, mostly of such as have one."""
     choices, model_history = context.choices, context.model_history
-    steps = model_history.readable()
+    steps = model_history.readable_steps()
     recorded = [step for step in steps if is_recorded(model_history.state(step))]
     first = choices.pick((recorded if recorded and choices.below(8) else steps)[::-1])
     if choices.one_in(2):

@@ -14,7 +14,7 @@ from delta_models.operations import Merge, MergeClause, Operation
 from delta_models.schema import DATE, INTEGER, LONG, STRING, TIMESTAMP, DataType, Field
 from delta_models.table import ModelHistory
 from delta_models.table.generated_columns import GENERATION
-from delta_models.table.identity import generated_identity, identities, without_identities
+from delta_models.table.identity import identities, identity_field, without_identities
 
 # How a column may be generated: the type of the other column, the text (`{}` is the other), and its own type.
 EXPRESSIONS: tuple[tuple[DataType, str, DataType], ...] = (
@@ -46,7 +46,7 @@ def with_generated(choices: Choices, fields: list[Field], partitions_from: int) 
 def with_identity(choices: Choices, fields: list[Field]) -> list[Field]:
     """Return the columns, and behind them an identity column. Writers may put values into a third of such columns."""
     start, step = choices.pick(STARTS_AND_STEPS)
-    return [*fields, generated_identity(IDENTITY_NAME, start, step, explicit=choices.one_in(3))]
+    return [*fields, identity_field(IDENTITY_NAME, start, step, explicit=choices.one_in(3))]
 
 
 def identity_columns(model_history: ModelHistory) -> tuple[Field, ...]:

@@ -16,8 +16,8 @@ from conformance.generation.table_profiles import PROFILES, TableProfile
 from conformance.generation.values.complex import has_literals, is_comparable
 from delta_models.operations import Properties
 from delta_models.schema import DOUBLE, LONG, STRING, Field, Struct, limit_of, width_of
-from delta_models.table.char_varchar import char, varchar
-from delta_models.table.generated_columns import generated
+from delta_models.table.char_varchar import char_field, varchar_field
+from delta_models.table.generated_columns import generated_columns
 from delta_models.values import Value
 
 NAMES = ("id", "name", "part", "num", "when", "note")
@@ -53,7 +53,7 @@ class TableShape:
 
     def assignable(self) -> tuple[int, ...]:
         """The positions of the columns to which a writer gives values: all but the generated ones."""
-        generated_positions = {position for position, _ in generated(self.schema)}
+        generated_positions = {position for position, _ in generated_columns(self.schema)}
         return tuple(position for position in range(len(self.schema)) if position not in generated_positions)
 
     def literal(self) -> tuple[int, ...]:
@@ -211,7 +211,7 @@ def _with_rules(choices: Choices, feature: Feature, fields: list[Field], partiti
 def _with_lengths(choices: Choices, fields: list[Field], partitions_from: int) -> list[Field]:
     """Return the columns, most of their texts limited in length."""
     return [
-        varchar(field.name, choices.pick(LENGTHS))
+        varchar_field(field.name, choices.pick(LENGTHS))
         if index < partitions_from and field.type == STRING and choices.below(4)
         else field
         for index, field in enumerate(fields)
@@ -224,7 +224,7 @@ def _with_width(choices: Choices, fields: list[Field]) -> list[Field]:
     if not limited or len(fields) == 1:
         return fields
     index = choices.pick(limited)
-    padded = char(fields[index].name, limit_of(fields[index]) or 1)
+    padded = char_field(fields[index].name, limit_of(fields[index]) or 1)
     return [*fields[:index], padded, *fields[index + 1 :]]
 
 

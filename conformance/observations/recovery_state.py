@@ -32,7 +32,9 @@ def classify_recovery(
     reader: LogReader,
 ) -> RecoveryState:
     """Return the state: before, after, between, or with the operation done twice. `commits` are those that it added."""
-    successes = [allowed for allowed in expectation.branches if isinstance(allowed.outcome, Committed)]
+    successes = [
+        allowed for allowed in expectation.allowed_outcomes if isinstance(allowed.outcome, Committed)
+    ]
     if after is None:
         if before is None:
             return RecoveryState(BEFORE)

@@ -1,4 +1,10 @@
-"""What a Delta table means, in pure Python, and the vocabulary that everyone speaks.
+"""What a Delta table means, in pure Python.
 
-No engine and no Delta library live here, and nothing that starts a process.
+- `operations`, `outcomes`, `expressions`, `schema`, `values`: the vocabulary, frozen values with a JSON form (`codec`).
+- `table`: the reference model, which says what each operation does to rows, schema and properties.
+- `log`: a reader of the transaction log, and the rules that a log must keep (`log.validity`).
+- `concurrency`: which results of concurrent writers some serial order explains.
+- `requirements`: the catalogue of all rules, each with its id, sentence and source.
+
+The package imports no engine and no Delta library, and starts no process.
 """

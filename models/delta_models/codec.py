@@ -1,10 +1,11 @@
-"""The JSON form of the vocabulary: one tagged object a frozen value, exact and stable enough to be kept for
-years. The tags are those of `wire_names`.
+"""Convert operations, outcomes and expressions to JSON and back.
 
-`{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`. Fields that hold
-their default are left out, so a class may gain fields with defaults without a new format version. Sequences
-are tuples, types take Delta's own JSON form, and the values in `Rows` and `Literal` are written as their type
-demands.
+Each frozen value becomes one tagged object, and the tags are those of `wire_names`:
+`{"is": "Delete", "where": {"is": "IsNull", "operand": {"is": "Column", "path": ["id"]}}}`.
+
+The form is exact and stable, because files in it are kept for years. Fields that hold their default are left out, so a
+class may gain fields with defaults without a new format version. Sequences are tuples. Types take Delta's own JSON
+form. The values in `Rows` and `Literal` are written in the form of their type.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ FORMAT = 1
 
 
 class CodecError(ValueError):
-    """The JSON is no value of the vocabulary."""
+    """The JSON is not a value of the vocabulary."""
 
 
 TYPES = (Primitive, DecimalType, Array, Map, Struct)
 
 
 def encode(value: Any) -> Json:
-    """The JSON form of an operation, an outcome, an expression, or a tuple of such."""
+    """Return the JSON form of an operation, an outcome, an expression, or a tuple of them.
+
+    Raises CodecError for any other value.
+    """
     match value:
         case None | bool() | int() | str() | float():
             return value
@@ -61,7 +65,7 @@ def encode(value: Any) -> Json:
                 "value": value_to_json(data_type, constant),
             }
         case tuple():
-            return [encode(each) for each in value]
+            return [encode(element) for element in value]
     if (name := NAMES.get(type(value))) is not None:
         form: dict[str, Json] = {"is": name}
         for field in dataclasses.fields(value):
@@ -74,10 +78,13 @@ def encode(value: Any) -> Json:
 
 
 def decode(form: Any) -> Any:
-    """The inverse of `encode`; what it does not know is named in a CodecError."""
+    """Return the value that `encode` wrote as this JSON form.
+
+    Raises CodecError for a form that is malformed or has an unknown tag.
+    """
     match form:
         case list():
-            return tuple(decode(each) for each in form)
+            return tuple(decode(element) for element in form)
         case {"is": str(name)}:
             parts = {key: part for key, part in form.items() if key != "is"}
             try:
@@ -114,9 +121,9 @@ def _decode_tagged(name: str, parts: dict[str, Any]) -> Any:
 
 
 def parse_struct(form: Json) -> Struct:
-    """A schema from its JSON form."""
-    found: DataType = parse(form)
-    if not isinstance(found, Struct):
-        message = f"{found} is no schema"
+    """Return the schema that a JSON form describes. Raises CodecError if it describes another type."""
+    schema: DataType = parse(form)
+    if not isinstance(schema, Struct):
+        message = f"{schema} is no schema"
         raise CodecError(message)
-    return found
+    return schema

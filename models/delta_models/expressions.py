@@ -1,9 +1,8 @@
-"""Expressions as trees: what a predicate or an assignment says, and what it evaluates to, with SQL's
-three-valued logic.
+"""Expressions as trees, and how to evaluate them with SQL's three-valued logic.
 
-A literal carries its type. The portable core is comparisons, null tests, `In`, `Between`, and/or/not over
-columns and literals of one type; the order of NaN, `Like`, calls, arithmetic and casts are of class
-*reference*.
+Predicates and assignments are expressions. A literal carries its type. The portable core is comparisons, null tests,
+`In`, `Between` and and/or/not over columns and literals of one type. The order of NaN, calls, arithmetic and casts are
+rules of class *reference*.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The path with points between its parts, for people."""
+        """The path with points between its parts, for messages."""
         return ".".join(self.path)
 
 
@@ -42,7 +41,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`left op right`; op is one of = != < <= > >= and <=> (null-safe equality). Both sides are of one type."""
+    """`left op right`, where both sides have one type.
+
+    `op` is one of = != < <= > >= and <=> (null-safe equality).
+    """
 
     op: str
     left: Expression
@@ -51,14 +53,14 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class IsNull:
-    """Whether the operand is null: never unknown."""
+    """Whether the operand is null; never unknown."""
 
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class IsNotNull:
-    """Whether the operand is not null: never unknown."""
+    """Whether the operand is not null; never unknown."""
 
     operand: Expression
 
@@ -82,28 +84,31 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All operands."""
+    """Whether all operands are true."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any operand."""
+    """Whether any operand is true."""
 
     operands: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The operand's opposite; unknown stays unknown."""
+    """The opposite of the operand; unknown stays unknown."""
 
     operand: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function or an operator such as `+`, `like`, `cast`, by its lower-case Spark name; `type` is the result's."""
+    """A call of a function or an operator such as `+`, `like`, `cast`.
+
+    `function` is its Spark name in lower case, `type` the type of the result.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
@@ -112,24 +117,22 @@ class Call:
 
 Expression = Column | Literal | Compare | IsNull | IsNotNull | In | Between | And | Or | Not | Call
 
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
-
 
 class NotEvaluable(NotImplementedError):
     """The expression uses a function that the model does not know."""
 
 
 def type_of(expression: Expression, schema: Struct) -> DataType:
-    """The type of an expression over rows of a schema."""
+    """Return the type of an expression over rows of a schema. Raises KeyError for an unknown column."""
     match expression:
         case Column(path=path):
-            found: DataType = schema
+            data_type: DataType = schema
             for name in path:
-                if not isinstance(found, Struct):
-                    message = f"{found} has no field {name!r}"
+                if not isinstance(data_type, Struct):
+                    message = f"{data_type} has no field {name!r}"
                     raise KeyError(message)
-                found = found[name].type
-            return found
+                data_type = data_type[name].type
+            return data_type
         case Literal(type=literal_type):
             return literal_type
         case Call(type=result):
@@ -138,14 +141,15 @@ def type_of(expression: Expression, schema: Struct) -> DataType:
 
 
 def evaluate(expression: Expression, schema: Struct, row: Row) -> Value:
-    """The value of an expression for a row; for predicates True, False or None (unknown)."""
+    """Return the value of an expression for a row; for a predicate True, False or None (unknown)."""
     return compiled(expression, schema)(row)
 
 
 def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Callable[[Row], Value]:
-    """The expression as a function of a row: names are looked up once, for use on many rows.
+    """Return the expression as a function of a row, for many rows of one schema.
 
-    `zone` is that of the session, where calls look at the calendar of a timestamp.
+    `zone` is the session's time zone, which calls use for the calendar of a timestamp. Raises KeyError for an unknown
+    column, NotEvaluable for an unknown function.
     """
     match expression:
         case Column(path=path):
@@ -180,17 +184,17 @@ def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Call
 
 
 def holds(expression: Expression | None, schema: Struct, row: Row) -> bool:
-    """Whether a row is picked: true, neither false nor unknown. No predicate picks every row."""
+    """Whether a predicate picks a row: it is true, neither false nor unknown. None picks every row."""
     return expression is None or evaluate(expression, schema, row) is True
 
 
 def compare(op: str, data_type: DataType, left: Value, right: Value) -> bool | None:
-    """`left op right` for two values of a type."""
+    """Return `left op right` for two values of a type."""
     return comparator(op, data_type)(left, right)
 
 
 def comparator(op: str, data_type: DataType) -> Callable[[Value, Value], bool | None]:
-    """`op` for two values of a type, as a function."""
+    """Return `op` as a function of two values of a type."""
     as_key, as_order = sql_keyer(data_type), order_keyer(data_type)
     match op:
         case "<=>":
@@ -220,28 +224,28 @@ def comparator(op: str, data_type: DataType) -> Callable[[Value, Value], bool | 
 
 
 def all_of(truths: Iterator[bool | None]) -> bool | None:
-    """SQL's AND."""
-    seen = list(truths)
-    if False in seen:
+    """Return SQL's AND of some truth values."""
+    values = list(truths)
+    if False in values:
         return False
-    return None if None in seen else True
+    return None if None in values else True
 
 
 def any_of(truths: Iterator[bool | None]) -> bool | None:
-    """SQL's OR."""
-    seen = list(truths)
-    if True in seen:
+    """Return SQL's OR of some truth values."""
+    values = list(truths)
+    if True in values:
         return True
-    return None if None in seen else False
+    return None if None in values else False
 
 
 def negate(truth: bool | None) -> bool | None:
-    """SQL's NOT."""
+    """Return SQL's NOT of a truth value."""
     return None if truth is None else not truth
 
 
 def columns_of(expression: Expression | None) -> tuple[Column, ...]:
-    """Every column that an expression mentions, in order, repeated as often as it stands there."""
+    """Return the columns that an expression mentions, in order and with repetitions."""
     match expression:
         case None | Literal():
             return ()
@@ -259,7 +263,7 @@ def columns_of(expression: Expression | None) -> tuple[Column, ...]:
             parts = arguments
         case _:
             parts = (expression.operand,)
-    return tuple(found for part in parts for found in columns_of(part))
+    return tuple(column for part in parts for column in columns_of(part))
 
 
 _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
@@ -268,14 +272,14 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], Value]:
-    # Found when it is needed: an adapter's own environment holds the vocabulary alone, and evaluates nothing.
+    # Imported late: the environment of an adapter has only the vocabulary, and evaluates nothing.
     functions: Any = importlib.import_module("delta_models.functions")
     types = tuple(type_of(argument, schema) for argument in call.arguments)
-    found = functions.application(call.function, types, call.type, zone)
-    if found is None:
+    application = functions.application(call.function, types, call.type, zone)
+    if application is None:
         message = f"the model does not know the function {call.function!r}"
         raise NotEvaluable(message)
-    apply, lazy = found
+    apply, lazy = application
     parts = tuple(compiled(argument, schema, zone) for argument in call.arguments)
     if lazy:
         return lambda row: apply(*(partial(part, row) for part in parts))

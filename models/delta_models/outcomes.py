@@ -1,4 +1,8 @@
-"""What an engine can say of an operation. More than "it worked" and "it raised": see DESIGN, "Outcomes"."""
+"""How an operation ended, as an engine reports it.
+
+An outcome is more than success or failure. `Unknown` means that the engine cannot say whether the table changed: then
+the harness reads the log to find out.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """Done, and durable."""
+    """The operation succeeded, and its effect is durable."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoChange:
-    """Done, and there was nothing to do: no version was added."""
+    """The operation succeeded without anything to do: it added no version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Refused; the table is as before. `kind` is one of REJECTIONS, `message` the engine's own words."""
+    """The engine refused the operation, and the table is as before.
+
+    `kind` is one of REJECTIONS. `message` is the engine's own text.
+    """
 
     kind: str
     message: str = ""
@@ -25,14 +32,14 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """The engine has no such operation, or not with these options."""
+    """The engine does not have the operation, or does not have these options of it."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The caller was told "failed", or nothing at all, and the table may or may not have changed."""
+    """The engine reported a failure, or nothing at all. The table may or may not have changed."""
 
     reason: str
 

@@ -1,4 +1,7 @@
-"""Which predicates belong to the portable core, on whose answer every SQL engine must agree, and which do not."""
+"""Decide whether every SQL engine must agree on the rows that a predicate picks.
+
+Predicates on which all engines must agree form the portable core.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,18 @@ from delta_models.values import Rows, Value
 
 
 def is_strange(data_type: DataType, value: Value) -> bool:
-    """Whether a value is one on whose order and equality engines disagree: NaN and -0.0."""
+    """Whether a value is NaN or -0.0, on whose order and equality engines disagree."""
     if data_type not in {DOUBLE, FLOAT} or value is None:
         return False
     return math.isnan(value) or (value == 0 and math.copysign(1.0, value) < 0)
 
 
 def strength_of(predicate: Expression | None, rows: Rows) -> Strength:
-    """The class of the rule that a predicate picks certain rows: *must* in the portable core, else *reference*.
+    """Return the class of the rule that a predicate picks certain rows.
 
-    NaN and -0.0 leave the core as soon as they are compared: as a literal, or in a column whose order is asked for. So
-    it depends on the rows on which the predicate is evaluated. Functions, arithmetic and casts are *reference*.
+    It is *must* in the portable core, else *reference*. A comparison of NaN or -0.0 is outside the core: as a literal,
+    or in a column that the predicate orders. The class therefore depends on the rows. Functions, arithmetic and casts
+    are *reference*.
     """
     return "must" if predicate is None or _is_portable(predicate, rows) else "reference"
 
@@ -59,7 +63,7 @@ def _is_portable(expression: Expression, rows: Rows) -> bool:
 
 
 def _agree(operands: tuple[Expression, ...], rows: Rows, *, ordered: bool) -> bool:
-    """Whether a comparison of these is in the core: columns and literals of one type, nothing strange among them."""
+    """Whether engines agree on a comparison: columns and literals of one type, without NaN and -0.0."""
     columns = [operand for operand in operands if isinstance(operand, Column)]
     literals = [operand for operand in operands if isinstance(operand, Literal)]
     if len(columns) + len(literals) < len(operands):
@@ -78,6 +82,6 @@ def _agree(operands: tuple[Expression, ...], rows: Rows, *, ordered: bool) -> bo
 def _is_strange_column(column: Column, rows: Rows) -> bool:
     if len(column.path) != 1:
         return type_of(column, rows.schema) in {DOUBLE, FLOAT}
-    at = rows.schema.index(column.path[0])
-    data_type = rows.schema.fields[at].type
-    return data_type in {DOUBLE, FLOAT} and any(is_strange(data_type, row[at]) for row in rows.rows)
+    position = rows.schema.index(column.path[0])
+    data_type = rows.schema.fields[position].type
+    return data_type in {DOUBLE, FLOAT} and any(is_strange(data_type, row[position]) for row in rows.rows)

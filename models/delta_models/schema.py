@@ -1,7 +1,7 @@
-"""Delta types and schemas, with the JSON form that the protocol gives them.
+"""Delta types and schemas, and their JSON form.
 
-A schema is a `Struct`. Types are frozen and hashable, so they serve as keys. The JSON form is the one of the
-section "Schema Serialization Format" of the protocol, and `parse(to_json(t)) == t` for every type here.
+A schema is a `Struct`. Types are frozen and hashable, so they can be keys. The JSON form is that of the protocol's
+section "Schema Serialization Format". For every type, `parse(to_json(t)) == t`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 class SchemaError(ValueError):
-    """The text is no schema in Delta's serialization format."""
+    """The text is not a schema in Delta's serialization format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,10 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A named member of a struct. `metadata` is kept as its JSON text, canonically sorted, so that fields hash."""
+    """A named member of a struct.
+
+    The metadata is stored as sorted JSON text, so that fields are hashable.
+    """
 
     name: str
     type: DataType
@@ -74,7 +77,7 @@ class Field:
 
     @property
     def metadata(self) -> dict[str, Json]:
-        """The metadata as a fresh dictionary."""
+        """The metadata as a new dictionary."""
         loaded: dict[str, Json] = json.loads(self.metadata_json)
         return loaded
 
@@ -101,7 +104,7 @@ class Struct:
         return tuple(column.name for column in self.fields)
 
     def index(self, name: str) -> int:
-        """The position of the field called `name`, without regard to case, as Delta compares names."""
+        """Return the position of the field called `name`, ignoring case as Delta does. Raises KeyError."""
         folded = name.casefold()
         for position, column in enumerate(self.fields):
             if column.name.casefold() == folded:
@@ -134,42 +137,39 @@ VARIANT = Primitive("variant")
 VOID = Primitive("void")
 
 PRIMITIVES = {
-    each.name: each
-    for each in (
+    primitive.name: primitive
+    for primitive in (
         BYTE, SHORT, INTEGER, LONG, FLOAT, DOUBLE, STRING, BINARY, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ,
         VARIANT, VOID,
     )
 }  # fmt: skip
-# Types that engines preview and the protocol does not list; values are months, microseconds, microseconds of a day.
+# Preview types of engines, which the protocol does not list. Values are months, microseconds, microseconds of a day.
 _INTERVAL_UNIT = "(year|month|day|hour|minute|second)"
 _PREVIEW = re.compile(rf"interval {_INTERVAL_UNIT}( to {_INTERVAL_UNIT})?|time\(\d\)")
-LENGTH = (
-    "__CHAR_VARCHAR_TYPE_STRING"  # where Spark notes the length of a column's texts, in the field's metadata
-)
+LENGTH = "__CHAR_VARCHAR_TYPE_STRING"  # the key in a field's metadata under which Spark stores char(n) or varchar(n)
 _LIMITED = re.compile(r"(var)?char\((\d+)\)")
 INTEGRALS = (BYTE, SHORT, INTEGER, LONG)
-MAX_DECIMAL_PRECISION = 38
 
 
 def struct(*columns: tuple[str, DataType] | Field) -> Struct:
-    """A schema from `(name, type)` pairs and ready fields: `struct(("id", LONG), ("letter", STRING))`."""
+    """Return a schema of `(name, type)` pairs and fields: `struct(("id", LONG), ("letter", STRING))`."""
     return Struct(tuple(column if isinstance(column, Field) else Field(*column) for column in columns))
 
 
 def limit_of(field: Field) -> int | None:
-    """How many code points the texts of a char(n) or varchar(n) column may have; None if as many as they like."""
-    found = _limit(field)
-    return int(found[2]) if found else None
+    """Return the most code points that a char(n) or varchar(n) column allows; None without a limit."""
+    match = _limit(field)
+    return int(match[2]) if match else None
 
 
 def width_of(field: Field) -> int | None:
-    """To how many code points the texts of a char(n) column are filled up by blanks; None if by none."""
-    found = _limit(field)
-    return int(found[2]) if found and found[1] is None else None
+    """Return the number of code points to which blanks pad a char(n) column; None for other columns."""
+    match = _limit(field)
+    return int(match[2]) if match and match[1] is None else None
 
 
 def to_json(schema: DataType) -> Json:
-    """The serialization format of the protocol, as JSON values."""
+    """Return the type in the protocol's serialization format, as JSON values."""
     match schema:
         case Primitive() | DecimalType():
             return str(schema)
@@ -191,7 +191,7 @@ def to_json(schema: DataType) -> Json:
 
 
 def parse(form: Any) -> DataType:
-    """The type that a JSON value in the serialization format means."""
+    """Return the type that a JSON value in the serialization format means. Raises SchemaError."""
     match form:
         case str():
             return _parse_name(form)
@@ -206,7 +206,7 @@ def parse(form: Any) -> DataType:
 
 
 def parse_schema(text: str) -> Struct:
-    """The schema in a `schemaString`."""
+    """Return the schema in a `schemaString`. Raises SchemaError."""
     try:
         parsed = parse(json.loads(text))
     except json.JSONDecodeError as error:
@@ -219,7 +219,7 @@ def parse_schema(text: str) -> Struct:
 
 
 def schema_string(schema: Struct) -> str:
-    """The schema as a `schemaString`."""
+    """Return the schema as a `schemaString`."""
     return json.dumps(to_json(schema), separators=(",", ":"), ensure_ascii=False)
 
 
@@ -229,12 +229,12 @@ def _limit(field: Field) -> re.Match[str] | None:
     return _LIMITED.fullmatch(str(field.metadata.get(LENGTH)))
 
 
-def _field_to_json(each: Field) -> Json:
+def _field_to_json(field: Field) -> Json:
     return {
-        "name": each.name,
-        "type": to_json(each.type),
-        "nullable": each.nullable,
-        "metadata": each.metadata,
+        "name": field.name,
+        "type": to_json(field.type),
+        "nullable": field.nullable,
+        "metadata": field.metadata,
     }
 
 

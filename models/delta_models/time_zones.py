@@ -1,6 +1,7 @@
-"""Calendars and clocks: days of the proleptic Gregorian calendar, and instants as the clocks of a zone show them.
+"""Convert between calendar days, instants and the local time of a zone.
 
-Python's own dates end at the years 1 and 9999; Delta's do not. A day beyond them is taken to a year of the same kind.
+Days belong to the proleptic Gregorian calendar. Python's dates end at the years 1 and 9999, Delta's do not. Beyond
+these years, the functions compute with an equivalent year inside them: the calendar repeats every 400 years.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ _FIRST, _LAST = (
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01 of a day of the proleptic Gregorian calendar, for any year."""
+    """Return the days since 1970-01-01 of a calendar day, for any year. Raises ValueError for no such day."""
     cycles = (year - 2000) // 400
     return date(year - cycles * 400, month, day).toordinal() - EPOCH_DAY + cycles * _CYCLE_DAYS
 
 
 def to_utc(micros: int, zone: tzinfo) -> int:
-    """The instant at which the clocks of a zone show these local microseconds."""
+    """Return the instant at which the clocks of a zone show these local microseconds."""
     if zone is UTC:
         return micros
     return micros - _offset(micros, zone, local=True) * MICROS_A_SECOND
 
 
 def to_local(micros: int, zone: tzinfo) -> int:
-    """What the clocks of a zone show at an instant, as microseconds on their own calendar."""
+    """Return the local microseconds that the clocks of a zone show at an instant."""
     if zone is UTC:
         return micros
     return micros + _offset(micros, zone, local=False) * MICROS_A_SECOND
 
 
 def _offset(micros: int, zone: tzinfo, *, local: bool) -> int:
-    """Seconds by which a zone is ahead of UTC, at local microseconds or at an instant."""
+    """The seconds by which a zone is ahead of UTC, at local microseconds or at an instant."""
     seconds = micros // MICROS_A_SECOND
     if not _FIRST <= seconds <= _LAST:
         seconds -= (seconds - 946_684_800) // _CYCLE * _CYCLE

@@ -1,12 +1,12 @@
-"""SQL values as plain Python, the two relations between them, and their JSON form.
+"""SQL values as plain Python values: two ways to compare them, and their JSON form.
 
-A value means nothing without its type, so every function here takes one:
+A value has no meaning without its type, so every function here takes the type as well:
 
     boolean                      bool
     byte, short, integer, long   int
     float, double                float
     decimal                      Decimal(unscaled, scale)
-    string                       str (bytes that are no UTF-8 are kept as surrogate escapes)
+    string                       str (bytes that are not UTF-8 are surrogate escapes)
     binary                       bytes
     date                         int, days since 1970-01-01 in the proleptic Gregorian calendar
     timestamp                    int, microseconds since the epoch in UTC
@@ -15,12 +15,13 @@ A value means nothing without its type, so every function here takes one:
     array                        tuple of values
     map                          tuple of (key, value) pairs
     variant                      Variant(metadata, value)
-    anything, when it is null    None
+    null of any type             None
 
-A row is a tuple in the order of the schema. Two relations: `same` compares what is stored (NaN is NaN, -0.0
-is not 0.0; texts of a char(n) column count with the blanks that fill them up, whoever stores or adds those) and
-serves for bags of rows; `sql_equal` compares as predicates do (NaN equals NaN, -0.0 equals
-0.0).
+A row is a tuple in the order of the schema.
+
+`same` compares what is stored, and bags of rows use it: NaN is NaN, and -0.0 is not 0.0. It compares texts of a char(n)
+column as if blanks padded them, because engines add the blanks on writing or on reading. `sql_equal` compares as
+predicates do: NaN equals NaN, and -0.0 equals 0.0.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Decimal(NamedTuple):
         return f"{sign}{digits[: -self.scale]}.{digits[-self.scale :]}"
 
     def at_scale(self, scale: int) -> Decimal:
-        """The same number with more digits after the point; fewer digits only if they are zeros."""
+        """Return the same number with another scale. Raises ValueError if it would lose digits."""
         if scale >= self.scale:
             return Decimal(self.unscaled * 10 ** (scale - self.scale), scale)
         quotient, rest = divmod(self.unscaled, 10 ** (self.scale - scale))
@@ -77,7 +78,7 @@ class Decimal(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """A variant as its two binary parts."""
+    """A variant: its metadata and its value, both binary."""
 
     metadata: bytes
     value: bytes
@@ -85,7 +86,7 @@ class Variant(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows with the schema that gives them their meaning."""
+    """Rows and their schema."""
 
     schema: Struct
     rows: tuple[Row, ...]
@@ -95,7 +96,7 @@ class Rows:
 
 
 def same_key(data_type: DataType, value: Value) -> Key:
-    """A hashable that is equal for two values exactly if they are the same stored value."""
+    """Return a hashable key that is equal for two values exactly if they are the same stored value."""
     if value is None:
         return None
     match data_type:
@@ -120,14 +121,14 @@ def same(data_type: DataType, left: Value, right: Value) -> bool:
 
 
 def sql_equal(data_type: DataType, left: Value, right: Value) -> bool | None:
-    """Equality as predicates see it: unknown (None) if a side is null, NaN equals NaN, -0.0 equals 0.0."""
+    """Whether two values are equal to a predicate; None (unknown) if one of them is null."""
     if left is None or right is None:
         return None
     return sql_key(data_type, left) == sql_key(data_type, right)
 
 
 def sql_key(data_type: DataType, value: Value) -> Key:
-    """A hashable that is equal for two non-null values exactly if predicates take them for equal."""
+    """Return a hashable key that is equal for two non-null values exactly if predicates find them equal."""
     match data_type:
         case Primitive(name="float" | "double") if value is not None:
             return "nan" if math.isnan(value) else value + 0.0
@@ -139,7 +140,10 @@ def sql_key(data_type: DataType, value: Value) -> Key:
 
 
 def order_key(data_type: DataType, value: Value) -> Any:
-    """A key that sorts non-null values of one type as SQL does: NaN is the largest, strings by their UTF-8 bytes."""
+    """Return a key that sorts non-null values of one type as SQL does.
+
+    NaN is the largest number. Strings sort by their UTF-8 bytes.
+    """
     match data_type:
         case Primitive(name="float" | "double"):
             return (1, 0.0) if math.isnan(value) else (0, value + 0.0)
@@ -155,15 +159,18 @@ def order_key(data_type: DataType, value: Value) -> Any:
 
 
 def row_key(schema: Struct, row: Row) -> Key:
-    """A hashable that is equal for two rows exactly if they are the same stored row."""
+    """Return a hashable key that is equal for two rows exactly if they are the same stored row."""
     return same_key(schema, row)
 
 
 def row_keyer(schema: Struct) -> Callable[[Row], Key]:
-    """`row_key` for many rows of one schema: only the columns whose values are not their own keys are touched."""
+    """Return a function that gives the key of a row, for many rows of one schema.
+
+    It converts only those columns whose values are not their own keys.
+    """
     special = [
-        (at, _keyer(field))
-        for at, field in enumerate(schema.fields)
+        (position, _keyer(field))
+        for position, field in enumerate(schema.fields)
         if not _is_own_key(field.type) or width_of(field) is not None
     ]
     if not special:
@@ -171,33 +178,33 @@ def row_keyer(schema: Struct) -> Callable[[Row], Key]:
 
     def key(row: Row) -> Key:
         parts = list(row)
-        for at, column_key in special:
-            if parts[at] is not None:
-                parts[at] = column_key(parts[at])
+        for position, column_key in special:
+            if parts[position] is not None:
+                parts[position] = column_key(parts[position])
         return tuple(parts)
 
     return key
 
 
 def sql_keyer(data_type: DataType) -> Callable[[Value], Key]:
-    """`sql_key` for many non-null values of one type."""
+    """Return `sql_key` as a function of a non-null value, for many values of one type."""
     return _itself if _is_own_key(data_type) else partial(sql_key, data_type)
 
 
 def order_keyer(data_type: DataType) -> Callable[[Value], Any]:
-    """`order_key` for many non-null values of one type."""
+    """Return `order_key` as a function of a non-null value, for many values of one type."""
     if _is_own_key(data_type) and data_type != STRING:
         return _itself
     return partial(order_key, data_type)
 
 
 def bag(schema: Struct, rows: Iterable[Row]) -> Counter[Key]:
-    """How often each distinct row occurs."""
+    """Return how often each distinct row occurs."""
     return Counter(map(row_keyer(schema), rows))
 
 
 def value_to_json(data_type: DataType, value: Value) -> Json:
-    """Exact and readable: longs and decimals as strings, doubles hexadecimal, binary in base64."""
+    """Return the exact JSON form: longs and decimals as strings, doubles hexadecimal, binary in base64."""
     if value is None:
         return None
     match data_type:
@@ -222,7 +229,7 @@ def value_to_json(data_type: DataType, value: Value) -> Json:
 
 
 def value_from_json(data_type: DataType, form: Any) -> Value:
-    """The inverse of `value_to_json`."""
+    """Return the value that `value_to_json` wrote as this form."""
     if form is None:
         return None
     match data_type:
@@ -248,13 +255,13 @@ def value_from_json(data_type: DataType, form: Any) -> Value:
 
 
 def parse_decimal(text: str) -> Decimal:
-    """A decimal from plain digits with an optional sign and point: `-12.50` is Decimal(-1250, 2)."""
+    """Return the decimal in a text of digits with an optional sign and point: `-12.50` is Decimal(-1250, 2)."""
     whole, _, fraction = text.partition(".")
     return Decimal(int(whole + fraction), len(fraction))
 
 
 def to_single(value: float) -> float:
-    """The nearest value that a 4-byte float can hold."""
+    """Return the nearest value that a 4-byte float can hold."""
     try:
         narrowed: float = binary_struct.unpack("<f", binary_struct.pack("<f", value))[0]
     except OverflowError:

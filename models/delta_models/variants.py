@@ -1,8 +1,10 @@
-"""Variants: their binary encoding, and one canonical form for each value.
+"""Decode and encode variants, with one canonical encoding for each value.
 
-A variant is stored as a dictionary of names (`metadata`) and a tree (`value`), in the encoding of the Parquet project's
-"Variant Binary Encoding". The same value has many encodings: an unused name in the dictionary, wider offsets, a
-64-bit one. `canonical` gives all of them one, so that variants can be compared as bytes. Trees are plain Python:
+A variant is stored as a dictionary of names (`metadata`) and a tree (`value`), in the Parquet project's "Variant Binary
+Encoding". One value has many encodings: the dictionary may hold unused names, and offsets and numbers may be wider than
+needed. `canonical` gives one encoding for all of them, so that variants can be compared as bytes.
+
+Trees are plain Python values:
 
     null None, booleans bool, whole numbers int, decimals Decimal, strings str, objects dict, arrays list,
     and everything else `Scalar(kind, payload)` with the bytes as they are stored
@@ -29,23 +31,23 @@ _WIDE_COUNT = 256
 
 
 class Scalar(NamedTuple):
-    """A primitive that stays as it is stored: `kind` is its number in the encoding."""
+    """A primitive in its stored bytes; `kind` is its number in the encoding."""
 
     kind: int
     payload: bytes
 
 
 class MalformedVariant(ValueError):
-    """The bytes are no variant."""
+    """The bytes are not a variant."""
 
 
 def canonical(variant: Variant) -> Variant:
-    """The one encoding that stands for all of a value's."""
+    """Return the canonical encoding of the variant's value. Raises MalformedVariant."""
     return encode(decode(variant))
 
 
 def decode(variant: Variant) -> Tree:
-    """The tree in a variant. Raises MalformedVariant."""
+    """Return the tree in a variant. Raises MalformedVariant."""
     try:
         names = decode_names(variant.metadata)
         tree, _ = _decode(variant.value, 0, names)
@@ -55,7 +57,7 @@ def decode(variant: Variant) -> Tree:
 
 
 def decode_names(metadata: bytes) -> list[str]:
-    """The dictionary of names."""
+    """Return the dictionary of names. Raises MalformedVariant."""
     header = metadata[0]
     if header & 0x0F != 1:
         raise MalformedVariant(f"variants of version {header & 0x0F} are unknown")
@@ -67,8 +69,10 @@ def decode_names(metadata: bytes) -> list[str]:
 
 
 def split(data: bytes) -> Variant:
-    """The variant whose metadata and value stand one after the other; an object may stand before its metadata, as the
-    first byte tells. Raises MalformedVariant."""
+    """Return the variant whose metadata and value were concatenated. Raises MalformedVariant.
+
+    The metadata comes first, except that an object may come before its metadata. The first byte tells which.
+    """
     if not data:
         raise MalformedVariant("a variant ends too early")
     if data[0] & 3 == _OBJECT:
@@ -81,28 +85,28 @@ def split(data: bytes) -> Variant:
 
 
 def encode(tree: Tree) -> Variant:
-    """The canonical encoding of a tree."""
+    """Return the canonical encoding of a tree."""
     names = sorted(set(_names(tree)))
     return Variant(_encode_names(names), _encode(tree, {name: index for index, name in enumerate(names)}))
 
 
-def _number(data: bytes, at: int, width: int) -> int:
-    part = data[at : at + width]
+def _number(data: bytes, offset: int, width: int) -> int:
+    part = data[offset : offset + width]
     if len(part) != width:
         raise MalformedVariant("a variant ends too early")
     return int.from_bytes(part, "little")
 
 
-def _decode(data: bytes, at: int, names: list[str]) -> tuple[Tree, int]:
-    basic, header = data[at] & 3, data[at] >> 2
+def _decode(data: bytes, position: int, names: list[str]) -> tuple[Tree, int]:
+    basic, header = data[position] & 3, data[position] >> 2
     if basic == _PRIMITIVE:
-        return _decode_primitive(data, at + 1, header)
+        return _decode_primitive(data, position + 1, header)
     if basic == _SHORT_STRING:
-        return _text(data, at + 1, header), at + 1 + header
+        return _text(data, position + 1, header), position + 1 + header
     wide = 4 if header >> (4 if basic == _OBJECT else 2) & 1 else 1
     width = (header & 3) + 1
-    count = _number(data, at + 1, wide)
-    start = at + 1 + wide
+    count = _number(data, position + 1, wide)
+    start = position + 1 + wide
     keys: list[str] = []
     if basic == _OBJECT:
         size = (header >> 2 & 3) + 1
@@ -124,35 +128,35 @@ def _object_end(data: bytes) -> int:
     return start + width * (count + 1) + max(offsets)
 
 
-def _decode_primitive(data: bytes, at: int, kind: int) -> tuple[Tree, int]:
+def _decode_primitive(data: bytes, start: int, kind: int) -> tuple[Tree, int]:
     if kind in {0, 1, 2}:
-        return (None, True, False)[kind], at
+        return (None, True, False)[kind], start
     if kind in _WHOLE:
         width = _WHOLE[kind]
-        return int.from_bytes(_bytes(data, at, width), "little", signed=True), at + width
+        return int.from_bytes(_bytes(data, start, width), "little", signed=True), start + width
     if kind in _DECIMAL:
         width = _DECIMAL[kind]
-        unscaled = int.from_bytes(_bytes(data, at + 1, width), "little", signed=True)
-        return Decimal(unscaled, data[at]), at + 1 + width
+        unscaled = int.from_bytes(_bytes(data, start + 1, width), "little", signed=True)
+        return Decimal(unscaled, data[start]), start + 1 + width
     if kind in {_BINARY, _STRING}:
-        length = _number(data, at, 4)
+        length = _number(data, start, 4)
         if kind == _STRING:
-            return _text(data, at + 4, length), at + 4 + length
-        return Scalar(kind, _bytes(data, at + 4, length)), at + 4 + length
+            return _text(data, start + 4, length), start + 4 + length
+        return Scalar(kind, _bytes(data, start + 4, length)), start + 4 + length
     if kind in _FIXED:
-        return Scalar(kind, _bytes(data, at, _FIXED[kind])), at + _FIXED[kind]
+        return Scalar(kind, _bytes(data, start, _FIXED[kind])), start + _FIXED[kind]
     raise MalformedVariant(f"variants have no primitive {kind}")
 
 
-def _bytes(data: bytes, at: int, length: int) -> bytes:
-    part = data[at : at + length]
+def _bytes(data: bytes, start: int, length: int) -> bytes:
+    part = data[start : start + length]
     if len(part) != length:
         raise MalformedVariant("a variant ends too early")
     return part
 
 
-def _text(data: bytes, at: int, length: int) -> str:
-    return _bytes(data, at, length).decode("utf-8")
+def _text(data: bytes, start: int, length: int) -> str:
+    return _bytes(data, start, length).decode("utf-8")
 
 
 def _names(tree: Tree) -> Iterator[str]:

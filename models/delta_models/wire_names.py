@@ -1,6 +1,7 @@
-"""The names of the vocabulary on disk: in histories, fingerprints, capability documents, recordings and on the wire.
+"""The names of operations, outcomes and expressions on disk and on the wire.
 
-A name here never changes, whatever becomes of the Python class: files that hold it are kept for years.
+Histories, fingerprints, capability documents and recordings hold these names and are kept for years. So a name here
+never changes, even if its Python class is renamed.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ ALPHABET: dict[str, type[operations.Operation]] = {
 
 
 def name_of(part: object) -> str:
-    """The name of a class of the vocabulary, or of the class of a value; raises TypeError for any other."""
+    """Return the name of a class of the vocabulary, or of a value's class. Raises TypeError for any other."""
     kind = part if isinstance(part, type) else type(part)
     try:
         return NAMES[kind]
@@ -102,7 +103,7 @@ def name_of(part: object) -> str:
 
 
 def text_of(part: Any) -> str:
-    """A value of the vocabulary in words, such as `AtState(step=3)`; of anything else its own form."""
+    """Return a value of the vocabulary as text, such as `AtState(step=3)`; any other value by its `repr`."""
     if type(part) is tuple:
         return f"({', '.join(map(text_of, part))}{',' if len(part) == 1 else ''})"
     if type(part) not in NAMES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.schema import LONG, Struct, struct
-from delta_models.table.char_varchar import char
+from delta_models.table.char_varchar import char_field
 from delta_models.values import Rows
 from tests.mutants.outcomes import SHORT
 from tests.mutants.stage import play
@@ -14,7 +14,7 @@ from tests.mutants.wrappers import WrongOperation
 BLANKS = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "ab   "),))), ops.Append(Rows(SHORT, ((2, "abc"),))))
 
 
-WIDE = Struct((*struct(("id", LONG)).fields, char("text", 3)))
+WIDE = Struct((*struct(("id", LONG)).fields, char_field("text", 3)))
 FILLED = (ops.Create(WIDE), ops.Append(Rows(WIDE, ((1, "a"), (2, ""), (3, "abc")))))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from delta_adapters.arrow_rows import to_arrow
-from delta_models.log.deletion_vectors import inline
+from delta_models.log.deletion_vectors import inline_vector
 from delta_models.schema import LONG, STRING, struct
 from delta_models.values import Rows
 from tests.damaged_logs.damages import damage
@@ -30,7 +30,7 @@ vector_damage("dv.well-formed", sizeInBytes=8)
 @damage("dv.descriptor-well-formed")
 def _inline_vector_with_offset(table):
     table.create()
-    vector = inline([0]).to_json() | {"offset": 1}
+    vector = inline_vector([0]).to_json() | {"offset": 1}
     table.write(table.add(deletionVector=vector, stats={"tightBounds": False}))
 
 

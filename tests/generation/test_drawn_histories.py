@@ -143,7 +143,7 @@ class TestWhatOccurs:
         for _, steps in histories:
             for model_history, operation in steps:
                 if isinstance(operation, (Read, Restore)) and isinstance(operation.at, AtState):
-                    assert operation.at.step in model_history.readable()
+                    assert operation.at.step in model_history.readable_steps()
 
 
 class TestPredicates:

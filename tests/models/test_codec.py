@@ -1,4 +1,4 @@
-"""The JSON form of the vocabulary."""
+"""The JSON form of operations, outcomes and expressions."""
 
 import json
 
@@ -45,7 +45,7 @@ EXAMPLES = (
 )
 
 
-@pytest.mark.parametrize("value", EXAMPLES, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("value", EXAMPLES, ids=lambda example: type(example).__name__)
 def test_a_value_survives_its_json_text(value):
     assert codec.decode(json.loads(json.dumps(codec.encode(value)))) == value
 

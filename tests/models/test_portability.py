@@ -1,4 +1,4 @@
-"""Which predicates every SQL engine must answer alike, and which are only what delta-spark says."""
+"""Predicates on which all SQL engines must agree, and those for which delta-spark is the reference."""
 
 from __future__ import annotations
 

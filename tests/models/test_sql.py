@@ -1,4 +1,4 @@
-"""SQL text becomes typed expressions, and they evaluate as Spark's ANSI mode does."""
+"""SQL text becomes typed expressions, which evaluate as in Spark's ANSI mode."""
 
 from __future__ import annotations
 

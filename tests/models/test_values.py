@@ -1,4 +1,4 @@
-"""The two relations between values, their order and their JSON form."""
+"""The two ways to compare values, their order and their JSON form."""
 
 import json
 import math
@@ -51,10 +51,12 @@ VALUES = {
     POINT: st.tuples(st.floats(), st.none() | st.integers(-5, 5)),
     Array(STRING): st.lists(st.none() | st.text()).map(tuple),
     Map(STRING, DOUBLE): st.dictionaries(st.text(), st.none() | st.floats()).map(
-        lambda each: tuple(each.items())
+        lambda drawn: tuple(drawn.items())
     ),
 }
-TYPED = st.sampled_from(list(VALUES)).flatmap(lambda each: st.tuples(st.just(each), st.none() | VALUES[each]))
+TYPED = st.sampled_from(list(VALUES)).flatmap(
+    lambda drawn: st.tuples(st.just(drawn), st.none() | VALUES[drawn])
+)
 
 
 @given(TYPED)
@@ -100,7 +102,7 @@ def test_true_and_one_do_not_fall_together_in_a_bag_of_rows_of_their_own_types()
 
 def test_nan_sorts_above_infinity_and_strings_by_their_bytes():
     floats = [NAN, math.inf, -1.0, -math.inf, 0.0]
-    assert [str(each) for each in sorted(floats, key=lambda each: order_key(DOUBLE, each))] == [
+    assert [str(value) for value in sorted(floats, key=lambda value: order_key(DOUBLE, value))] == [
         "-inf",
         "-1.0",
         "0.0",
@@ -108,7 +110,7 @@ def test_nan_sorts_above_infinity_and_strings_by_their_bytes():
         "nan",
     ]
     # In UTF-16 the second would come first.
-    assert sorted(["\U0001f600", "\uffee"], key=lambda each: order_key(STRING, each)) == [
+    assert sorted(["\U0001f600", "\uffee"], key=lambda value: order_key(STRING, value)) == [
         "\uffee",
         "\U0001f600",
     ]

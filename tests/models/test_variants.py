@@ -1,4 +1,4 @@
-"""Variants: whatever their encoding, equal values have one canonical form, and shredded ones the same."""
+"""Equal variants have one canonical form, whatever their encoding and shredding."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ from delta_models import operations as ops
 from delta_models.expressions import Literal
 from delta_models.outcomes import NoChange
 from delta_models.schema import LONG, Struct, parse_schema, schema_string, struct
-from delta_models.table.identity import generated_identity
+from delta_models.table.identity import identity_field
 from delta_models.values import Rows
 from tests.mutants import stories
 from tests.mutants.registry import trips
 from tests.mutants.wrappers import WrongDraft, WrongOperation
 
-SERIAL = generated_identity("serial", 10, 5, explicit=False)
+SERIAL = identity_field("serial", 10, 5, explicit=False)
 COUNTED = Struct((*stories.SCHEMA.fields, SERIAL))
 COUNT = (ops.Create(COUNTED), stories.FILL, stories.FILL_MORE)
 GIVE = (

@@ -7,14 +7,14 @@ from delta_adapters.reference.files import Layout
 from delta_models import operations as ops
 from delta_models.outcomes import NoChange, Rejected, Unknown, Unsupported
 from delta_models.schema import LONG, VOID, Array, Field, Struct, struct
-from delta_models.table.char_varchar import varchar
+from delta_models.table.char_varchar import varchar_field
 from delta_models.values import Rows
 from tests.mutants import stories
 from tests.mutants.registry import trips
 from tests.mutants.wrappers import WrongOperation
 
 EMPTY = struct(("id", LONG), ("nothing", Array(VOID)))
-SHORT = Struct((*struct(("id", LONG)).fields, varchar("text", 3)))
+SHORT = Struct((*struct(("id", LONG)).fields, varchar_field("text", 3)))
 TOO_LONG = (ops.Create(SHORT), ops.Append(Rows(SHORT, ((1, "日本語"), (2, "日本語日")))))
 NOTHING = (ops.Create(EMPTY), ops.Append(Rows(EMPTY, ((1, ()),))))
 

@@ -13,7 +13,14 @@ import pytest
 
 from conformance.suites.crashes.scenarios import FORTY_DAYS, SCHEMA, rows, where
 from conformance.suites.races.scenarios import INSERT_99
-from delta_models.concurrency import CANNOT, CompletedOperation, anomaly, documented, is_serial, overlap_of
+from delta_models.concurrency import (
+    CANNOT,
+    CompletedOperation,
+    documented_conflict,
+    is_serial,
+    overlap_of,
+)
+from delta_models.concurrency.serializability import find_anomaly
 from delta_models.expressions import Literal
 from delta_models.log import LogReader
 from delta_models.operations import Append, Create, Delete, Operation, SetProperties, Update
@@ -128,14 +135,14 @@ def test_two_threads_leave_what_some_order_of_them_leaves(
         newest = reader.snapshot()
         states = [reader.rows(reader.snapshot(version)) for version in range(2, newest.version + 1)]
         assert newest.version == 2 + len(done), (order, results)
-        assert anomaly(model_history, done, states[-1]) is None, (order, results)
+        assert find_anomaly(model_history, done, states[-1]) is None, (order, results)
         assert is_serial(model_history, done, states), (order, results)
         if any(isinstance(step.operation, SetProperties) for step in done):
             assert newest.metadata.configuration == dict(FORTY_DAYS), (order, results)
         assert "committed" in results
         refused += [(operations[at], outcome) for at, outcome in enumerate(results) if outcome != "committed"]
     names = {kind for _, kind in refused}
-    if documented(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
+    if documented_conflict(operations[0], operations[1], overlap_of(model_history, operations)) == CANNOT:
         assert refused == []
     if any(isinstance(candidate, SetProperties) for candidate in operations):
         assert names == {"MetadataChangedException"}

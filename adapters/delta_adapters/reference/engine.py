@@ -31,7 +31,7 @@ from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknow
 from delta_models.table import ModelHistory, NotModelled, Table
 from delta_models.table.change_feed import is_recorded
 from delta_models.table.history_model import State
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Row, bag, same_key
 from delta_models.wire_names import name_of
 
@@ -229,7 +229,7 @@ class Reference(StreamWriter, TableCatalog):
         """Return the rows to write and the files to remove: a file that loses a row goes, its other rows are copied."""
         missing = Counter(after.bag)
         removed: list[Add] = []
-        convert = converter(snapshot.schema, after.schema) if snapshot else None
+        convert = value_converter(snapshot.schema, after.schema) if snapshot else None
         for add in live_adds(snapshot) if snapshot else ():
             held = (
                 bag(after.schema, map(convert, self.file_rows(snapshot, add)))

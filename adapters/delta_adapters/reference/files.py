@@ -21,7 +21,7 @@ from delta_adapters.reference.value_serialization import (
 )
 from delta_models.log.parquet.data_files import physical_name
 from delta_models.schema import VOID, Array, DataType, Field, Map, Struct
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Row, Rows
 
 COLUMN_ID = "delta.columnMapping.id"
@@ -111,7 +111,7 @@ def write_file(
 def to_parquet(schema: Struct, rows: Sequence[Row]) -> pa.Table:
     """Return the rows as a file holds them: under physical names, with the ids of columns that have one."""
     kept = _without_void(schema)
-    convert = converter(schema, kept)
+    convert = value_converter(schema, kept)
     table = to_arrow(Rows(_physical(kept), tuple(map(convert, rows))))
     stored = [_stored(field, column) for field, column in zip(table.schema, kept, strict=True)]
     return table.cast(pa.schema(stored))

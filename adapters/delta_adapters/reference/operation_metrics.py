@@ -9,7 +9,7 @@ from delta_adapters.reference.actions import Form
 from delta_models import operations as ops
 from delta_models.expressions import compiled
 from delta_models.table import Table
-from delta_models.table.merge import counts
+from delta_models.table.merge import count_merged_rows
 
 
 def operation_metrics(
@@ -32,7 +32,7 @@ def operation_metrics(
                 "numUpdatedRows": sum(picks is None or picks(row) is True for row in before.rows),
             }
         case ops.Merge():
-            merged = counts(before, operation)
+            merged = count_merged_rows(before, operation)
             if merged is not None:
                 rows = (merged.inserted, merged.updated, merged.deleted)
                 names = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")

@@ -18,7 +18,7 @@ from delta_adapters.reference.value_serialization import partition_folder, path_
 from delta_models.log import Add, LogReader, Snapshot, deletion_vectors
 from delta_models.log.reader import live_adds
 from delta_models.table import Table
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.values import Key, Row, bag, row_keyer, same_key
 
 
@@ -32,7 +32,7 @@ def mark_deleted_rows(
     """
     missing = Counter(after.bag)
     key = row_keyer(after.schema)
-    convert = converter(snapshot.schema, after.schema)
+    convert = value_converter(snapshot.schema, after.schema)
     removed: list[Add] = []
     marked: list[actions.Form] = []
     lost_rows: list[Row] = []
@@ -59,7 +59,7 @@ def mark_deleted_rows(
 
 def _marked(add: Add, deleted: frozenset[int] | set[int]) -> actions.Form:
     form = actions.add_again(add, data_change=True)
-    vector = deletion_vectors.inline(sorted(deleted))
+    vector = deletion_vectors.inline_vector(sorted(deleted))
     stats = json.loads(add.stats) if add.stats else {}
     form["add"]["deletionVector"] = vector.to_json()
     if add.stats:
@@ -76,7 +76,7 @@ def _loose(text: str, stats: dict[str, object]) -> str:
 
 def write_change_data(folder: Path, layout: Layout, before: Table, after: Table) -> list[actions.Form]:
     """Write change data files with the difference of two states, and return their actions."""
-    convert = converter(before.schema, after.schema)
+    convert = value_converter(before.schema, after.schema)
     old_rows = [convert(row) for row in before.rows]
     old, new = bag(after.schema, old_rows), after.bag
     by_key: dict[Key, Row] = {same_key(after.schema, row): row for row in (*old_rows, *after.rows)}

@@ -16,7 +16,7 @@ from delta_models.log.reader import live_adds
 from delta_models.log.row_ids import ENABLED, is_tracked, tracked_rows
 from delta_models.table import Table
 from delta_models.table.merge import merge
-from delta_models.table.row_conversion import converter
+from delta_models.table.row_conversion import value_converter
 from delta_models.table.update_delete import update
 from delta_models.values import Row, Value, row_keyer
 
@@ -98,7 +98,7 @@ def with_known_ids(
     known = [row for row in lost if isinstance(row, PreservedRows)]
     if not known:
         return list(new)
-    key, convert = row_keyer(after.schema), converter(before.schema, after.schema)
+    key, convert = row_keyer(after.schema), value_converter(before.schema, after.schema)
     unmatched = Counter(map(key, new))
     rows = {key(row): row for row in new}
     preserved: list[Row] = []

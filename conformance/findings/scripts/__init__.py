@@ -77,7 +77,8 @@ def _step(
 
 def _may(expectation: Expectation) -> set[str]:
     return {
-        "refused" if isinstance(branch.outcome, Rejected) else "succeeds" for branch in expectation.branches
+        "refused" if isinstance(branch.outcome, Rejected) else "succeeds"
+        for branch in expectation.allowed_outcomes
     }
 
 
@@ -100,7 +101,7 @@ def _question(
         message = f"a script does not ask what {finding.key.requirement} is about"
         raise NotPrintable(message)
     read = finding.look if finding.look is not None else ops.Read()
-    expected = model_history.look(read)
+    expected = model_history.expect_read(read)
     if expected.rows is None:
         return _must_be_refused(read, model_history, printer)
     lines = [
@@ -114,7 +115,7 @@ def _question(
 
 def _about_the_end(finding: Finding, expectation: Expectation) -> str:
     if finding.key.requirement == "outcome.commits":
-        ranges = [branch.commits for branch in expectation.branches]
+        ranges = [branch.commits for branch in expectation.allowed_outcomes]
         return "\n".join(
             [
                 f"added = versions[{finding.step}] - (versions.get({finding.step - 1}) if {finding.step} else -1)",
@@ -123,7 +124,7 @@ def _about_the_end(finding: Finding, expectation: Expectation) -> str:
                 'ended(shows, f"{added} versions added, allowed {allowed}")',
             ]
         )
-    kept = [branch for branch in expectation.branches if branch.breaks != finding.key.requirement]
+    kept = [branch for branch in expectation.allowed_outcomes if branch.breaks != finding.key.requirement]
     allowed = sorted({name for branch in kept for name in _names(branch)})
     return f'ended(outcome not in {allowed!r}, f"the last step was {{outcome}}, allowed: {" or ".join(allowed)}")'
 

@@ -89,7 +89,7 @@ def check_example_on_model(example: Example) -> list[str]:
             branch = next(
                 (
                     each
-                    for each in model_history.expect(step.operation).branches
+                    for each in model_history.expect(step.operation).allowed_outcomes
                     if _agrees(each.outcome, step)
                 ),
                 None,
@@ -128,7 +128,7 @@ def _check_rows(model_history: ModelHistory, step: ExampleStep) -> list[str]:
 def _check_read(model_history: ModelHistory, read: Read, expected: ExampleOutcome | None) -> list[str]:
     if expected is None:
         return ["a read without an answer"]
-    look = model_history.look(read)
+    look = model_history.expect_read(read)
     if look.rows is None:
         return ["the model has the read refused"]
     problems = []

@@ -15,7 +15,7 @@ from conformance.suites.generated import GeneratedHistories
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.shrinking import FindingShrinker
 from conformance.suites.races.writer_groups import WriterGroup, groups
-from delta_models.concurrency import SERIALIZABLE, documented, isolation_of
+from delta_models.concurrency import SERIALIZABLE, documented_conflict, isolation_of
 from delta_models.outcomes import Rejected, Unknown
 from delta_models.requirements import races
 from delta_models.wire_names import name_of
@@ -113,5 +113,6 @@ def raced(table_session: RaceTableSession, race: RaceObservation) -> RaceOutcome
         overlap=race.overlap, schedules=int(not race.failures), unfollowed=int(bool(race.failures)),
         both=int(not refused),
         conflicts={each: refused.count(each) for each in refused},
-        documented=documented(first, second, race.overlap, level), isolation=level, processes=table_session.processes,
+        documented=documented_conflict(first, second, race.overlap, level),
+        isolation=level, processes=table_session.processes,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from conformance.suites.races.generated import not_done
 from conformance.suites.races.scenarios import RaceScenario
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.writer_groups import WriterGroup
-from delta_models.concurrency import documented, isolation_of
+from delta_models.concurrency import documented_conflict, isolation_of
 from delta_models.wire_names import name_of
 
 
@@ -53,6 +53,6 @@ class ScenarioResult:
             engines=tuple(each.engine for each in self.stand.sitting),
             operations=tuple(name_of(each) for each in (pair.first, pair.second)),
             overlap=pair.overlap, schedules=self._followed, both=self._both, conflicts=dict(self._told),
-            documented=documented(pair.first, pair.second, pair.overlap, level), isolation=level,
+            documented=documented_conflict(pair.first, pair.second, pair.overlap, level), isolation=level,
             unfollowed=self._asked - self._followed, processes=self.stand.processes,
         )  # fmt: skip

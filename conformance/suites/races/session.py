@@ -26,7 +26,7 @@ from delta_adapters.host_client import ReadReply, Reply
 from delta_models.concurrency import (
     WRITE_SERIALIZABLE,
     CompletedOperation,
-    explained,
+    find_explanation,
     isolation_of,
     overlap_of,
 )
@@ -301,7 +301,9 @@ class RaceTableSession(TableSession):
         if error is None and self.snapshot is not None:
             with contextlib.suppress(LogError):  # the rules of the log tell
                 configured = self.snapshot.metadata.configuration
-                table = explained(race.model_history, done, self.reader.rows(self.snapshot), configured)
+                table = find_explanation(
+                    race.model_history, done, self.reader.rows(self.snapshot), configured
+                )
         if table is None or any(isinstance(each, Unknown) for each in race.outcomes):
             self.left = "the writers at once left what no order explains"
         return AllowedOutcome(

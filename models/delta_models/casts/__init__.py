@@ -1,1 +1,1 @@
-"""Conversions between types: by assignment, by an explicit CAST, and implicit in an expression."""
+"""Convert values between types: on assignment, by an explicit CAST, and implicitly in an expression."""

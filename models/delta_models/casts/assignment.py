@@ -1,8 +1,7 @@
-"""Assignment casts: what becomes of a value that is written to a column of another type, by ANSI's store assignment.
+"""Cast values that are written to a column of another type, by ANSI's store assignment.
 
-Which pairs of types are allowed at all is a matter of the types alone (`can_assign`); whether one value fits is decided
-for each (`assigner` gives the function). A value is never wrapped around or silently cut: what does not fit is an
-`Overflow`. Text forms are the ones that Spark gives; the zone is UTC.
+`can_assign` says whether a pair of types is allowed. `assigner` returns the function that casts a value. A value that
+does not fit is an `Overflow`: it is never wrapped around or truncated silently. Text forms are those of Spark, in UTC.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ Cast = Callable[[Value], Value]
 
 
 class NotAssignable(TypeError):
-    """No value of the one type may be written to a column of the other."""
+    """Values of one type may not be written to a column of the other."""
 
 
 class Overflow(ValueError):
-    """This value does not fit the type of the column."""
+    """The value does not fit the type of the column."""
 
 
 def can_assign(source: DataType, target: DataType) -> bool:
@@ -60,9 +59,9 @@ def can_assign(source: DataType, target: DataType) -> bool:
 
 
 def assigner(source: DataType, target: DataType) -> Cast:
-    """The function that turns values of a type into what a column of another type stores; null stays null.
+    """Return the function that casts a value of a type for a column of another type; null stays null.
 
-    Raises NotAssignable for the types, the function Overflow for a value.
+    Raises NotAssignable. The function raises Overflow.
     """
     cast = _cast(source, target)
     return lambda value: None if value is None else cast(value)
@@ -81,7 +80,7 @@ def _cast(source: DataType, target: DataType) -> Cast:
             if source.value_contains_null and not target.value_contains_null:
                 raise _refusal(source, target)
             key, part = assigner(source.key, target.key), assigner(source.value, target.value)
-            return lambda value: tuple((key(each), part(other)) for each, other in value)
+            return lambda value: tuple((key(name), part(content)) for name, content in value)
     if source in {target, VOID}:
         return _same
     if _is_number(source) and _is_number(target):
@@ -106,7 +105,7 @@ def _same(value: Value) -> Value:
 
 
 def _struct_cast(source: Struct, target: Struct) -> Cast:
-    """Fields by their position, as an assignment has them."""
+    """Cast the fields by position, as an assignment does."""
     if len(source) != len(target):
         raise _refusal(source, target)
     parts = []
@@ -127,7 +126,7 @@ def _is_number(data_type: DataType) -> bool:
 def _number_cast(source: DataType, target: DataType) -> Cast:
     if isinstance(target, DecimalType):
         exact = _as_decimal(source)
-        return lambda value: fit_decimal(exact(value), target)
+        return lambda value: round_decimal(exact(value), target)
     if target in {FLOAT, DOUBLE}:
         wide = _as_double(source)
         return (lambda value: to_single(wide(value))) if target == FLOAT else wide
@@ -180,7 +179,7 @@ def _as_decimal(source: DataType) -> Callable[[Value], Decimal]:
 
 
 def decimal_of_double(value: float, *, single: bool = False) -> Decimal:
-    """The decimal with the fewest digits that reads as the double."""
+    """Return the decimal with the fewest digits that reads as the double. Raises Overflow."""
     if math.isnan(value) or math.isinf(value):
         message = f"{value} is no decimal"
         raise Overflow(message)
@@ -190,8 +189,8 @@ def decimal_of_double(value: float, *, single: bool = False) -> Decimal:
     return Decimal(number * 10**exponent, 0) if exponent >= 0 else Decimal(number, -exponent)
 
 
-def fit_decimal(value: Decimal, target: DecimalType) -> Decimal:
-    """A decimal rounded half up to a type's scale; Overflow if it has too many digits then."""
+def round_decimal(value: Decimal, target: DecimalType) -> Decimal:
+    """Return a decimal rounded half up to a type's scale. Raises Overflow if it has too many digits then."""
     number, scale = value
     if scale > target.scale:
         unit = 10 ** (scale - target.scale)
@@ -233,7 +232,7 @@ def _text_cast(source: DataType) -> Cast:
 
 
 def decimal_text(value: Value) -> str:
-    """A decimal as plain digits, or with an exponent where there would be many zeros after the point."""
+    """Return a decimal as plain digits, or with an exponent instead of many zeros after the point."""
     number = Decimal(*value)
     digits = str(abs(number.unscaled))
     exponent = len(digits) - 1 - number.scale
@@ -245,7 +244,7 @@ def decimal_text(value: Value) -> str:
 
 
 def double_text(value: float, *, single: bool = False) -> str:
-    """A double as the JVM writes it: plain between a thousandth and ten millions, else with an exponent."""
+    """Return a double as the JVM writes it: plain between a thousandth and ten million, else with an exponent."""
     if math.isnan(value):
         return "NaN"
     sign = "-" if math.copysign(1.0, value) < 0 else ""
@@ -268,7 +267,7 @@ def double_text(value: float, *, single: bool = False) -> str:
 
 
 def shortest_digits(value: float, *, single: bool = False) -> tuple[str, int]:
-    """The fewest significant digits that read as the value, without sign, and the power of ten of the last one."""
+    """Return the fewest significant digits that read as the value, and the power of ten of the last digit."""
     text = next(
         form
         for form in (f"{abs(value):.{places}e}" for places in range(18))
@@ -281,7 +280,7 @@ def shortest_digits(value: float, *, single: bool = False) -> tuple[str, int]:
 
 
 def date_text(days: int) -> str:
-    """A date in ISO form; years beyond 9999 carry a sign, years before 1 count from 0."""
+    """Return a date in ISO form. Years after 9999 have a sign; the year before 1 is 0."""
     if FIRST_DAY <= days <= LAST_DAY:
         return (EPOCH + timedelta(days=days)).isoformat()
     year, month, day = civil(days)
@@ -290,7 +289,7 @@ def date_text(days: int) -> str:
 
 
 def timestamp_text(micros: int) -> str:
-    """A timestamp of the zone UTC, its fraction without trailing zeros."""
+    """Return a timestamp in UTC as text, its fraction without trailing zeros."""
     days, rest = divmod(micros, MICROS_A_DAY)
     seconds, fraction = divmod(rest, 1_000_000)
     text = f"{date_text(days)} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -298,7 +297,7 @@ def timestamp_text(micros: int) -> str:
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a day in the proleptic Gregorian calendar, however far away."""
+    """Return year, month and day of any day in the proleptic Gregorian calendar."""
     cycles, _ = divmod(days, 146_097)  # days in 400 years
     moment = date(2000, 1, 1) + timedelta(
         days=days - cycles * 146_097 - (date(2000, 1, 1) - EPOCH).days % 146_097

@@ -1,7 +1,6 @@
-"""Casts as SQL text asks for them: between any two types, from text, and across a session's time zone.
+"""Cast values as SQL's CAST does, in Spark's ANSI mode: also from text, and across a session's time zone.
 
-Unlike an assignment (`casts`), a cast may lose digits of a fraction and reads text. What means nothing in the target
-type is `NotConvertible` for the types, `Unreadable` or `casts.Overflow` for a value, as in Spark's ANSI mode.
+Unlike an assignment (`casts.assignment`), a cast may lose digits of a fraction, and it reads text.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from delta_models.casts.assignment import MICROS_A_DAY, Overflow, assigner, can_assign, fit_decimal
+from delta_models.casts.assignment import MICROS_A_DAY, Overflow, assigner, can_assign, round_decimal
 from delta_models.schema import (
     BOOLEAN,
     DATE,
@@ -52,22 +51,22 @@ _LARGEST_SCALE = 1_000
 
 
 class NotConvertible(TypeError):
-    """No value of the one type has a counterpart in the other."""
+    """Values of one type cannot be cast to the other."""
 
 
 class Unreadable(ValueError):
-    """This text is no value of the type."""
+    """The text is not a value of the type."""
 
 
 def is_time(data_type: DataType) -> bool:
-    """Whether it is a time of day, whose values are microseconds since midnight."""
+    """Whether a type is a time of day, whose values are microseconds since midnight."""
     return isinstance(data_type, Primitive) and data_type.name.startswith("time(")
 
 
 def converter(source: DataType, target: DataType, zone: tzinfo = UTC) -> Conversion:
-    """The function that casts values of a type to another in a session of this zone; null stays null.
+    """Return the function that casts a value of a type to another in a session of this zone; null stays null.
 
-    Raises NotConvertible for the types, the function Unreadable or Overflow for a value.
+    Raises NotConvertible. The function raises Unreadable or Overflow.
     """
     convert = _conversion(source, target, zone)
     return lambda value: None if value is None else convert(value)
@@ -82,7 +81,7 @@ def _conversion(source: DataType, target: DataType, zone: tzinfo) -> Conversion:
             return lambda value: tuple(map(element, value))
         case Map(), Map():
             key, part = converter(source.key, target.key, zone), converter(source.value, target.value, zone)
-            return lambda value: tuple((key(each), part(other)) for each, other in value)
+            return lambda value: tuple((key(name), part(content)) for name, content in value)
         case Struct(), Struct() if len(source) == len(target):
             parts = [converter(mine.type, its.type, zone) for mine, its in zip(source, target, strict=True)]
             return lambda value: tuple(cast(part) for cast, part in zip(parts, value, strict=True))
@@ -118,7 +117,7 @@ def _across_zone(source: DataType, target: DataType, zone: tzinfo) -> Conversion
             wide = assigner(DOUBLE, target)
             return lambda value: wide(value / MICROS_A_SECOND)
         if isinstance(target, DecimalType):
-            return lambda value: fit_decimal(Decimal(value, 6), target)
+            return lambda value: round_decimal(Decimal(value, 6), target)
     elif source == DATE:
         return lambda value: to_utc(value * MICROS_A_DAY, zone)
     elif source == TIMESTAMP_NTZ:
@@ -128,7 +127,7 @@ def _across_zone(source: DataType, target: DataType, zone: tzinfo) -> Conversion
     elif source in {FLOAT, DOUBLE}:
         return _seconds_of_double
     elif isinstance(source, DecimalType):
-        return lambda value: fit_decimal(Decimal(*value), DecimalType(38, 6)).unscaled
+        return lambda value: round_decimal(Decimal(*value), DecimalType(38, 6)).unscaled
     raise NotConvertible(f"a {source} cannot be cast to {target}")
 
 
@@ -138,8 +137,8 @@ def _seconds_of_double(value: float) -> int:
     return int(value * MICROS_A_SECOND)
 
 
-def zone_named(name: str) -> tzinfo:
-    """A time zone by its name; raises Unreadable for what is none."""
+def find_zone(name: str) -> tzinfo:
+    """Return the time zone of this name. Raises Unreadable."""
     if name.upper() in {"UTC", "GMT", "Z", "UT"}:
         return UTC
     try:
@@ -161,7 +160,7 @@ def _from_text(target: DataType, zone: tzinfo) -> Conversion:
         case Primitive("double"):
             return _double
         case DecimalType():
-            return lambda text: fit_decimal(read_decimal(text), target)
+            return lambda text: round_decimal(read_decimal(text), target)
         case Primitive("boolean"):
             return _boolean
         case Primitive("binary"):
@@ -178,7 +177,7 @@ def _from_text(target: DataType, zone: tzinfo) -> Conversion:
 
 
 def _whole(text: str) -> Decimal:
-    """A whole number; a fraction is cut off, as Spark does, an exponent is none of its forms."""
+    """A whole number. As in Spark, a fraction is cut off, and an exponent is not allowed."""
     match = _DECIMAL.fullmatch(text.strip())
     if match is None or match[4] or not match[2]:
         raise Unreadable(f"{text!r} is no whole number")
@@ -186,7 +185,7 @@ def _whole(text: str) -> Decimal:
 
 
 def read_decimal(text: str) -> Decimal:
-    """A decimal number in plain or scientific form."""
+    """Return the decimal in a text in plain or scientific form. Raises Unreadable or Overflow."""
     match = _DECIMAL.fullmatch(text.strip())
     if match is None or not (match[2] or match[3]):
         raise Unreadable(f"{text!r} is no number")
@@ -217,7 +216,7 @@ def _boolean(text: str) -> bool:
 
 
 def read_date(text: str) -> int:
-    """The day of `2024`, `2024-2`, `2024-02-29`, or of a timestamp."""
+    """Return the day that `2024`, `2024-2`, `2024-02-29` or a timestamp names. Raises Unreadable."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         raise Unreadable(f"{text!r} is no date")
@@ -232,9 +231,9 @@ def _days(year: str, month: str | None, day: str | None, text: str) -> int:
 
 
 def read_timestamp(text: str, zone: tzinfo | None) -> int:
-    """The instant of `2024-02-29 12:00:00.5`, with or without a zone of its own, else in `zone`.
+    """Return the instant of `2024-02-29 12:00:00.5`, in its own zone if it names one, else in `zone`.
 
-    None: the local calendar is meant, and a zone in the text is left out of account.
+    Without `zone`, return local microseconds and ignore a zone in the text. Raises Unreadable.
     """
     match = _TIMESTAMP.fullmatch(text.strip())
     if match is None or match[1] is None or not text.strip():
@@ -263,13 +262,13 @@ def _clock(hour: str, minute: str, second: str | None, fraction: str | None, tex
 def _offset(text: str) -> int | tzinfo:
     match = _OFFSET.fullmatch(text)
     if match is None:
-        return zone_named(text)
+        return find_zone(text)
     seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
     return (-seconds if match[1] == "-" else seconds) * MICROS_A_SECOND
 
 
 def read_time(text: str) -> int:
-    """The microseconds since midnight of `12:30` or `12:30:00.5`."""
+    """Return the microseconds since midnight of `12:30` or `12:30:00.5`. Raises Unreadable."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise Unreadable(f"{text!r} is no time of a day")
@@ -277,12 +276,12 @@ def read_time(text: str) -> int:
 
 
 def time_text(micros: int) -> str:
-    """A time of day, its fraction without trailing zeros."""
+    """Return a time of day as text, its fraction without trailing zeros."""
     seconds, fraction = divmod(micros, MICROS_A_SECOND)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{text}.{fraction:06}".rstrip("0") if fraction else text
 
 
 def to_bytes(value: Value) -> bytes:
-    """A string's UTF-8 bytes; bytes as they are."""
+    """Return the UTF-8 bytes of a string; bytes stay as they are."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")

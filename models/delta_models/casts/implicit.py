@@ -1,7 +1,7 @@
-"""Which type two operands meet in, and how an expression is brought to a type, as Spark's ANSI mode does it.
+"""Find the common type of operands and cast expressions to it, as Spark's ANSI mode does.
 
-A literal is converted at once where it fits exactly, so that a comparison of a column with a literal needs no cast of
-the column.
+A literal that fits exactly is converted at once, so that a comparison of a column with a literal does not need a cast
+of the column.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ _MOMENTS = (DATE, TIMESTAMP_NTZ, TIMESTAMP)
 
 
 class Mismatch(TypeError):
-    """Operands of these types do not go together."""
+    """Operands of these types have no common type."""
 
 
 def is_number(data_type: DataType) -> bool:
-    """Whether it is a type of numbers."""
+    """Whether a type is one of numbers."""
     return data_type in {*INTEGRALS, FLOAT, DOUBLE} or isinstance(data_type, DecimalType)
 
 
 def as_decimal_type(data_type: DataType) -> DecimalType:
-    """The decimal type that holds every value of an integral type; decimals as they are."""
+    """Return the decimal type that holds every value of an integral type; a decimal type stays as it is."""
     if isinstance(data_type, DecimalType):
         return data_type
     return DecimalType(_DIGITS.get(data_type, 20) if isinstance(data_type, Primitive) else 20, 0)
 
 
 def common_type(left: DataType, right: DataType) -> DataType:
-    """The type in which two operands meet; raises Mismatch if there is none."""
+    """Return the common type of two operands. Raises Mismatch if there is none."""
     if right in {left, VOID}:
         return left
     if left == VOID:
@@ -65,7 +65,7 @@ def common_type(left: DataType, right: DataType) -> DataType:
     if left in _MOMENTS and right in _MOMENTS:
         return max(left, right, key=_MOMENTS.index)
     if STRING in {left, right}:
-        return _meeting_a_string(right if left == STRING else left)
+        return _common_with_string(right if left == STRING else left)
     match left, right:
         case Array(), Array():
             nullable = left.contains_null or right.contains_null
@@ -90,8 +90,8 @@ def _common_number(left: DataType, right: DataType) -> DataType:
     return FLOAT if left == right else DOUBLE
 
 
-def _meeting_a_string(other: DataType) -> DataType:
-    """A string becomes what it is compared with: a whole number a long, another number a double."""
+def _common_with_string(other: DataType) -> DataType:
+    """The type to which a string and another operand are cast: long or double for numbers, else the other type."""
     if other in INTEGRALS:
         return LONG
     if is_number(other):
@@ -101,8 +101,8 @@ def _meeting_a_string(other: DataType) -> DataType:
     raise Mismatch(f"a string and {other} do not go together")
 
 
-def brought(expression: Expression, source: DataType, target: DataType, zone: tzinfo) -> Expression:
-    """The expression as one of another type: a literal converted, anything else under a cast."""
+def cast_expression(expression: Expression, source: DataType, target: DataType, zone: tzinfo) -> Expression:
+    """Return the expression as one of another type: a converted literal, or else a cast."""
     if source == target:
         return expression
     if isinstance(expression, Literal):
@@ -114,39 +114,47 @@ def brought(expression: Expression, source: DataType, target: DataType, zone: tz
     return Call("cast", (expression,), target)
 
 
-def compared(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tuple[Expression, ...]:
-    """The operands of a comparison, all brought to one type: that of a column, if the literals fit it exactly."""
+def unify_operands(operands: Sequence[Expression], schema: Struct, zone: tzinfo) -> tuple[Expression, ...]:
+    """Return the operands of a comparison, all cast to one type: the column's if the literals fit it exactly."""
     types = [type_of(operand, schema) for operand in operands]
     wanted = types[0]
     for data_type in types[1:]:
         wanted = common_type(wanted, data_type)
-    open_types = {
-        found for operand, found in zip(operands, types, strict=True) if not isinstance(operand, Literal)
+    column_types = {
+        source for operand, source in zip(operands, types, strict=True) if not isinstance(operand, Literal)
     }
-    if len(open_types) == 1:
-        own = next(iter(open_types))
-        if own != wanted and (found := _literals_as(operands, types, own, wanted, zone)) is not None:
-            return found
+    if len(column_types) == 1:
+        column_type = next(iter(column_types))
+        if (
+            column_type != wanted
+            and (converted := _convert_literals(operands, types, column_type, wanted, zone)) is not None
+        ):
+            return converted
     return tuple(
-        brought(operand, found, wanted, zone) for operand, found in zip(operands, types, strict=True)
+        cast_expression(operand, source, wanted, zone)
+        for operand, source in zip(operands, types, strict=True)
     )
 
 
-def _literals_as(
-    operands: Sequence[Expression], types: Sequence[DataType], own: DataType, wanted: DataType, zone: tzinfo
+def _convert_literals(
+    operands: Sequence[Expression],
+    types: Sequence[DataType],
+    column_type: DataType,
+    wanted: DataType,
+    zone: tzinfo,
 ) -> tuple[Expression, ...] | None:
-    """The operands with every literal in the type of the others; None if one of them would not be the same there."""
-    found: list[Expression] = []
+    """The operands with the literals in the columns' type; None if a literal would change its value there."""
+    converted: list[Expression] = []
     for operand, source in zip(operands, types, strict=True):
         if not isinstance(operand, Literal):
-            found.append(operand)
+            converted.append(operand)
             continue
         try:
-            meant = converter(source, wanted, zone)(operand.value)
-            mine = converter(source, own, zone)(operand.value)
-            if converter(own, wanted, zone)(mine) != meant:
+            expected = converter(source, wanted, zone)(operand.value)
+            literal = converter(source, column_type, zone)(operand.value)
+            if converter(column_type, wanted, zone)(literal) != expected:
                 return None
         except (NotConvertible, ValueError):
             return None
-        found.append(Literal(own, mine))
-    return tuple(found)
+        converted.append(Literal(column_type, literal))
+    return tuple(converted)

@@ -1,4 +1,4 @@
-"""What several writers may do to one table at once: what explains its rows, and who may refuse whom."""
+"""Judge concurrent writers: does a serial order explain their result, and which pairs may conflict?"""
 
 from delta_models.concurrency.conflict_rules import (
     CAN,
@@ -8,7 +8,7 @@ from delta_models.concurrency.conflict_rules import (
     SERIALIZABLE,
     UNCONFIRMED,
     WRITE_SERIALIZABLE,
-    documented,
+    documented_conflict,
     isolation_of,
     overlap_of,
 )
@@ -20,11 +20,11 @@ from delta_models.concurrency.serializability import (
     WRITE_SKEW,
     Anomaly,
     CompletedOperation,
-    anomaly,
-    explained,
+    find_anomaly,
+    find_explanation,
     has_properties,
-    in_words,
     is_serial,
+    operation_names,
     serial_states,
 )
 
@@ -43,13 +43,13 @@ __all__ = [
     "WRITE_SKEW",
     "Anomaly",
     "CompletedOperation",
-    "anomaly",
-    "documented",
-    "explained",
+    "documented_conflict",
+    "find_anomaly",
+    "find_explanation",
     "has_properties",
-    "in_words",
     "is_serial",
     "isolation_of",
+    "operation_names",
     "overlap_of",
     "serial_states",
 ]

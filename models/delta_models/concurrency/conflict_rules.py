@@ -1,7 +1,7 @@
-"""Which pairs of operations may conflict, by Delta Lake's own documentation of concurrency control, at which isolation.
+"""Decide which pairs of operations may conflict, by Delta Lake's documentation of concurrency control.
 
-Serializable is what a table has unless its property says otherwise. Of WriteSerializable, which delta-spark refuses to
-set, there are rules and no implementation to try them on: what is said of it is unconfirmed.
+A table is Serializable unless its property says otherwise. The rules of WriteSerializable are unconfirmed: delta-spark
+refuses to set that level, so no implementation could be tried.
 """
 
 from __future__ import annotations
@@ -31,20 +31,22 @@ REWRITES = (Update, Delete, Merge, Overwrite, Restore)
 
 
 def isolation_of(table: Table) -> str:
-    """The level that a table asks of its writers."""
+    """Return the isolation level that a table asks of its writers."""
     return table.property("delta.isolationLevel") or SERIALIZABLE
 
 
-def documented(first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE) -> str:
-    """Whether two operations may conflict.
+def documented_conflict(
+    first: Operation, second: Operation, overlap: str, isolation: str = SERIALIZABLE
+) -> str:
+    """Return CAN if two operations may conflict by the documentation, else CANNOT.
 
-    `overlap` is "apart" where both name their partitions, and none in common. What rewrites may conflict with an append
-    that came before it under Serializable only: the append might have come after it.
+    `overlap` is "apart" if both operations name their partitions, and have none in common. A rewrite may conflict with
+    an earlier append only under Serializable, because the append could have come after it.
     """
     pair = (first, second)
-    if any(isinstance(each, PASSES_BY) for each in pair) or overlap == APART:
+    if any(isinstance(operation, PASSES_BY) for operation in pair) or overlap == APART:
         return CANNOT
-    if any(isinstance(each, Append) for each in pair):
+    if any(isinstance(operation, Append) for operation in pair):
         other = second if isinstance(first, Append) else first
         if isinstance(other, (Append, *COMPACTS)):
             return CANNOT
@@ -54,20 +56,20 @@ def documented(first: Operation, second: Operation, overlap: str, isolation: str
 
 
 def overlap_of(model_history: ModelHistory, operations: Sequence[Operation]) -> str:
-    """How far operations concern each other: the same rows, partitions apart by what they say, or any of the table."""
-    touched = [_touched(model_history, operation) for operation in operations]
-    if any(one & other for at, one in enumerate(touched) for other in touched[at + 1 :]):
+    """Return how operations overlap: SAME rows, partitions that they name and that are APART, or ANY part."""
+    touched = [_touched_rows(model_history, operation) for operation in operations]
+    if any(one & other for index, one in enumerate(touched) for other in touched[index + 1 :]):
         return SAME
     if not model_history.table.partition_by:
         return ANY
-    places = [_places(model_history.table, operation) for operation in operations]
+    places = [_named_partitions(model_history.table, operation) for operation in operations]
     named = [place for place in places if place is not None]
-    apart = not any(one & other for at, one in enumerate(named) for other in named[at + 1 :])
+    apart = not any(one & other for index, one in enumerate(named) for other in named[index + 1 :])
     return APART if len(named) == len(places) and apart else ANY
 
 
-def _touched(model_history: ModelHistory, operation: Operation) -> set[object]:
-    """The rows that an operation takes away, or may move to other files."""
+def _touched_rows(model_history: ModelHistory, operation: Operation) -> set[object]:
+    """The rows that an operation removes, or may move to other files."""
     if isinstance(operation, (*PASSES_BY, SetProperties)):
         return set()
     if isinstance(operation, COMPACTS):
@@ -75,29 +77,29 @@ def _touched(model_history: ModelHistory, operation: Operation) -> set[object]:
     return set(model_history.table.bag - model_history.after(operation).table.bag)
 
 
-def _places(table: Table, operation: Operation) -> frozenset[object] | None:
+def _named_partitions(table: Table, operation: Operation) -> frozenset[object] | None:
     """The partitions that an operation names, by the value of the first partition column; None if it names none."""
     column = table.partition_by[0]
     match operation:
         case Append(rows=rows):
-            at = rows.schema.names.index(column)
-            return frozenset(row[at] for row in rows.rows)
+            position = rows.schema.names.index(column)
+            return frozenset(row[position] for row in rows.rows)
         case Delete(where=where):
-            return _named(where, column)
+            return _partition_named(where, column)
         case Update(where=where, assignments=assignments):
-            found, sets = _named(where, column), dict(assignments)
-            if found is None or column not in sets:
-                return found
-            return found | {sets[column].value} if isinstance(sets[column], Literal) else None  # type: ignore[union-attr]
+            named, assigned = _partition_named(where, column), dict(assignments)
+            if named is None or column not in assigned:
+                return named
+            return named | {assigned[column].value} if isinstance(assigned[column], Literal) else None  # type: ignore[union-attr]
     return None
 
 
-def _named(where: Expression | None, column: str) -> frozenset[object] | None:
+def _partition_named(where: Expression | None, column: str) -> frozenset[object] | None:
     match where:
         case Compare(op="=", left=Column(path=(name,)), right=Literal(value=value)) if name == column:
             return frozenset({value})
         case And(operands=operands):
-            return next(filter(None, (_named(operand, column) for operand in operands)), None)
+            return next(filter(None, (_partition_named(operand, column) for operand in operands)), None)
     return None
 
 

@@ -1,7 +1,7 @@
-"""What writers at once may do to each other: they leave a table that some order of them, one by one, could have made.
+"""Decide whether some serial order of concurrent operations explains the table that they left.
 
-Whoever was told that it had committed counts, whoever was refused does not. What no order explains is an anomaly, and
-has the name by which people know it. What one writer does one after another stays in that order.
+Operations that reported a commit count, refused ones do not. The operations of one writer stay in their order. A table
+that no order explains shows an anomaly, with the name that the literature gives it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PASSES_BY = (Read, ReadStream, Vacuum)
 
 @dataclass(frozen=True, slots=True)
 class CompletedOperation:
-    """An operation that has been done, and by which of the writers."""
+    """An operation that committed, and the number of its writer."""
 
     operation: Operation
     writer: int
@@ -36,118 +36,128 @@ class CompletedOperation:
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """A state that no order explains: by which name, and what shows it."""
+    """A table that no serial order explains: the broken requirement, and what shows it."""
 
     requirement: str
     detail: str
 
 
 def serial_states(
-    model_history: ModelHistory, done: Sequence[CompletedOperation]
+    model_history: ModelHistory, completed: Sequence[CompletedOperation]
 ) -> Sequence[tuple[Table, ...]]:
-    """For each order of the operations the states that it goes through, the first of them as it is now. The last ones
-    asked for are remembered, since many schedules of the same operations begin from one world."""
-    key = id(model_history), tuple(done)
-    if key not in _REMEMBERED or _REMEMBERED[key][0] is not model_history:
-        if len(_REMEMBERED) >= _MOST:
-            del _REMEMBERED[next(iter(_REMEMBERED))]
-        _REMEMBERED[key] = model_history, tuple(_serial_states(model_history, done))
-    return _REMEMBERED[key][1]
+    """Return for each order of the operations the states that it passes, beginning with the present one.
+
+    Recent results are cached, because many schedules of the same operations begin from one model history.
+    """
+    key = id(model_history), tuple(completed)
+    if key not in _CACHE or _CACHE[key][0] is not model_history:
+        if len(_CACHE) >= _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+        _CACHE[key] = model_history, tuple(_serial_states(model_history, completed))
+    return _CACHE[key][1]
 
 
-_MOST = 64
-_REMEMBERED: dict[
+_CACHE_SIZE = 64
+_CACHE: dict[
     tuple[int, tuple[CompletedOperation, ...]], tuple[ModelHistory, tuple[tuple[Table, ...], ...]]
 ] = {}
 
 
 def _serial_states(
-    model_history: ModelHistory, done: Sequence[CompletedOperation]
+    model_history: ModelHistory, completed: Sequence[CompletedOperation]
 ) -> Iterator[tuple[Table, ...]]:
-    if not done:
+    if not completed:
         yield (model_history.table,)
-    for at, each in enumerate(done):
-        if any(before.writer == each.writer for before in done[:at]):
+    for index, candidate in enumerate(completed):
+        if any(before.writer == candidate.writer for before in completed[:index]):
             continue
-        rest = [*done[:at], *done[at + 1 :]]
-        for states in _serial_states(model_history.after(each.operation), rest):
+        rest = [*completed[:index], *completed[index + 1 :]]
+        for states in _serial_states(model_history.after(candidate.operation), rest):
             yield (model_history.table, *states)
 
 
-def explained(
+def find_explanation(
     model_history: ModelHistory,
-    done: Sequence[CompletedOperation],
-    found: Rows,
+    completed: Sequence[CompletedOperation],
+    observed: Rows,
     properties: Mapping[str, str] | None = None,
 ) -> Table | None:
-    """The table that some order of the operations leaves with these rows; None if none does. With `properties`, those
-    found, one that has them if there is any."""
-    there = bag(found.schema, found.rows)
+    """Return the table that some order of the operations leaves with these rows; None if no order does.
+
+    With the observed `properties`, prefer a table that has them.
+    """
+    observed_bag = bag(observed.schema, observed.rows)
     ends = [
         end
-        for *_, end in serial_states(model_history, done)
-        if end.schema == found.schema and end.bag == there
+        for *_, end in serial_states(model_history, completed)
+        if end.schema == observed.schema and end.bag == observed_bag
     ]
     if properties is not None:
         return next((end for end in ends if has_properties(end, properties)), next(iter(ends), None))
     return next(iter(ends), None)
 
 
-def has_properties(table: Table, found: Mapping[str, str]) -> bool:
-    """Whether what was set is found."""
-    return all(found.get(key) == value for key, value in table.properties)
+def has_properties(table: Table, observed: Mapping[str, str]) -> bool:
+    """Whether the observed properties include all of the table's."""
+    return all(observed.get(key) == value for key, value in table.properties)
 
 
 def is_serial(
-    model_history: ModelHistory, done: Sequence[CompletedOperation], versions: Sequence[Rows]
+    model_history: ModelHistory, completed: Sequence[CompletedOperation], versions: Sequence[Rows]
 ) -> bool:
-    """Whether the versions of the table, one after another, are the states that some order of the operations goes
-    through; a version or an operation that changes no row is no state of its own."""
-    found = _changes([(version.schema, bag(version.schema, version.rows)) for version in versions])
+    """Whether the versions of the table are the states that some order of the operations passes.
+
+    A version or an operation that changes no row does not count as a state.
+    """
+    observed = _changes([(version.schema, bag(version.schema, version.rows)) for version in versions])
     return any(
-        _changes([(state.schema, state.bag) for state in states]) == found
-        for states in serial_states(model_history, done)
+        _changes([(state.schema, state.bag) for state in states]) == observed
+        for states in serial_states(model_history, completed)
     )
 
 
-def anomaly(model_history: ModelHistory, done: Sequence[CompletedOperation], found: Rows) -> Anomaly | None:
-    """What is wrong with the rows after operations that have all committed at once; None if an order explains them."""
-    if explained(model_history, done, found) is not None:
+def find_anomaly(
+    model_history: ModelHistory, completed: Sequence[CompletedOperation], observed: Rows
+) -> Anomaly | None:
+    """Return the anomaly that the rows show after operations that all committed; None if an order explains them."""
+    if find_explanation(model_history, completed, observed) is not None:
         return None
-    there = bag(found.schema, found.rows)
-    names = in_words(done)
-    for count in range(len(done)):
-        for some in combinations(done, count):
-            if any(states[-1].bag == there for states in serial_states(model_history, some)):
-                detail = f"of {names}, all of which committed, there is the effect of {in_words(some)}"
-                undone = [each.operation for each in done if each not in some]
+    observed_bag = bag(observed.schema, observed.rows)
+    names = operation_names(completed)
+    for count in range(len(completed)):
+        for subset in combinations(completed, count):
+            if any(states[-1].bag == observed_bag for states in serial_states(model_history, subset)):
+                detail = (
+                    f"of {names}, all of which committed, there is the effect of {operation_names(subset)}"
+                )
+                undone = [completion.operation for completion in completed if completion not in subset]
                 only_deletes = bool(undone) and all(
-                    isinstance(each, Delete) for each in undone if _changes_rows(each)
+                    isinstance(operation, Delete) for operation in undone if _changes_rows(operation)
                 )
                 return Anomaly(RESURRECTED_ROWS if only_deletes else LOST_UPDATE, detail)
-    ends = [states[-1] for states in serial_states(model_history, done)]
-    most = {key: max(end.bag[key] for end in ends) for key in there}
-    doubled = [key for key, times in there.items() if 0 < most[key] < times]
+    ends = [states[-1] for states in serial_states(model_history, completed)]
+    most = {key: max(end.bag[key] for end in ends) for key in observed_bag}
+    doubled = [key for key, times in observed_bag.items() if 0 < most[key] < times]
     if doubled:
         return Anomaly(
             DOUBLED_ROWS, f"after {names} {len(doubled)} rows are there more often than in any order"
         )
-    back = [key for key in there if most[key] == 0 and model_history.table.bag[key]]
-    if back:
+    resurrected = [key for key in observed_bag if most[key] == 0 and model_history.table.bag[key]]
+    if resurrected:
         return Anomaly(
-            RESURRECTED_ROWS, f"after {names} {len(back)} rows are there that each order takes away"
+            RESURRECTED_ROWS, f"after {names} {len(resurrected)} rows are there that each order takes away"
         )
     return Anomaly(WRITE_SKEW, f"after {names} there are rows that no order of them gives")
 
 
-def in_words(done: Sequence[CompletedOperation]) -> str:
-    """The names of operations, for people."""
-    return " and ".join(name_of(each.operation) for each in done) or "none"
+def operation_names(completed: Sequence[CompletedOperation]) -> str:
+    """Return the names of operations as text for a message."""
+    return " and ".join(name_of(completion.operation) for completion in completed) or "none"
 
 
 def _changes(states: Sequence[object]) -> list[object]:
-    """The states without those that are as the one before."""
-    return [state for at, state in enumerate(states) if at == 0 or state != states[at - 1]]
+    """The states without those that equal the one before."""
+    return [state for index, state in enumerate(states) if index == 0 or state != states[index - 1]]
 
 
 def _changes_rows(operation: Operation) -> bool:

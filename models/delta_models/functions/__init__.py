@@ -1,7 +1,7 @@
-"""The functions and operators that `Call` names, as Spark SQL has them: `date_add`, `hex`, `size`, `+`, `like`, `cast`.
+"""Compute the functions and operators that `Call` names, as Spark SQL does: `date_add`, `hex`, `size`, `+`, `cast`.
 
-They are of class *reference*: written from what Spark documents of each, in its ANSI mode. A value that a function
-cannot answer for is an `EvaluationError`; it is never silently null.
+They follow Spark's documentation of its ANSI mode, so rules about them are of class *reference*. A function that has no
+value for its arguments raises `EvaluationError`; it never returns null instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["FUNCTIONS", "BadCall", "EvaluationError", "Function", "application",
 
 
 class EvaluationError(ValueError):
-    """An expression has no value for a row: an overflow, a division by zero, a text that is no number."""
+    """An expression has no value for a row: an overflow, a division by zero, a text that is not a number."""
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -35,33 +35,36 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def signature(name: str) -> Function | None:
-    """The function of this lower-case name."""
+    """Return the function of this lower-case name; None if the model does not know it."""
     return FUNCTIONS.get(name)
 
 
 def application(
     name: str, types: Sequence[DataType], result: DataType, zone: tzinfo
 ) -> tuple[Apply, bool] | None:
-    """What computes a call on arguments of these types, and whether it wants them lazily; None: nobody knows it."""
+    """Return what computes a call on arguments of these types, and whether it takes its arguments lazily.
+
+    Returns None for a function that the model does not know. Raises BadCall.
+    """
     if name in {"cast", "try_cast"}:
-        return _told(_cast(name, types[0], result, zone)), False
-    found = FUNCTIONS.get(name)
-    if found is None:
+        return _with_evaluation_errors(_cast(name, types[0], result, zone)), False
+    function = FUNCTIONS.get(name)
+    if function is None:
         return None
-    if not found.takes(len(types)):
+    if not function.takes(len(types)):
         raise BadCall(f"{name} does not take {len(types)} arguments")
-    apply = _told(found.make(types, result, zone))
-    return (_null_propagating(apply) if found.strict and not found.lazy else apply), found.lazy
+    apply = _with_evaluation_errors(function.make(types, result, zone))
+    return (_propagate_null(apply) if function.strict and not function.lazy else apply), function.lazy
 
 
 def call(
     name: str, values: Sequence[Value], types: Sequence[DataType], result: DataType, zone: tzinfo = UTC
 ) -> Value:
-    """The value of one call; raises KeyError for an unknown function, EvaluationError where there is no value."""
-    found = application(name, types, result, zone)
-    if found is None:
+    """Return the value of one call. Raises KeyError for an unknown function, EvaluationError if it has no value."""
+    applied = application(name, types, result, zone)
+    if applied is None:
         raise KeyError(name)
-    apply, lazy = found
+    apply, lazy = applied
     return apply(*(partial(_itself, value) for value in values)) if lazy else apply(*values)
 
 
@@ -69,21 +72,21 @@ def _itself(value: Value) -> Value:
     return value
 
 
-def _told(apply: Apply) -> Apply:
-    def told(*values: Value) -> Value:
+def _with_evaluation_errors(apply: Apply) -> Apply:
+    def wrapped(*values: Value) -> Value:
         try:
             return apply(*values)
         except (Overflow, Unreadable) as error:
             raise EvaluationError(str(error)) from error
 
-    return told
+    return wrapped
 
 
-def _null_propagating(apply: Apply) -> Apply:
-    def strict(*values: Value) -> Value:
+def _propagate_null(apply: Apply) -> Apply:
+    def wrapped(*values: Value) -> Value:
         return None if None in values else apply(*values)
 
-    return strict
+    return wrapped
 
 
 def _cast(name: str, source: DataType, target: DataType, zone: tzinfo) -> Apply:

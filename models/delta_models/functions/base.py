@@ -1,4 +1,4 @@
-"""What a function is to the evaluator: its parameters, the type of its result, and how it is computed."""
+"""Describe a function for the evaluator: its parameters, the type of its result, and how to compute it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ Result = Callable[[Sequence[DataType]], DataType]
 
 
 class BadCall(TypeError):
-    """A function was given arguments of a number or of types that it does not take."""
+    """A function does not take so many arguments, or arguments of these types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function. `parameters` are the types to which arguments are brought, None for as they are.
+    """A function that expressions can call.
 
-    With `variadic` the last of them repeats; `optional` of them may be left out. A `strict` function is null if an
-    argument is. A `lazy` one gets its arguments as functions without parameters, and calls those that it needs.
+    The evaluator casts arguments to the types in `parameters`; None leaves an argument as it is. With `variadic` the
+    last parameter repeats. The last `optional` parameters may be missing. A `strict` function is null if an argument
+    is. A `lazy` function receives its arguments as functions without parameters, and calls those that it needs.
     """
 
     parameters: tuple[DataType | None, ...]
@@ -36,12 +37,12 @@ class Function:
     optional: int = 0
 
     def takes(self, count: int) -> bool:
-        """Whether so many arguments are right."""
+        """Whether the function takes so many arguments."""
         most = len(self.parameters)
         return most - self.optional <= count and (self.variadic or count <= most)
 
     def parameter(self, position: int) -> DataType | None:
-        """The type to which the argument at a position is brought."""
+        """Return the type to which the evaluator casts the argument at a position; None for no cast."""
         return self.parameters[min(position, len(self.parameters) - 1)] if self.parameters else None
 
 
@@ -51,7 +52,7 @@ def simple(
     apply: Apply,
     **flags: Any,
 ) -> Function:
-    """A function whose computation depends on the values alone."""
+    """Return a function whose result depends on the values alone, not on their types or the zone."""
     return Function(
         tuple(parameters),
         result if callable(result) else (lambda _: result),
@@ -61,5 +62,5 @@ def simple(
 
 
 def first_type(types: Sequence[DataType]) -> DataType:
-    """The result has the type of the first argument."""
+    """Return the type of the first argument, which the result has too."""
     return types[0]

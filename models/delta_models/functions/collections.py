@@ -48,7 +48,7 @@ def _item(*, from_zero: bool, strict_index: bool) -> Function:
 
 
 def _value_of(key_type: DataType, pairs: Sequence[tuple[Value, Value]], key: Value) -> Value:
-    return next((value for each, value in pairs if sql_equal(key_type, each, key)), None)
+    return next((value for candidate, value in pairs if sql_equal(key_type, candidate, key)), None)
 
 
 def _contains(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
@@ -66,7 +66,9 @@ def _position(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Ap
     element = _element(types)
 
     def apply(values: Sequence[Value], wanted: Value) -> int:
-        return next((at for at, value in enumerate(values, 1) if sql_equal(element, value, wanted)), 0)
+        return next(
+            (position for position, value in enumerate(values, 1) if sql_equal(element, value, wanted)), 0
+        )
 
     return apply
 
@@ -76,7 +78,7 @@ def _has_key(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> App
     if not isinstance(source, Map):
         raise BadCall(f"{source} is no map")
     key_type = source.key
-    return lambda pairs, key: any(sql_equal(key_type, each, key) for each, _ in pairs)
+    return lambda pairs, key: any(sql_equal(key_type, candidate, key) for candidate, _ in pairs)
 
 
 def _extreme(pick: Callable[..., Value]) -> Function:
@@ -97,13 +99,13 @@ def _map_part(position: int) -> Function:
     return simple((None,), result, lambda pairs: tuple(pair[position] for pair in pairs))
 
 
-def _sorted(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
+def _sort(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Apply:
     key = partial(order_key, _element(types))
 
     def apply(values: Sequence[Value], ascending: bool = True) -> tuple[Value, ...]:
-        there = sorted((value for value in values if value is not None), key=key, reverse=not ascending)
-        nulls = [None] * (len(values) - len(there))
-        return tuple([*nulls, *there] if ascending else [*there, *nulls])
+        present = sorted((value for value in values if value is not None), key=key, reverse=not ascending)
+        nulls = [None] * (len(values) - len(present))
+        return tuple([*nulls, *present] if ascending else [*present, *nulls])
 
     return apply
 
@@ -123,7 +125,7 @@ def _distinct(types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> Ap
 
 def _join(values: Sequence[str | None], separator: str, null: str | None = None) -> str:
     shown = (null if value is None else value for value in values)
-    return separator.join(each for each in shown if each is not None)
+    return separator.join(text for text in shown if text is not None)
 
 
 def _field(types: Sequence[DataType]) -> Struct:
@@ -141,7 +143,7 @@ def _fields_of(types: Sequence[DataType], result: DataType, _zone: tzinfo) -> Ap
     def apply(value: Value, name: str) -> Value:
         position = struct.index(name)
         if isinstance(result, Array) and isinstance(types[0], Array):
-            return tuple(None if each is None else each[position] for each in value)
+            return tuple(None if element is None else element[position] for element in value)
         return value[position]
 
     return apply
@@ -172,9 +174,9 @@ FUNCTIONS: dict[str, Function] = {
     "array_max": _extreme(max),
     "array_min": _extreme(min),
     "array_distinct": Function((None,), lambda types: types[0], _distinct),
-    "sort_array": Function((None, BOOLEAN), lambda types: types[0], _sorted, optional=1),
+    "sort_array": Function((None, BOOLEAN), lambda types: types[0], _sort, optional=1),
     "array_join": simple((None, STRING, STRING), STRING, _join, optional=1),
-    "flatten": simple((None,), _flat_type, lambda values: tuple(part for each in values for part in each)),
+    "flatten": simple((None,), _flat_type, lambda values: tuple(part for inner in values for part in inner)),
     "map_keys": _map_part(0),
     "map_values": _map_part(1),
     "map_contains_key": Function((None, None), lambda _: BOOLEAN, _has_key),

@@ -14,7 +14,7 @@ Thunk = Callable[[], Value]
 
 
 def known_type(types: Sequence[DataType]) -> DataType:
-    """The first type that is not that of NULL: the arguments have been brought to one."""
+    """Return the first type that is not void; all other arguments have been cast to it."""
     return next((data_type for data_type in types if data_type != VOID), VOID)
 
 
@@ -27,7 +27,7 @@ def _if(condition: Thunk, yes: Thunk, no: Thunk) -> Value:
 
 
 def _case(*thunks: Thunk) -> Value:
-    """Conditions and values in turn, and the value for all else at the end."""
+    """The arguments alternate between conditions and values; the last one is the value for all other rows."""
     for condition, value in zip(thunks[:-1:2], thunks[1::2], strict=False):
         if condition() is True:
             return value()
@@ -50,8 +50,8 @@ def _extreme(pick: Callable[..., Value]) -> Function:
         key = partial(order_key, known_type(types))
 
         def apply(*values: Value) -> Value:
-            there = [value for value in values if value is not None]
-            return pick(there, key=key) if there else None
+            present = [value for value in values if value is not None]
+            return pick(present, key=key) if present else None
 
         return apply
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta, tzinfo
 
 from delta_models.casts.assignment import MICROS_A_DAY, Overflow, civil
-from delta_models.casts.explicit import Unreadable, converter, is_time, zone_named
+from delta_models.casts.explicit import Unreadable, converter, find_zone, is_time
 from delta_models.functions.base import Apply, BadCall, Function, simple
 from delta_models.schema import (
     DATE,
@@ -37,23 +37,23 @@ _UNITS = {
 
 
 def weekday(days: int) -> int:
-    """The day of the week, 0 for Monday."""
+    """Return the day of the week, 0 for Monday."""
     return (days + 3) % 7
 
 
 def iso_week(days: int) -> int:
-    """The week of the year by ISO 8601."""
+    """Return the week of the year by ISO 8601."""
     thursday = days - weekday(days) + 3
     return (thursday - days_from_civil(civil(thursday)[0], 1, 1)) // 7 + 1
 
 
 def day_of_year(days: int) -> int:
-    """The day of the year, from 1."""
+    """Return the day of the year, counted from 1."""
     return days - days_from_civil(civil(days)[0], 1, 1) + 1
 
 
 def add_months(days: int, months: int) -> int:
-    """The same day some months later, or the last one of that month if it has fewer."""
+    """Return the same day some months later, or the last day of a month that is too short."""
     year, month, day = civil(days)
     total = year * 12 + month - 1 + months
     year, month = divmod(total, 12)
@@ -69,8 +69,8 @@ def _last_day(days: int) -> int:
     return days_from_civil(year, month, _month_length(year, month))
 
 
-def truncated(days: int, unit: str) -> int | None:
-    """The first day of the year, quarter, month or week; None for a unit that no date has."""
+def truncate_date(days: int, unit: str) -> int | None:
+    """Return the first day of the year, quarter, month or week; None for a unit that dates do not have."""
     year, month, _ = civil(days)
     match _UNITS.get(unit.upper(), unit.upper()):
         case "YEAR":
@@ -122,7 +122,7 @@ def _date_trunc(types: Sequence[DataType], result: DataType, zone: tzinfo) -> Ap
         if name in _MICROS and name != "WEEK":
             cut = local - local % _MICROS[name]
         else:
-            day = truncated(local // MICROS_A_DAY, name)
+            day = truncate_date(local // MICROS_A_DAY, name)
             if day is None:
                 return None
             cut = day * MICROS_A_DAY
@@ -135,24 +135,27 @@ def _trunc_type(types: Sequence[DataType]) -> DataType:
     return TIMESTAMP_NTZ if types[1] == TIMESTAMP_NTZ else TIMESTAMP
 
 
-def _moved(unit: str, sign: int = 1) -> Function:
-    """A date or timestamp so many units later."""
+def _move_function(unit: str, sign: int = 1) -> Function:
+    """A function that moves a date or timestamp by so many units."""
 
     def make(types: Sequence[DataType], result: DataType, zone: tzinfo) -> Apply:
         convert = converter(types[0], result, zone)
         return lambda value, count: move(convert(value), result, unit, sign * count, zone)
 
-    return Function((None, None), lambda types: _moved_type(types[0], unit), make)
+    return Function((None, None), lambda types: _move_type(types[0], unit), make)
 
 
-def _moved_type(source: DataType, unit: str) -> DataType:
+def _move_type(source: DataType, unit: str) -> DataType:
     if source in {TIMESTAMP, TIMESTAMP_NTZ}:
         return source
     return DATE if unit in _MONTHS or unit in {"DAY", "WEEK"} else TIMESTAMP
 
 
 def move(value: int, data_type: DataType, unit: str, count: int, zone: tzinfo) -> int:
-    """A date or a timestamp so many units later: days and months by the local calendar, hours by the clock."""
+    """Return a date or timestamp so many units later.
+
+    Days and months move by the local calendar, hours and smaller units by the clock.
+    """
     if data_type == DATE:
         if unit in _MONTHS:
             return add_months(value, count * _MONTHS[unit])
@@ -227,23 +230,23 @@ def _date_format(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> 
 
 
 def format_local(micros: int, pattern: str) -> str:
-    """Local microseconds by a pattern of Java's letters; raises BadCall for letters beyond the common ones."""
+    """Return local microseconds formatted by a pattern of Java's letters. Raises BadCall for unknown letters."""
     day, clock = divmod(micros, MICROS_A_DAY)
-    text, at = "", 0
-    while at < len(pattern):
-        each = pattern[at]
-        if each == "'":
-            end = pattern.find("'", at + 1)
-            text, at = text + (pattern[at + 1 : end] or "'"), end + 1
-        elif each.isalpha():
-            run = len(pattern[at:]) - len(pattern[at:].lstrip(each))
-            letters = pattern[at : at + run]
+    text, position = "", 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "'":
+            end = pattern.find("'", position + 1)
+            text, position = text + (pattern[position + 1 : end] or "'"), end + 1
+        elif character.isalpha():
+            run = len(pattern[position:]) - len(pattern[position:].lstrip(character))
+            letters = pattern[position : position + run]
             part = _PATTERNS.get("yyyy" if letters == "y" else letters)
             if part is None:
                 raise BadCall(f"date_format knows no {letters!r}")
-            text, at = text + part(day, clock), at + run
+            text, position = text + part(day, clock), position + run
         else:
-            text, at = text + each, at + 1
+            text, position = text + character, position + 1
     return text
 
 
@@ -258,7 +261,7 @@ def _checked_days(value: int) -> int:
     return value
 
 
-def _converted(target: DataType) -> Function:
+def _cast_to(target: DataType) -> Function:
     def make(types: Sequence[DataType], _result: DataType, zone: tzinfo) -> Apply:
         return converter(types[0], target, zone)
 
@@ -270,7 +273,7 @@ def _from_unix(unit: int) -> Function:
 
 
 def _utc_shift(convert: Callable[[int, tzinfo], int]) -> Apply:
-    return lambda value, name: convert(value, zone_named(name))
+    return lambda value, name: convert(value, find_zone(name))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -298,16 +301,16 @@ FUNCTIONS: dict[str, Function] = {
     "months_between": Function((None, None), lambda _: DOUBLE, _months_between),
     "last_day": simple((DATE,), DATE, _last_day),
     "next_day": simple((DATE, STRING), DATE, _next_day),
-    "trunc": simple((DATE, STRING), DATE, truncated),
+    "trunc": simple((DATE, STRING), DATE, truncate_date),
     "date_trunc": Function((STRING, None), _trunc_type, _date_trunc),
     "date_format": Function((None, STRING), lambda _: STRING, _date_format),
     "make_date": simple((INTEGER, INTEGER, INTEGER), DATE, _make_date),
-    "to_date": _converted(DATE),
-    "date": _converted(DATE),
-    "to_timestamp": _converted(TIMESTAMP),
-    "timestamp": _converted(TIMESTAMP),
-    "to_timestamp_ltz": _converted(TIMESTAMP),
-    "to_timestamp_ntz": _converted(TIMESTAMP_NTZ),
+    "to_date": _cast_to(DATE),
+    "date": _cast_to(DATE),
+    "to_timestamp": _cast_to(TIMESTAMP),
+    "timestamp": _cast_to(TIMESTAMP),
+    "to_timestamp_ltz": _cast_to(TIMESTAMP),
+    "to_timestamp_ntz": _cast_to(TIMESTAMP_NTZ),
     "unix_timestamp": Function((None,), lambda _: LONG, _seconds_of),
     "to_unix_timestamp": Function((None,), lambda _: LONG, _seconds_of),
     "unix_date": simple((DATE,), INTEGER, lambda day: day),
@@ -320,11 +323,11 @@ FUNCTIONS: dict[str, Function] = {
     "timestamp_micros": _from_unix(1),
     "from_utc_timestamp": simple((TIMESTAMP, STRING), TIMESTAMP, _utc_shift(to_local)),
     "to_utc_timestamp": simple((TIMESTAMP, STRING), TIMESTAMP, _utc_shift(to_utc)),
-    **{f"add_{unit.lower()}": _moved(unit) for unit in (*_MICROS, *_MONTHS)},
+    **{f"add_{unit.lower()}": _move_function(unit) for unit in (*_MICROS, *_MONTHS)},
 }
 INTERVAL_UNITS = frozenset({*_MICROS, *_MONTHS})
 
 
-def unit_named(word: str) -> str:
-    """The unit that a word means, `days` as `DAY`; unknown words are returned in capitals."""
+def find_unit(word: str) -> str:
+    """Return the unit that a word means, `DAY` for `days`; an unknown word in capitals."""
     return _UNITS.get(word.upper(), word.upper())

@@ -1,4 +1,4 @@
-"""Arithmetic and the functions of numbers. Operands of arithmetic are of one type before they come here."""
+"""Arithmetic and the functions of numbers. The operands of arithmetic already have one type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any
 
-from delta_models.casts.assignment import BITS, Overflow, assigner, decimal_of_double, fit_decimal
+from delta_models.casts.assignment import BITS, Overflow, assigner, decimal_of_double, round_decimal
 from delta_models.functions.base import Apply, BadCall, Function, first_type, simple
 from delta_models.schema import (
     BOOLEAN,
@@ -29,8 +29,11 @@ class DivisionByZero(Overflow):
     """A number is divided by zero."""
 
 
-def bounded(precision: int, scale: int) -> DecimalType:
-    """The decimal type of a result with so many digits; digits after the point give way, but not below six."""
+def limit_precision(precision: int, scale: int) -> DecimalType:
+    """Return the decimal type of a result with so many digits.
+
+    If it has more than 38, the scale shrinks, but not below six.
+    """
     if precision <= _MOST_DIGITS:
         return DecimalType(precision, scale)
     kept = max(_MOST_DIGITS - (precision - scale), min(scale, 6))
@@ -38,22 +41,22 @@ def bounded(precision: int, scale: int) -> DecimalType:
 
 
 def arithmetic_result(op: str, left: DataType, right: DataType) -> DataType:
-    """The type of `left op right`."""
+    """Return the type of `left op right`."""
     if not isinstance(left, DecimalType) or not isinstance(right, DecimalType):
         return DOUBLE if op == "/" else LONG if op == "div" else left
     whole = max(left.precision - left.scale, right.precision - right.scale)
     scale = max(left.scale, right.scale)
     match op:
         case "+" | "-":
-            return bounded(whole + scale + 1, scale)
+            return limit_precision(whole + scale + 1, scale)
         case "*":
-            return bounded(left.precision + right.precision + 1, left.scale + right.scale)
+            return limit_precision(left.precision + right.precision + 1, left.scale + right.scale)
         case "/":
             places = max(6, left.scale + right.precision + 1)
-            return bounded(left.precision - left.scale + right.scale + places, places)
+            return limit_precision(left.precision - left.scale + right.scale + places, places)
         case "div":
             return LONG
-    return bounded(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
+    return limit_precision(min(left.precision - left.scale, right.precision - right.scale) + scale, scale)
 
 
 def _arithmetic(op: str) -> Function:
@@ -131,7 +134,7 @@ def _decimal_arithmetic(op: str, result: DataType) -> Apply:
             case _:
                 places = (result.scale if isinstance(result, DecimalType) else 6) + 1
                 exact = Decimal(_quotient(mine * 10**places, its), places)
-        return fit_decimal(exact, result) if isinstance(result, DecimalType) else exact
+        return round_decimal(exact, result) if isinstance(result, DecimalType) else exact
 
     return apply
 
@@ -164,14 +167,14 @@ def _whole_type(types: Sequence[DataType]) -> DataType:
     return LONG
 
 
-def _rounded(value: Value, places: int = 0) -> Value:
+def _round(value: Value, places: int = 0) -> Value:
     if isinstance(value, float):
         if not math.isfinite(value):
             return value
-        digits = fit_decimal(decimal_of_double(value), DecimalType(400, max(places, 0)))
+        digits = round_decimal(decimal_of_double(value), DecimalType(400, max(places, 0)))
         return float(str(_at_places(digits, places)))
     if isinstance(value, Decimal):
-        return _at_places(fit_decimal(value, DecimalType(400, max(min(places, value.scale), 0))), places)
+        return _at_places(round_decimal(value, DecimalType(400, max(min(places, value.scale), 0))), places)
     return _at_places(Decimal(value, 0), places).unscaled
 
 
@@ -237,7 +240,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": simple((None,), _whole_type, _CEIL),
     "ceiling": simple((None,), _whole_type, _CEIL),
     "floor": simple((None,), _whole_type, _FLOOR),
-    "round": simple((None, INTEGER), _rounded_type, _rounded, optional=1),
+    "round": simple((None, INTEGER), _rounded_type, _round, optional=1),
     "sign": Function((None,), lambda _: DOUBLE, _as_double),
     "signum": Function((None,), lambda _: DOUBLE, _as_double),
     "sqrt": _unary_double(_root),

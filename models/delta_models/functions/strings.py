@@ -1,4 +1,4 @@
-"""Functions of strings and binaries. A string counts in characters, its UTF-8 bytes are what `hex` and hashes see."""
+"""Functions of strings and binaries. Lengths of strings count characters; `hex` and hashes use the UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from delta_models.schema import (
     BINARY,
     BOOLEAN,
     INTEGER,
-    INTEGRALS,
     LONG,
     STRING,
     Array,
     DataType,
-    DecimalType,
 )
 from delta_models.values import Value
 
@@ -31,7 +29,10 @@ Text = str | bytes
 
 @lru_cache(maxsize=1024)
 def like_pattern(pattern: str, escape: str = "\\", *, fold: bool = False) -> re.Pattern[str]:
-    """The regular expression of a LIKE pattern: `%` any characters, `_` one; `escape` makes the next one literal."""
+    """Return the regular expression of a LIKE pattern. Raises Unreadable.
+
+    `%` stands for any characters, `_` for one; `escape` makes the next character literal.
+    """
     parts: list[str] = []
     characters = iter(pattern)
     for character in characters:
@@ -119,11 +120,11 @@ def _concat_ws(separator: str | None, *parts: Value) -> str | None:
     if separator is None:
         return None
     flat: list[str] = []
-    for each in parts:
-        if isinstance(each, tuple):
-            flat += (part for part in each if part is not None)
-        elif each is not None:
-            flat.append(each)
+    for argument in parts:
+        if isinstance(argument, tuple):
+            flat += (part for part in argument if part is not None)
+        elif argument is not None:
+            flat.append(argument)
     return separator.join(flat)
 
 
@@ -139,8 +140,10 @@ def _initcap(text: str) -> str:
 
 
 def _translate(text: str, wanted: str, by: str) -> str:
-    table = {each: by[position] if position < len(by) else None for position, each in enumerate(wanted)}
-    return "".join(part for each in text if (part := table.get(each, each)) is not None)
+    table = {
+        character: by[position] if position < len(by) else None for position, character in enumerate(wanted)
+    }
+    return "".join(part for character in text if (part := table.get(character, character)) is not None)
 
 
 def _split(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
@@ -165,15 +168,10 @@ def _length(_types: Sequence[DataType], _result: DataType, _zone: tzinfo) -> App
 
 
 def text_or_bytes(types: Sequence[DataType]) -> DataType:
-    """The type of a concatenation: binary if every part is, an array if one is, else a string."""
+    """Return the type of a concatenation: that of arrays, binary if every part is, else string."""
     if isinstance(types[0], Array):
         return types[0]
     return BINARY if all(data_type == BINARY for data_type in types) else STRING
-
-
-def as_text(data_type: DataType) -> bool:
-    """Whether a function of strings takes values of this type by their text."""
-    return data_type in {STRING, *INTEGRALS} or isinstance(data_type, DecimalType)
 
 
 _TO_TEXT = (STRING, STRING)

@@ -1,4 +1,4 @@
-"""Functions of variants: a path into one, and what stands there, by the binary encoding of the Parquet format."""
+"""Functions of variants: follow a path into one and read the value there, by Parquet's binary encoding."""
 
 from __future__ import annotations
 
@@ -45,47 +45,47 @@ _DECIMALS = {8: (9, 4), 9: (18, 8), 10: (38, 16)}
 
 
 def path_steps(path: str) -> tuple[str | int, ...]:
-    """The steps of `$.a[0]['b']`."""
+    """Return the steps of a path such as `$.a[0]['b']`. Raises Unreadable."""
     if not path.startswith("$"):
         raise Unreadable(f"{path!r} is no path into a variant")
     steps: list[str | int] = []
-    at = 1
-    while at < len(path):
-        match = _STEP.match(path, at)
+    position = 1
+    while position < len(path):
+        match = _STEP.match(path, position)
         if match is None:
             raise Unreadable(f"{path!r} is no path into a variant")
         steps.append(int(match[2]) if match[2] is not None else match[1] or match[3] or match[4] or "")
-        at = match.end()
+        position = match.end()
     return tuple(steps)
 
 
 def follow(variant: Variant, steps: Sequence[str | int]) -> Variant | None:
-    """What stands at the end of a path; None if there is nothing."""
+    """Return the variant at the end of a path; None if the path leads nowhere."""
     keys: tuple[str, ...] | None = None
     value = variant.value
     for step in steps:
         if isinstance(step, str):
             keys = dictionary(variant.metadata) if keys is None else keys
-            found = next((part for name, part in _members(value, keys) if name == step), None)
+            inner = next((part for name, part in _members(value, keys) if name == step), None)
         else:
-            found = next((part for at, part in enumerate(_elements(value)) if at == step), None)
-        if found is None:
+            inner = next((part for index, part in enumerate(_elements(value)) if index == step), None)
+        if inner is None:
             return None
-        value = found
+        value = inner
     return Variant(variant.metadata, value)
 
 
 def dictionary(metadata: bytes) -> tuple[str, ...]:
-    """The names in a variant's metadata."""
+    """Return the names in a variant's metadata."""
     width = (metadata[0] >> 6) + 1
     count = _unsigned(metadata, 1, width)
     start = 1 + width * (count + 2)
-    offsets = [_unsigned(metadata, 1 + width * (1 + each), width) for each in range(count + 1)]
+    offsets = [_unsigned(metadata, 1 + width * (1 + index), width) for index in range(count + 1)]
     return tuple(metadata[start + begin : start + end].decode() for begin, end in pairwise(offsets))
 
 
 def scalar(variant: Variant) -> tuple[DataType, Value] | None:
-    """Type and value of a variant that is no object and no array; None for those."""
+    """Return type and value of a variant; None for an object or array. Raises Unreadable."""
     data = variant.value
     basic, kind = data[0] & 3, data[0] >> 2
     if basic == _SHORT_TEXT:
@@ -130,9 +130,9 @@ def _members(data: bytes, keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     ids = 1 + count_width
     offsets = ids + count * id_width
     values = offsets + (count + 1) * offset_width
-    for each in range(count):
-        name = keys[_unsigned(data, ids + each * id_width, id_width)]
-        yield name, data[values + _unsigned(data, offsets + each * offset_width, offset_width) :]
+    for index in range(count):
+        name = keys[_unsigned(data, ids + index * id_width, id_width)]
+        yield name, data[values + _unsigned(data, offsets + index * offset_width, offset_width) :]
 
 
 def _elements(data: bytes) -> Iterator[bytes]:
@@ -143,21 +143,21 @@ def _elements(data: bytes) -> Iterator[bytes]:
     count = _unsigned(data, 1, count_width)
     offsets = 1 + count_width
     values = offsets + (count + 1) * width
-    for each in range(count):
-        yield data[values + _unsigned(data, offsets + each * width, width) :]
+    for index in range(count):
+        yield data[values + _unsigned(data, offsets + index * width, width) :]
 
 
-def _unsigned(data: bytes, at: int, width: int) -> int:
-    return int.from_bytes(data[at : at + width], "little")
+def _unsigned(data: bytes, offset: int, width: int) -> int:
+    return int.from_bytes(data[offset : offset + width], "little")
 
 
 def _get(*, attempt: bool) -> Function:
     def make(_types: Sequence[DataType], result: DataType, zone: tzinfo) -> Apply:
         def apply(variant: Variant, path: str, _type: str = "") -> Any:
-            found = follow(Variant(*variant), path_steps(path))
-            if found is None or result == VARIANT:
-                return found
-            plain = scalar(found)
+            target = follow(Variant(*variant), path_steps(path))
+            if target is None or result == VARIANT:
+                return target
+            plain = scalar(target)
             if plain is None:
                 raise BadCall(f"an object or array of a variant is no {result}")
             try:

@@ -1,6 +1,7 @@
-"""The transaction log as a state machine: from a folder to states and rows, and what is wrong with what a writer left.
+"""Read a table's transaction log and data files, and judge them by the protocol.
 
-`LogReader` loads; `Snapshot` and `Commit` are what it yields; `validity` judges. Written from the protocol alone.
+`LogReader` loads a table from its folder. It returns `Snapshot`s, `Commit`s and rows. `validity` judges them. The
+package was written from the protocol alone, without the code of any engine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The actions of the log as frozen values. `parsing` makes them from JSON objects."""
+"""The actions of the log as frozen values. `parsing` creates them from JSON objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from delta_models.log.deletion_vectors import DeletionVector
 from delta_models.log.errors import CorruptLog
-from delta_models.log.paths import logical
+from delta_models.log.paths import logical_path
 from delta_models.requirements.base import Violation
 from delta_models.schema import SchemaError, Struct, parse_schema
 
@@ -20,7 +20,10 @@ Form = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with one action, by the requirement that it breaks."""
+    """What is wrong with one action, and the requirement that it breaks.
+
+    A `fatal` problem leaves the table's state unknown.
+    """
 
     requirement: str
     detail: str
@@ -35,7 +38,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A data file that is part of the table. `path` is as the log writes it, percent-encoded."""
+    """A data file that is part of the table. `path` is percent-encoded, as in the log."""
 
     path: str
     partition_values: Mapping[str, str | None]
@@ -55,12 +58,12 @@ class Add:
         """The logical file: path and the unique id of its deletion vector."""
         vector, path = self.deletion_vector, self.path
         if path.startswith("file:"):
-            path = logical(path)
+            path = logical_path(path)
         return (path, None if vector is None else vector.unique_id)
 
     @property
     def statistics(self) -> Mapping[str, Any] | None:
-        """The parsed statistics; None if there are none. Raises ValueError if the text is no JSON object."""
+        """The parsed statistics; None without any. Raises ValueError if the text is not a JSON object."""
         if self.stats is None:
             return self.stats_parsed
         return parse_stats(self.stats)
@@ -68,7 +71,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """A data file that is no longer part of the table: its tombstone."""
+    """The tombstone of a data file that is no longer part of the table."""
 
     path: str
     data_change: bool
@@ -87,7 +90,7 @@ class Remove:
         """The logical file: path and the unique id of its deletion vector."""
         vector, path = self.deletion_vector, self.path
         if path.startswith("file:"):
-            path = logical(path)
+            path = logical_path(path)
         return (path, None if vector is None else vector.unique_id)
 
 
@@ -104,7 +107,7 @@ class Cdc:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What the table is: id, schema, partitioning, properties."""
+    """A table's metadata: id, schema, partitioning, properties."""
 
     id: str
     schema_string: str
@@ -118,13 +121,13 @@ class Metadata:
 
     @property
     def schema(self) -> Struct:
-        """The parsed schema. Raises CorruptLog if the text is none."""
+        """The parsed schema. Raises CorruptLog if the text is not a schema."""
         return cached_schema(self.schema_string)
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What a client must support to read and to write the table. The lists are None where they are absent."""
+    """What a client must support to read and to write the table. An absent feature list is None."""
 
     min_reader: int
     min_writer: int
@@ -134,7 +137,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """The progress of an application."""
+    """The progress of an application that writes to the table."""
 
     app_id: str
     version: int
@@ -143,7 +146,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The configuration of a metadata domain; with `removed` its tombstone."""
+    """The configuration of a metadata domain, or its tombstone if `removed`."""
 
     name: str
     configuration: str
@@ -152,20 +155,20 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """Provenance: free JSON."""
+    """The provenance of a commit, as free JSON."""
 
     values: Mapping[str, Any]
 
     @property
     def in_commit_timestamp(self) -> int | None:
-        """Milliseconds since the epoch, where the table keeps them."""
-        found = self.values.get("inCommitTimestamp")
-        return found if type(found) is int else None
+        """Milliseconds since the epoch; None if the commit does not say."""
+        timestamp = self.values.get("inCommitTimestamp")
+        return timestamp if type(timestamp) is int else None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointMetadata:
-    """The one action that every V2 checkpoint has."""
+    """The action that every V2 checkpoint has exactly once."""
 
     version: int
     tags: Mapping[str, str | None] | None = None
@@ -197,7 +200,7 @@ Action = (
 
 @lru_cache(maxsize=256)
 def cached_schema(text: str) -> Struct:
-    """The schema of a `schemaString`, parsed once."""
+    """Return the schema of a `schemaString`, parsed once. Raises CorruptLog."""
     try:
         return parse_schema(text)
     except SchemaError as error:
@@ -206,7 +209,10 @@ def cached_schema(text: str) -> Struct:
 
 @lru_cache(maxsize=4096)
 def parse_stats(text: str) -> Mapping[str, Any]:
-    """The statistics in a `stats` string, decimals and long numbers kept exact; ValueError if it is no JSON object."""
+    """Return the statistics in a `stats` string, with exact decimals and long numbers.
+
+    Raises ValueError if the text is not a JSON object.
+    """
     parsed = json.loads(text, parse_float=_exact)
     if not isinstance(parsed, dict):
         raise ValueError(f"statistics are an object, not {type(parsed).__name__}")  # noqa: TRY004 - as json's own
@@ -227,5 +233,5 @@ def _exact(text: str) -> float:
 
 
 def spelling(number: float) -> str:
-    """A number from statistics as the log spells it."""
+    """Return a number of the statistics as the log spells it."""
     return number.text if isinstance(number, _Number) else str(number)

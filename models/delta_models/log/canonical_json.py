@@ -1,4 +1,7 @@
-"""The checksum of a JSON document by its canonical form. Section "JSON checksum" of the protocol."""
+"""Compute the checksum of a JSON document from its canonical form.
+
+See the protocol's section "JSON checksum".
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,18 @@ class _Verbatim(str):
 
 
 def checksum(text: str | bytes) -> str:
-    """The MD5 digest of a document's canonical form, its own top-level `checksum` left out."""
+    """Return the MD5 digest of a document's canonical form, without its top-level `checksum`."""
     return hashlib.md5(canonical(text).encode("utf-8"), usedforsecurity=False).hexdigest()
 
 
 def canonical(text: str | bytes) -> str:
-    """The canonical form: a path and a value for each leaf, in the order of the paths' bytes."""
+    """Return the canonical form: a path and a value for each leaf, in the order of the paths' bytes.
+
+    Raises DuplicateKey, or ValueError for a text that is not JSON.
+    """
     document = json.loads(
         text,
-        object_pairs_hook=_unique,
+        object_pairs_hook=_unique_keys,
         parse_int=_Verbatim,
         parse_float=_Verbatim,
         parse_constant=_Verbatim,
@@ -45,7 +51,7 @@ def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[str, str]]:
     match value:
         case dict():
             for key, part in value.items():
-                yield from _leaves((*path, _quoted(key)), part)
+                yield from _leaves((*path, _quote(key)), part)
         case list():
             for position, part in enumerate(value):
                 yield from _leaves((*path, str(position)), part)
@@ -58,18 +64,18 @@ def _scalar(value: Any) -> str:
         case _Verbatim():
             return str(value)
         case str():
-            return _quoted(value)
+            return _quote(value)
         case bool():
             return "true" if value else "false"
     return "null"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{quote(text, safe="-._~")}"'
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise DuplicateKey("a key stands twice in one object")
-    return found
+    return unique

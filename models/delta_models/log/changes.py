@@ -1,8 +1,8 @@
-"""The change feed between two versions, computed from the log. Section "Reader Requirements for AddCDCFile".
+"""Compute the change feed between two versions from the log.
 
-A version with cdc files tells its changes by them alone. Otherwise the rows of files that it adds are inserted and
-those of files that it removes deleted; of a file that is removed and added with another deletion vector only the rows
-that the two vectors differ in have changed.
+See the protocol's section "Reader Requirements for AddCDCFile". If a version has cdc files, they alone hold its
+changes. Otherwise the rows of added files are inserted and the rows of removed files deleted. If a file is removed and
+added with another deletion vector, only the rows in which the two vectors differ have changed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class NoChangeData(LogError):
 
 
 def changes(reader: LogReader, first: int, last: int | None = None, *, from_info: bool = False) -> Rows:
-    """The changes of the versions `first` to `last`, both included, in the schema of the last one.
+    """Return the changes of the versions `first` to `last`, both included, in the schema of the last one.
 
-    Raises NoChangeData unless the change feed was on all the time. `from_info` as in `clock.commit_times`.
+    Raises NoChangeData if the change feed was off in some version. `from_info` is that of
+    `commit_timestamps.commit_times`.
     """
     end = reader.snapshot(last)
     schema = Struct((*end.schema.fields, CHANGE_TYPE, COMMIT_VERSION, COMMIT_TIMESTAMP))
@@ -53,10 +54,10 @@ def changes(reader: LogReader, first: int, last: int | None = None, *, from_info
 
 
 def commit_changes(reader: LogReader, end: Snapshot, commit: Commit) -> Iterator[tuple[Row, str]]:
-    """The changed rows of one commit in the schema of the state `end`, each with its kind."""
+    """Yield the changed rows of one commit, each with its kind, in the schema of the state `end`."""
     if commit.cdcs:
         for cdc in commit.cdcs:
-            yield from _recorded(reader, end, cdc)
+            yield from _read_recorded(reader, end, cdc)
         return
     adds = {file.path: file for file in commit.adds if file.data_change}
     for remove in commit.removes:
@@ -68,13 +69,13 @@ def commit_changes(reader: LogReader, end: Snapshot, commit: Commit) -> Iterator
             for row in reader.file_rows(end, old):
                 yield row, "delete"
         else:
-            yield from _revised(reader, end, old, new)
+            yield from _compare_vectors(reader, end, old, new)
     for add in adds.values():
         for row in reader.file_rows(end, add):
             yield row, "insert"
 
 
-def _recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row, str]]:
+def _read_recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row, str]]:
     wanted = Struct((*end.schema.fields, CHANGE_TYPE))
     inside = read_data_file(resolve(reader.folder, cdc.path), wanted, mapping_mode(end))
     columns = list(inside.columns)
@@ -85,7 +86,7 @@ def _recorded(reader: LogReader, end: Snapshot, cdc: Cdc) -> Iterator[tuple[Row,
         yield tuple(row), kind
 
 
-def _revised(reader: LogReader, end: Snapshot, old: Add, new: Add) -> Iterator[tuple[Row, str]]:
+def _compare_vectors(reader: LogReader, end: Snapshot, old: Add, new: Add) -> Iterator[tuple[Row, str]]:
     whole = Add(new.path, new.partition_values, new.size, new.modification_time, data_change=True)
     rows = reader.file_rows(end, whole)
     before, after = reader.deleted(old), reader.deleted(new)
@@ -96,7 +97,7 @@ def _revised(reader: LogReader, end: Snapshot, old: Add, new: Add) -> Iterator[t
 
 
 def _as_add(reader: LogReader, remove: Remove, version: int) -> Add:
-    """The file as it was live; a remove need not repeat its partition values."""
+    """The removed file as it was while it was live; a remove may leave out its partition values."""
     if version > 0:
         live = reader.snapshot(version - 1).live.get(remove.key)
         if live is not None:

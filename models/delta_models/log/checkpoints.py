@@ -1,7 +1,7 @@
-"""Checkpoints: the state of one version in one or more files, as a starting point for replay.
+"""Read checkpoints: the state of one version in one or more files, from which a replay can start.
 
-Classic, multi-part and V2 checkpoints, the latter with a Parquet or a JSON top level and with sidecars. Adds
-stay columns until they are asked for, so that a checkpoint of a million files loads without a million objects.
+The module reads classic, multi-part and V2 checkpoints. V2 checkpoints have a Parquet or JSON top level, and sidecars.
+Adds stay columns until they are needed, so that a checkpoint of a million files loads without a million objects.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from delta_models.log import paths
 from delta_models.log.actions import (
@@ -33,9 +33,11 @@ from delta_models.log.parquet.checkpoint_files import FileActions
 from delta_models.log.parsing import parse_action
 from delta_models.log.state import Layered, Snapshot
 
+A = TypeVar("A", bound=Action)
+
 
 class LazyAdds(Mapping[Key, Add]):
-    """Live files that are still columns; one becomes an `Add` when it is asked for."""
+    """Live files in columns. Looking one up creates its `Add`."""
 
     def __init__(self, parts: tuple[FileActions, ...]) -> None:
         self._parts = parts
@@ -50,28 +52,28 @@ class LazyAdds(Mapping[Key, Add]):
             yield from part.keys()
 
     def __contains__(self, key: object) -> bool:
-        name = _flat(cast("Key", key))
+        name = _flat_key(cast("Key", key))
         return any(name in index for index in self._positions())
 
     def __getitem__(self, key: Key) -> Add:
         if key in self._made:
             return self._made[key]
-        name = _flat(key)
+        name = _flat_key(key)
         for part, index in zip(self._parts, self._positions(), strict=True):
             if name in index:
-                made = self._made[key] = _made(part.form(index[name]))
-                return made
+                add = self._made[key] = _make_add(part.form(index[name]))
+                return add
         raise KeyError(key)
 
     def items(self) -> ItemsView[Key, Add]:
-        """The items, made a batch at a time."""
+        """Return the items, created a batch at a time."""
         return _Items(self)
 
-    def each(self) -> Iterator[Add]:
-        """All adds in order, made a batch at a time and not kept."""
+    def adds(self) -> Iterator[Add]:
+        """Yield all adds in order, created a batch at a time and not kept."""
         for part in self._parts:
             for form in part.forms():
-                yield _made(form)
+                yield _make_add(form)
 
     def _positions(self) -> list[dict[str, int]]:
         if self._indexes is None:
@@ -80,29 +82,33 @@ class LazyAdds(Mapping[Key, Add]):
 
 
 class _Items(ItemsView[Key, Add]):
-    """Items that are made in one pass."""
+    """Items that are created in one pass."""
 
     _mapping: LazyAdds
 
     def __iter__(self) -> Iterator[tuple[Key, Add]]:
-        return ((add.key, add) for add in self._mapping.each())
+        return ((add.key, add) for add in self._mapping.adds())
 
 
-def _flat(key: Key) -> str:
+def _flat_key(key: Key) -> str:
     path, vector = key
     return path if vector is None else f"{path}\0{vector}"
 
 
-def _made(form: dict[str, Any]) -> Add:
-    made = parse_action("add", form, "checkpoint", [])
-    if not isinstance(made, Add):
+def _make_add(form: dict[str, Any]) -> Add:
+    add = parse_action("add", form, "checkpoint", [])
+    if not isinstance(add, Add):
         raise CorruptLog("a checkpoint holds an add that is none")
-    return made
+    return add
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint's actions. `adds` are columns; `problems` are those of the actions that were made objects."""
+    """The actions of a checkpoint.
+
+    `adds` are columns; `problems` are those of the other actions. `foreign` are the kinds of actions that do not belong
+    into a checkpoint, `foreign_in_sidecars` those that do not belong into a sidecar.
+    """
 
     name: CheckpointName
     adds: tuple[FileActions, ...]
@@ -121,7 +127,7 @@ class Checkpoint:
 
     @property
     def size(self) -> int:
-        """The number of its actions."""
+        """The number of actions."""
         others = (
             self.removes, self.protocols, self.metadatas, self.transactions, self.domains,
             self.checkpoint_metadatas, self.sidecars, self.foreign,
@@ -129,7 +135,7 @@ class Checkpoint:
         return sum(map(len, self.adds)) + sum(map(len, others))
 
     def snapshot(self) -> Snapshot:
-        """The state that the checkpoint holds. Raises CorruptLog if it cannot be told."""
+        """Return the state in the checkpoint. Raises CorruptLog if the checkpoint leaves it unknown."""
         for problem in self.problems:
             if problem.fatal:
                 raise CorruptLog(f"{problem.where}: {problem.detail}")
@@ -148,42 +154,69 @@ class Checkpoint:
 
 
 class JsonActions(FileActions):
-    """File actions that are objects already: those of a V2 checkpoint's JSON top level."""
+    """File actions that are objects: those of a V2 checkpoint's JSON top level."""
 
     def __init__(self, forms: list[dict[str, Any]]) -> None:
         super().__init__(forms)
         self._forms = forms
 
     def has(self, name: str) -> bool:
-        """Whether one of the actions has a field."""
+        """Whether one of the actions has a value in a field."""
         return any(form.get(name) is not None for form in self._forms)
 
     def keys(self) -> list[Key]:
-        """Path and deletion vector id of each, in order."""
+        """Return path and deletion vector id of each action, in order."""
         return [
             parsed.key for form in self._forms if isinstance(parsed := parse_action("add", form, "", []), Add)
         ]
 
     def positions(self) -> dict[str, int]:
-        """Where each is."""
-        return {_flat(key): row for row, key in enumerate(self.keys())}
+        """Return the position of each action by its flat key."""
+        return {_flat_key(key): row for row, key in enumerate(self.keys())}
 
     def form(self, index: int) -> dict[str, Any]:
-        """One action as its object."""
+        """Return one action as its object."""
         return self._forms[index]
 
     def forms(self) -> Iterator[dict[str, Any]]:
-        """All actions as objects, in order."""
+        """Yield all actions as objects, in order."""
         return iter(self._forms)
 
 
 def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
-    """The actions of a checkpoint with all its parts and sidecars. Raises CorruptLog if one cannot be read."""
-    parts: list[CheckpointPart] = [
+    """Return the actions of a checkpoint with its parts and sidecars. Raises CorruptLog if one is unreadable."""
+    parts = [
         _read_json(log / file) if file.endswith(".json") else read_checkpoint_file(log / file)
         for file in name.files
     ]
     problems: list[Problem] = []
+    actions, foreign = _parse_actions(name, parts, problems)
+    sidecars = _of_kind(Sidecar, actions.get("sidecar"))
+    sidecar_parts = [_read_sidecar(log, name, sidecar) for sidecar in sidecars]
+    all_parts = parts + sidecar_parts
+    removes = _parse_removes(name, all_parts, problems)
+    return Checkpoint(
+        name,
+        tuple(part.adds for part in all_parts),
+        removes,
+        _of_kind(Protocol, actions.get("protocol")),
+        _of_kind(Metadata, actions.get("metaData")),
+        _of_kind(Transaction, actions.get("txn")),
+        _of_kind(Domain, actions.get("domainMetadata")),
+        _of_kind(CheckpointMetadata, actions.get("checkpointMetadata")),
+        sidecars,
+        tuple(foreign),
+        tuple(problems),
+        tuple(part.columns for part in all_parts),
+        top_level_file_actions=any(len(part.adds) or len(part.removes) for part in parts),
+        foreign_in_sidecars=tuple(kind for part in sidecar_parts for kind, _ in part.others),
+    )
+
+
+def _parse_actions(
+    name: CheckpointName, parts: list[CheckpointPart], problems: list[Problem]
+) -> tuple[dict[str, list[Action]], list[str]]:
+    """The actions other than adds and removes by kind, and the kinds that do not belong into a checkpoint."""
     actions: dict[str, list[Action]] = {}
     foreign: list[str] = []
     for file, part in zip(name.files, parts, strict=True):
@@ -193,41 +226,33 @@ def read_checkpoint(log: Path, name: CheckpointName) -> Checkpoint:
                 foreign.append(kind)
             else:
                 actions.setdefault(kind, []).append(action)
-    others: list[str] = []
-    inline = any(len(part.adds) or len(part.removes) for part in parts)
-    sidecars = [each for each in actions.get("sidecar", ()) if isinstance(each, Sidecar)]
-    for sidecar in sidecars:
-        try:
-            parts.append(read_checkpoint_file(sidecar_file(log, sidecar)))
-            others += (kind for kind, _ in parts[-1].others)
-        except MissingFile as error:
-            raise CorruptLog(f"{name.files[0]}: {error}") from error
-    removes = [
-        action
+    return actions, foreign
+
+
+def _parse_removes(
+    name: CheckpointName, parts: list[CheckpointPart], problems: list[Problem]
+) -> tuple[Remove, ...]:
+    actions = (
+        parse_action("remove", form, name.files[0], problems)
         for part in parts
         for form in part.removes.forms()
-        if isinstance(action := parse_action("remove", form, name.files[0], problems), Remove)
-    ]
-    return Checkpoint(
-        name,
-        tuple(part.adds for part in parts),
-        tuple(removes),
-        tuple(each for each in actions.get("protocol", ()) if isinstance(each, Protocol)),
-        tuple(each for each in actions.get("metaData", ()) if isinstance(each, Metadata)),
-        tuple(each for each in actions.get("txn", ()) if isinstance(each, Transaction)),
-        tuple(each for each in actions.get("domainMetadata", ()) if isinstance(each, Domain)),
-        tuple(each for each in actions.get("checkpointMetadata", ()) if isinstance(each, CheckpointMetadata)),
-        tuple(sidecars),
-        tuple(foreign),
-        tuple(problems),
-        tuple(part.columns for part in parts),
-        inline,
-        tuple(others),
     )
+    return tuple(action for action in actions if isinstance(action, Remove))
+
+
+def _read_sidecar(log: Path, name: CheckpointName, sidecar: Sidecar) -> CheckpointPart:
+    try:
+        return read_checkpoint_file(sidecar_file(log, sidecar))
+    except MissingFile as error:
+        raise CorruptLog(f"{name.files[0]}: {error}") from error
+
+
+def _of_kind(kind: type[A], actions: list[Action] | None) -> tuple[A, ...]:
+    return tuple(action for action in actions or () if isinstance(action, kind))
 
 
 def sidecar_file(log: Path, sidecar: Sidecar) -> Path:
-    """Where a sidecar is: a bare name means `_sidecars`."""
+    """Return the path of a sidecar file; a bare name is in `_sidecars`."""
     if "/" not in sidecar.path:
         return log / SIDECARS / paths.decode(sidecar.path)
     return paths.resolve(log / SIDECARS, sidecar.path)

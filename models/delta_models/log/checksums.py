@@ -1,4 +1,7 @@
-"""Version checksum files: what a writer says of the state of its version. Section "Version Checksum File"."""
+"""Read version checksum files, in which a writer summarizes the state of its version.
+
+See the protocol's section "Version Checksum File".
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ REQUIRED = ("tableSizeBytes", "numFiles", "numMetadata", "numProtocol", "metadat
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """A version checksum. What is None is not said. `form` is the whole object."""
+    """A version checksum. A field that the file does not have is None. `form` is the whole object."""
 
     version: int
     size: int
@@ -43,7 +46,7 @@ class Checksum:
 
 
 def read_checksum(log: Path, version: int) -> Checksum | None:
-    """The checksum of a version; None if there is no file. Raises CorruptLog if it is none."""
+    """Return the checksum of a version; None if there is no file. Raises CorruptLog if the file is not one."""
     name = checksum_name(version)
     try:
         data = (log / name).read_bytes()
@@ -56,8 +59,8 @@ def read_checksum(log: Path, version: int) -> Checksum | None:
     missing = [key for key in REQUIRED if not isinstance(form, dict) or form.get(key) is None]
     if missing:
         raise CorruptLog(f"{name}: {', '.join(missing)} missing")
-    metadata = _parsed("metaData", form["metadata"], name)
-    protocol = _parsed("protocol", form["protocol"], name)
+    metadata = _parse("metaData", form["metadata"], name)
+    protocol = _parse("protocol", form["protocol"], name)
     if not isinstance(metadata, Metadata) or not isinstance(protocol, Protocol):
         raise CorruptLog(f"{name}: metadata and protocol are objects")
     time = form.get("inCommitTimestampOpt")
@@ -68,19 +71,19 @@ def read_checksum(log: Path, version: int) -> Checksum | None:
         metadata,
         protocol,
         form,
-        _list(Transaction, "txn", form.get("setTransactions"), name),
-        _list(Domain, "domainMetadata", form.get("domainMetadata"), name),
-        _list(Add, "add", form.get("allFiles"), name),
+        _parse_list(Transaction, "txn", form.get("setTransactions"), name),
+        _parse_list(Domain, "domainMetadata", form.get("domainMetadata"), name),
+        _parse_list(Add, "add", form.get("allFiles"), name),
         time if type(time) is int else None,
     )
 
 
-def _parsed(kind: str, form: Any, name: str) -> Action | None:
+def _parse(kind: str, form: Any, name: str) -> Action | None:
     problems: list[Problem] = []
     return parse_action(kind, form, name, problems)
 
 
-def _list(wanted: type[A], kind: str, forms: Any, name: str) -> tuple[A, ...] | None:
+def _parse_list(wanted: type[A], kind: str, forms: Any, name: str) -> tuple[A, ...] | None:
     if not isinstance(forms, list):
         return None
-    return tuple(found for form in forms if isinstance(found := _parsed(kind, form, name), wanted))
+    return tuple(action for form in forms if isinstance(action := _parse(kind, form, name), wanted))

@@ -1,4 +1,4 @@
-"""How the columns of a state are found in data files, in partition values and in statistics."""
+"""Find the columns of a state in data files, partition values and statistics, by its column mapping."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from delta_models.values import Value
 
 
 def mapping_mode(snapshot: Snapshot) -> str:
-    """How columns are found in files: none, name or id.
+    """Return how columns are found in files: none, name or id.
 
-    A mode without its feature in the protocol is off. Reader version 3 with the feature in the list for
-    writers only is a protocol that old writers left behind (a table of DAT has it); its files are mapped.
+    The mode is off if the protocol does not have the feature. With reader version 3, the feature may be in the writers'
+    list only: old writers left such protocols (a table of DAT has one), and their files are mapped.
     """
     protocol = snapshot.protocol
     named = (*(protocol.reader_features or ()), *(protocol.writer_features or ()))
@@ -25,16 +25,16 @@ def mapping_mode(snapshot: Snapshot) -> str:
 
 
 def log_name(snapshot: Snapshot, column: str) -> str:
-    """The name that a column has in partition values and statistics."""
+    """Return the name that a column has in partition values and statistics."""
     if mapping_mode(snapshot) == "none":
         return column
     return physical_name(snapshot.schema[column])
 
 
 def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int, Value]:
-    """The values of the partition columns in all rows of a file, by position; may raise BadPartitionValue."""
+    """Return by position the values of the partition columns in a file. Raises BadPartitionValue or CorruptLog."""
     schema = snapshot.schema
-    found: dict[int, Value] = {}
+    constants: dict[int, Value] = {}
     for column in snapshot.partition_by:
         try:
             position = schema.index(column)
@@ -42,7 +42,7 @@ def partition_constants(snapshot: Snapshot, add: Add, zone: tzinfo) -> dict[int,
             raise CorruptLog(f"the partition column {column!r} is no column of the schema") from error
         text = add.partition_values.get(log_name(snapshot, column))
         try:
-            found[position] = parse_partition_value(schema.fields[position].type, text, zone)
+            constants[position] = parse_partition_value(schema.fields[position].type, text, zone)
         except ValueError as error:
             raise BadPartitionValue(f"{add.path}: partition column {column!r}: {error}") from error
-    return found
+    return constants

@@ -1,8 +1,8 @@
-"""When a version was committed, and which version a time means.
+"""Find out when a version was committed, and which version a time means.
 
-With in-commit timestamps, from their enablement on, the commit says it; before, the modification time of the commit
-file does. Section "In-Commit Timestamps" of the protocol. Where file times stand still or go back, each commit counts
-as one millisecond later than the one before it, as delta-spark has it.
+From the enablement of in-commit timestamps on, the commit holds its time. Before, it is the modification time of the
+commit file. See the protocol's section "In-Commit Timestamps". If file times stand still or go back, each commit counts
+as one millisecond later than the one before it, as in delta-spark.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from delta_models.log.reader import LogReader
     from delta_models.log.state import Snapshot
 
-# The time in commitInfo is taken before the commit file is written, so the file's own was later.
+# A writer takes the time of commitInfo before it writes the commit file, so the file's own time was later.
 _COPIED_SLACK = 1_000
 
 ENABLED = "delta.enableInCommitTimestamps"
@@ -25,9 +25,9 @@ ENABLEMENT_TIMESTAMP = "delta.inCommitTimestampEnablementTimestamp"
 
 
 def commit_times(reader: LogReader, *, from_info: bool = False) -> dict[int, int]:
-    """The time of every version that can be loaded, in milliseconds since the epoch.
+    """Return the time of each version that can be loaded, in milliseconds since the epoch.
 
-    With `from_info` the `timestamp` of commitInfo stands for the modification time, for tables that were copied.
+    With `from_info` the `timestamp` of commitInfo replaces the modification time, which copied tables have lost.
     """
     listing = reader.listing()
     latest = listing.latest
@@ -50,16 +50,16 @@ def commit_times(reader: LogReader, *, from_info: bool = False) -> dict[int, int
 
 
 def version_at(reader: LogReader, micros: int, *, from_info: bool = False, beyond: bool = True) -> int:
-    """The newest version that is not younger than a time, in microseconds since the epoch.
+    """Return the newest version that is not younger than a time in microseconds since the epoch.
 
-    Raises MissingVersion for a time before the oldest version that can be loaded, and without `beyond` also for
-    one after the newest version, which delta-spark refuses.
+    Raises MissingVersion for a time before the oldest version that can be loaded. Without `beyond` it also does so for
+    a time after the newest version, as delta-spark does.
     """
     times = commit_times(reader, from_info=from_info)
-    found = [version for version, time in times.items() if time * 1000 <= micros]
-    if not found:
+    candidates = [version for version, time in times.items() if time * 1000 <= micros]
+    if not candidates:
         raise MissingVersion("the time is before the oldest version that can be loaded")
-    version = max(found)
+    version = max(candidates)
     slack = _COPIED_SLACK if from_info else 0
     if not beyond and version == max(times) and (times[version] + slack) * 1000 < micros:
         raise MissingVersion("the time is after the newest version")
@@ -67,7 +67,7 @@ def version_at(reader: LogReader, micros: int, *, from_info: bool = False, beyon
 
 
 def _in_commit_since(latest: Snapshot) -> int | None:
-    """From which version on commits say their time; None: they do not."""
+    """The first version whose commit holds its time; None without in-commit timestamps."""
     if latest.properties.get(ENABLED, "false").lower() != "true":
         return None
     version = latest.properties.get(ENABLEMENT_VERSION)
@@ -77,9 +77,9 @@ def _in_commit_since(latest: Snapshot) -> int | None:
 def _file_time(reader: LogReader, version: int, *, from_info: bool) -> int:
     if from_info:
         info = reader.commit(version).info
-        said = info.values.get("timestamp") if info is not None else None
-        if type(said) is int:
-            return said
+        timestamp = info.values.get("timestamp") if info is not None else None
+        if type(timestamp) is int:
+            return timestamp
     return (reader.log / commit_name(version)).stat().st_mtime_ns // 1_000_000
 
 

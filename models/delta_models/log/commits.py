@@ -1,4 +1,4 @@
-"""A commit file: lines of JSON, one action each, that turn version v-1 into version v."""
+"""Parse commit files: lines of JSON, one action each, that turn version v-1 into version v."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from delta_models.log.parsing import PARSERS, parse_action
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The actions of one version, by kind and in the order of the file, and what is wrong with them."""
+    """The actions of one version, by kind and in the order of the file, and the problems with them."""
 
     version: int
     name: str
@@ -46,17 +46,17 @@ class Commit:
 
     @property
     def metadata(self) -> Metadata | None:
-        """The metadata that this commit sets, if any."""
+        """The metadata that this commit sets; None without any."""
         return self.metadatas[-1] if self.metadatas else None
 
     @property
     def protocol(self) -> Protocol | None:
-        """The protocol that this commit sets, if any."""
+        """The protocol that this commit sets; None without any."""
         return self.protocols[-1] if self.protocols else None
 
     @property
     def info(self) -> CommitInfo | None:
-        """The provenance of the commit, if it says any."""
+        """The provenance of the commit; None without any."""
         return self.infos[0] if self.infos else None
 
     @property
@@ -65,7 +65,7 @@ class Commit:
         return any(add.data_change for add in self.adds) or any(remove.data_change for remove in self.removes)
 
     def check(self) -> None:
-        """Raise CorruptLog if something is wrong that leaves the state unknown."""
+        """Raise CorruptLog if a problem leaves the state unknown."""
         for problem in self.problems:
             if problem.fatal:
                 raise CorruptLog(f"{problem.where}: {problem.detail}")
@@ -87,7 +87,7 @@ _FIELDS = {
 
 
 def parse_commit(version: int, name: str, data: bytes) -> Commit:
-    """The commit in the bytes of a file. Never raises: what is wrong is in `problems`."""
+    """Return the commit in the bytes of a file. It never raises; `problems` holds what is wrong."""
     actions: dict[str, list[Action]] = {}
     problems: list[Problem] = []
     ignored: list[str] = []
@@ -113,7 +113,7 @@ def parse_commit(version: int, name: str, data: bytes) -> Commit:
         if known > 1:
             kinds = " and ".join(key for key, value in form.items() if key in PARSERS and value is not None)
             problems.append(Problem("log.one-action-a-line", f"{kinds} in one line", where))
-    by_kind: dict[str, Any] = {field: tuple(found) for field, found in actions.items()}
+    by_kind: dict[str, Any] = {field: tuple(parsed) for field, parsed in actions.items()}
     return Commit(
         version,
         name,
@@ -125,7 +125,7 @@ def parse_commit(version: int, name: str, data: bytes) -> Commit:
 
 
 def _object(line: bytes, where: str, problems: list[Problem]) -> dict[str, Any] | None:
-    """The object in a line; None for a blank line, and for one that is reported as a problem."""
+    """The object in a line; None for a blank line, and for a line that becomes a problem."""
     try:
         form = _decode(line.decode("utf-8"))
     except ValueError as error:

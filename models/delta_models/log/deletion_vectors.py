@@ -1,7 +1,7 @@
-"""Deletion vectors: descriptors, Z85, the file framing, and 64-bit roaring bitmaps, decoded by hand.
+"""Decode deletion vectors: descriptors, Z85, the framing in files, and 64-bit roaring bitmaps.
 
-Sections "Deletion Vectors" and "Deletion Vector Format" of the protocol, and the public specification of the portable
-roaring format that they refer to. Encoding is here as well, for tests and for the honest engine.
+See the protocol's sections "Deletion Vectors" and "Deletion Vector Format", and the specification of the portable
+roaring format to which they refer. The module also encodes, for tests and for the reference engine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BITMAP_BYTES = 8192
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector:
-    """A descriptor as an action carries it."""
+    """The descriptor of a deletion vector, as an action holds it."""
 
     storage_type: str
     path_or_inline: str
@@ -41,12 +41,12 @@ class DeletionVector:
 
     @property
     def unique_id(self) -> str:
-        """What tells the versions of a logical file apart."""
+        """The id that distinguishes the deletion vectors of one data file."""
         where = f"{self.storage_type}{self.path_or_inline}"
         return where if self.offset is None else f"{where}@{self.offset}"
 
     def file(self, folder: Path) -> Path | None:
-        """The file that holds the bytes; None for an inline vector."""
+        """Return the file that holds the bytes; None for an inline vector. Raises CorruptFile."""
         match self.storage_type:
             case "u":
                 prefix, encoded = self.path_or_inline[:-_UUID_LENGTH], self.path_or_inline[-_UUID_LENGTH:]
@@ -63,7 +63,7 @@ class DeletionVector:
         raise CorruptFile(f"deletion vector {self.unique_id!r}: unknown storage type {self.storage_type!r}")
 
     def to_json(self) -> dict[str, Any]:
-        """The object that stands in an action."""
+        """Return the object that an action holds."""
         form: dict[str, Any] = {"storageType": self.storage_type, "pathOrInlineDv": self.path_or_inline}
         if self.offset is not None:
             form["offset"] = self.offset
@@ -71,7 +71,7 @@ class DeletionVector:
 
 
 def z85_decode(text: str) -> bytes:
-    """Blocks of five characters to blocks of four bytes, most significant first."""
+    """Return the bytes of a Z85 text: four bytes for five characters, most significant first. Raises CorruptFile."""
     if len(text) % 5:
         raise CorruptFile(f"Z85 text of {len(text)} characters: not a multiple of five")
     out = bytearray()
@@ -89,7 +89,7 @@ def z85_decode(text: str) -> bytes:
 
 
 def z85_encode(data: bytes) -> str:
-    """The inverse of `z85_decode`; a last block that is not full is filled with zeros."""
+    """Return the Z85 text of some bytes; zeros fill up the last block."""
     out: list[str] = []
     for start in range(0, len(data), 4):
         block = int.from_bytes(data[start : start + 4].ljust(4, b"\0"), "big")
@@ -102,7 +102,10 @@ def z85_encode(data: bytes) -> str:
 
 
 def read(vector: DeletionVector, folder: Path) -> frozenset[int]:
-    """The positions of the rows that a vector deletes; every disagreement with its descriptor is a CorruptFile."""
+    """Return the positions of the rows that a vector deletes.
+
+    Raises MissingFile, or CorruptFile if the vector is unreadable or disagrees with its descriptor.
+    """
     where = f"deletion vector {vector.unique_id!r}"
     file = vector.file(folder)
     data = _inline_bytes(vector, where) if file is None else _stored_bytes(vector, file, where)
@@ -146,7 +149,7 @@ def _stored_bytes(vector: DeletionVector, file: Path, where: str) -> bytes:
 
 
 def decode_bitmap(data: bytes, where: str = "bitmap") -> frozenset[int]:
-    """The numbers in a serialized 64-bit bitmap, its magic number included."""
+    """Return the numbers in a serialized 64-bit bitmap that begins with its magic number. Raises CorruptFile."""
     try:
         (magic,) = struct.unpack_from("<I", data)
         if magic != MAGIC:
@@ -169,7 +172,7 @@ def decode_bitmap(data: bytes, where: str = "bitmap") -> frozenset[int]:
 
 
 def _decode_32(data: bytes, start: int, base: int, rows: set[int]) -> int:
-    """Add the numbers of one 32-bit bitmap; return where it ends."""
+    """Add the numbers of one 32-bit bitmap to `rows`, and return where it ends."""
     cookie: int
     containers: int
     (cookie,) = struct.unpack_from("<I", data, start)
@@ -213,7 +216,7 @@ def _decode_32(data: bytes, start: int, base: int, rows: set[int]) -> int:
 
 
 def encode_bitmap(rows: Iterable[int]) -> bytes:
-    """The serialized bitmap of these numbers, in array and bitset containers."""
+    """Return the serialized bitmap of these numbers, in array and bitset containers."""
     buckets: dict[int, dict[int, list[int]]] = {}
     for row in sorted(set(rows)):
         buckets.setdefault(row >> 32, {}).setdefault(row >> 16 & 0xFFFF, []).append(row & 0xFFFF)
@@ -242,7 +245,7 @@ def _encode_container(lows: list[int]) -> bytes:
 
 
 def encode_file(bitmaps: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
-    """The bytes of a deletion vector file that holds these bitmaps, and the offset of each."""
+    """Return the bytes of a deletion vector file that holds these bitmaps, and their offsets."""
     out = bytearray([FILE_VERSION])
     offsets = []
     for data in bitmaps:
@@ -251,8 +254,8 @@ def encode_file(bitmaps: Iterable[bytes]) -> tuple[bytes, tuple[int, ...]]:
     return bytes(out), tuple(offsets)
 
 
-def inline(rows: Iterable[int]) -> DeletionVector:
-    """A vector that carries its bytes itself."""
+def inline_vector(rows: Iterable[int]) -> DeletionVector:
+    """Return the inline vector that deletes these rows."""
     numbers = set(rows)
     data = encode_bitmap(numbers)
     return DeletionVector("i", z85_encode(data), len(data), len(numbers))

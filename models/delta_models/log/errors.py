@@ -1,22 +1,22 @@
-"""Why a table could not be loaded or read: one class for each reason, all of them `LogError`."""
+"""The reasons why a table cannot be loaded or read, one subclass of `LogError` each."""
 
 from __future__ import annotations
 
 
 class LogError(Exception):
-    """The log does not yield what was asked for."""
+    """The log does not give what the caller wants."""
 
 
 class NoTable(LogError):
-    """There is no Delta table in the folder: no `_delta_log`, or neither commit nor checkpoint in it."""
+    """The folder has no Delta table: no `_delta_log`, or no commit and no checkpoint in it."""
 
 
 class MissingVersion(LogError):
-    """The version or time asked for does not exist, or can no longer be reconstructed."""
+    """The requested version or time does not exist, or can no longer be reconstructed."""
 
 
 class CorruptLog(LogError):
-    """Files of the log contradict the protocol, so that no state can be told."""
+    """Files of the log contradict the protocol, so the state is unknown."""
 
 
 class UnsupportedFeature(LogError):
@@ -24,11 +24,11 @@ class UnsupportedFeature(LogError):
 
 
 class MissingFile(LogError):
-    """A data file or deletion vector that the log names is not there."""
+    """A data file or deletion vector that the log names does not exist."""
 
 
 class CorruptFile(LogError):
-    """A data file or deletion vector is there, but is not what the log says or cannot be read."""
+    """A data file or deletion vector is unreadable, or is not what the log says."""
 
 
 class WrongCardinality(CorruptFile):
@@ -40,4 +40,4 @@ class VectorOutsideFile(CorruptFile):
 
 
 class BadPartitionValue(CorruptFile):
-    """A partition value in the log is no value of its column's type."""
+    """A partition value in the log is not a value of its column's type."""

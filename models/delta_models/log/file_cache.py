@@ -1,5 +1,7 @@
-"""What data files hold and commits say, kept for as long as a file stays as it is: also where the table's folder has
-moved, or was copied with the times of its files."""
+"""Cache the columns of data files and the parsed commits as long as the files stay the same.
+
+The cache stays valid if the table's folder moves, or is copied with the times of its files.
+"""
 
 from __future__ import annotations
 
@@ -17,32 +19,32 @@ _Key = tuple[str, int, int, str, str]
 
 
 class StoredColumns:
-    """Shared by the readers of one table and of its copies."""
+    """A cache that the readers of one table and its copies share."""
 
     def __init__(self) -> None:
         self._kept: dict[_Key, FileColumns] = {}
         self._commits: dict[tuple[int, bytes], Commit] = {}
 
     def commit(self, version: int, name: str, data: bytes) -> Commit:
-        """A commit of these bytes, parsed once."""
-        found = self._commits.get((version, data))
-        if found is None:
-            found = self._commits[version, data] = parse_commit(version, name, data)
+        """Return the commit in these bytes, parsed once."""
+        kept = self._commits.get((version, data))
+        if kept is None:
+            kept = self._commits[version, data] = parse_commit(version, name, data)
             while len(self._commits) > _KEPT_FILES:
                 del self._commits[next(iter(self._commits))]
-        return found
+        return kept
 
     def read(self, folder: Path, snapshot: Snapshot, add: Add) -> FileColumns:
-        """The columns of a data file, read anew unless its size and time are those of when it was."""
+        """Return the columns of a data file; it is read again if its size or time has changed."""
         path, mode = paths.resolve(folder, add.path), mapping_mode(snapshot)
         try:
             status = path.stat()
         except OSError:
-            return read_data_file(path, snapshot.schema, mode)  # which says what is wrong
+            return read_data_file(path, snapshot.schema, mode)  # raises the right error
         key = (add.path, status.st_size, status.st_mtime_ns, snapshot.metadata.schema_string, mode)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = read_data_file(path, snapshot.schema, mode)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = read_data_file(path, snapshot.schema, mode)
             while len(self._kept) > _KEPT_FILES:
                 del self._kept[next(iter(self._kept))]
-        return found
+        return kept

@@ -1,4 +1,4 @@
-"""What the names in `_delta_log` mean. A name that is not known here is listed and otherwise ignored."""
+"""Sort the file names in `_delta_log` by their meaning. Unknown names are listed and otherwise ignored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIDECARS = "_sidecars"
 
 @dataclass(frozen=True, slots=True)
 class CheckpointName:
-    """One checkpoint by its files. `kind` is classic, parts or named (V2 with a unique name)."""
+    """One checkpoint and its files. `kind` is classic, parts or named (V2 with a unique name)."""
 
     version: int
     kind: str
@@ -29,7 +29,7 @@ class CheckpointName:
 
     @property
     def complete(self) -> bool:
-        """Whether every part is there."""
+        """Whether all its parts exist."""
         return len(self.files) == self.parts
 
 
@@ -44,7 +44,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a log, sorted by meaning. `others` are the names that mean nothing to a reader."""
+    """The files of a log, sorted by meaning. `others` are the names without a meaning for readers."""
 
     commits: dict[int, str] = field(default_factory=dict)
     checkpoints: tuple[CheckpointName, ...] = ()
@@ -55,7 +55,7 @@ class Listing:
 
     @property
     def latest(self) -> int | None:
-        """The newest version that a commit or a complete checkpoint names."""
+        """The newest version of a commit or a complete checkpoint; None without any."""
         newest = max(self.commits, default=-1)
         for checkpoint in self.checkpoints:
             if checkpoint.complete and checkpoint.version > newest:
@@ -64,22 +64,22 @@ class Listing:
 
 
 def commit_name(version: int) -> str:
-    """The name of a commit file."""
+    """Return the name of a commit file."""
     return f"{version:020d}.json"
 
 
 def checkpoint_name(version: int) -> str:
-    """The name of a classic checkpoint."""
+    """Return the name of a classic checkpoint."""
     return f"{version:020d}.checkpoint.parquet"
 
 
 def checksum_name(version: int) -> str:
-    """The name of a version checksum file."""
+    """Return the name of a version checksum file."""
     return f"{version:020d}.crc"
 
 
 def sort_names(names: Iterable[str]) -> Listing:
-    """The listing that a folder's names make."""
+    """Return the names in a log's folder, sorted by meaning."""
     commits: dict[int, str] = {}
     checksums: dict[int, str] = {}
     rest: list[str] = []
@@ -115,4 +115,8 @@ def _sort_rest(names: list[str]) -> tuple[tuple[CheckpointName, ...], tuple[Comp
     for (version, count), files in parts.items():
         wanted = tuple(files[part] for part in range(1, count + 1) if part in files)
         checkpoints.append(CheckpointName(version, "parts", wanted, count))
-    return tuple(sorted(checkpoints, key=lambda each: (each.version, each.kind))), tuple(compactions), others
+    return (
+        tuple(sorted(checkpoints, key=lambda checkpoint: (checkpoint.version, checkpoint.kind))),
+        tuple(compactions),
+        others,
+    )

@@ -1,7 +1,8 @@
-"""Actions from JSON objects.
+"""Parse actions from JSON objects.
 
-Unknown fields are ignored, as readers must. What is missing or of a wrong type becomes a `Problem`, and the field its
-default, so that one bad field does not hide the rest. A problem is `fatal` if the state can't be told without it.
+Unknown fields are ignored, as the protocol demands of readers. A missing field or one of a wrong type becomes a
+`Problem` and gets a default, so that one bad field does not hide the others. A problem is `fatal` if the state is
+unknown without the field.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from delta_models.log.deletion_vectors import DeletionVector
 
 
 def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> Action | None:
-    """The action called `name` from its object; None for an action that is not known, or no object."""
+    """Return the action called `name` from its object; None if the action is unknown or is not an object."""
     parser = PARSERS.get(name)
     if parser is None:
         return None
@@ -42,7 +43,7 @@ def parse_action(name: str, form: Any, where: str, problems: list[Problem]) -> A
 
 
 class _Fields:
-    """Reads the fields of one action and collects what is wrong with them."""
+    """Reads the fields of one action and collects the problems with them."""
 
     __slots__ = ("action", "form", "problems", "where")
 
@@ -53,11 +54,11 @@ class _Fields:
         self.problems = problems
 
     def report(self, requirement: str, detail: str, *, fatal: bool = False) -> None:
-        """Add a problem."""
+        """Add a problem of this action."""
         self.problems.append(Problem(requirement, f"{self.action}: {detail}", self.where, fatal))
 
     def text(self, name: str, *, fatal: bool = False) -> str:
-        """A required string."""
+        """Return a required string."""
         value = self.form.get(name)
         if type(value) is str:
             return value
@@ -65,7 +66,7 @@ class _Fields:
         return ""
 
     def number(self, name: str, *, fatal: bool = False) -> int:
-        """A required long."""
+        """Return a required long."""
         value = self.form.get(name)
         if type(value) is int:
             return value
@@ -73,7 +74,7 @@ class _Fields:
         return 0
 
     def flag(self, name: str) -> bool:
-        """A required boolean."""
+        """Return a required boolean."""
         value = self.form.get(name)
         if type(value) is bool:
             return value
@@ -81,7 +82,7 @@ class _Fields:
         return False
 
     def optional_text(self, name: str) -> str | None:
-        """A string or nothing."""
+        """Return an optional string."""
         value = self.form.get(name)
         if value is None or type(value) is str:
             return value
@@ -89,7 +90,7 @@ class _Fields:
         return None
 
     def optional_number(self, name: str) -> int | None:
-        """A long or nothing."""
+        """Return an optional long."""
         value = self.form.get(name)
         if value is None or type(value) is int:
             return value
@@ -97,7 +98,7 @@ class _Fields:
         return None
 
     def optional_flag(self, name: str) -> bool | None:
-        """A boolean or nothing."""
+        """Return an optional boolean."""
         value = self.form.get(name)
         if value is None or type(value) is bool:
             return value
@@ -105,13 +106,13 @@ class _Fields:
         return None
 
     def strings(self, name: str) -> Mapping[str, str | None] | None:
-        """A map of strings, or nothing."""
+        """Return an optional map of strings."""
         value = self.form.get(name)
         if value is None:
             return None
         if type(value) is dict:
-            for each in value.values():
-                if each is not None and type(each) is not str:
+            for text in value.values():
+                if text is not None and type(text) is not str:
                     break
             else:
                 return value
@@ -119,7 +120,7 @@ class _Fields:
         return None
 
     def required_strings(self, name: str) -> Mapping[str, str | None]:
-        """A map of strings that must be there."""
+        """Return a required map of strings."""
         value = self.form.get(name)
         if value is None:
             self._missing(name, value, "a map of strings", fatal=False)
@@ -127,17 +128,17 @@ class _Fields:
         return self.strings(name) or {}
 
     def names(self, name: str) -> tuple[str, ...] | None:
-        """A list of strings, or nothing."""
+        """Return an optional list of strings."""
         value = self.form.get(name)
         if value is None:
             return None
-        if type(value) is list and all(type(each) is str for each in value):
+        if type(value) is list and all(type(text) is str for text in value):
             return tuple(value)
         self._wrong(name, value, "a list of strings")
         return None
 
     def vector(self) -> DeletionVector | None:
-        """The deletion vector, if there is one."""
+        """Return the deletion vector, if the action has one."""
         value = self.form.get("deletionVector")
         if value is None:
             return None
@@ -145,20 +146,20 @@ class _Fields:
             self._wrong("deletionVector", value, "an object")
             return None
         inner = _Fields(f"{self.action}.deletionVector", value, self.where, self.problems)
-        found = DeletionVector(
+        vector = DeletionVector(
             inner.text("storageType", fatal=True),
             inner.text("pathOrInlineDv", fatal=True),
             inner.number("sizeInBytes"),
             inner.number("cardinality"),
             inner.optional_number("offset"),
         )
-        if found.storage_type not in {"u", "i", "p"}:
-            inner.report("dv.descriptor-well-formed", f"unknown storage type {found.storage_type!r}")
-        elif found.storage_type == "i" and found.offset is not None:
+        if vector.storage_type not in {"u", "i", "p"}:
+            inner.report("dv.descriptor-well-formed", f"unknown storage type {vector.storage_type!r}")
+        elif vector.storage_type == "i" and vector.offset is not None:
             inner.report("dv.descriptor-well-formed", "an inline vector has no offset")
-        elif found.cardinality < 0 or found.size_in_bytes < 0 or (found.offset or 0) < 0:
+        elif vector.cardinality < 0 or vector.size_in_bytes < 0 or (vector.offset or 0) < 0:
             inner.report("dv.descriptor-well-formed", "a negative size, offset or cardinality")
-        return found
+        return vector
 
     def _missing(self, name: str, value: Any, wanted: str, fatal: bool) -> None:
         if value is None:
@@ -175,7 +176,7 @@ def _kind(value: Any) -> str:
 
 
 def _add(fields: _Fields) -> Add:
-    found = Add(
+    add = Add(
         fields.text("path", fatal=True),
         fields.required_strings("partitionValues"),
         fields.number("size"),
@@ -189,13 +190,13 @@ def _add(fields: _Fields) -> Add:
         fields.optional_text("clusteringProvider"),
         fields.form.get("stats_parsed"),
     )
-    if found.size < 0:
-        fields.report("log.field-type", f"size is {found.size}")
-    return found
+    if add.size < 0:
+        fields.report("log.field-type", f"size is {add.size}")
+    return add
 
 
 def _remove(fields: _Fields) -> Remove:
-    found = Remove(
+    remove = Remove(
         fields.text("path", fatal=True),
         fields.flag("dataChange"),
         fields.optional_number("deletionTimestamp"),
@@ -208,22 +209,22 @@ def _remove(fields: _Fields) -> Remove:
         fields.optional_number("baseRowId"),
         fields.optional_number("defaultRowCommitVersion"),
     )
-    if found.extended_file_metadata and (found.partition_values is None or found.size is None):
+    if remove.extended_file_metadata and (remove.partition_values is None or remove.size is None):
         fields.report("log.remove-extended-metadata", "extendedFileMetadata without partitionValues and size")
-    return found
+    return remove
 
 
 def _cdc(fields: _Fields) -> Cdc:
-    found = Cdc(
+    cdc = Cdc(
         fields.text("path"),
         fields.required_strings("partitionValues"),
         fields.number("size"),
         fields.flag("dataChange"),
         fields.strings("tags"),
     )
-    if found.data_change:
-        fields.report("log.cdc-no-data-change", f"dataChange is true for {found.path}")
-    return found
+    if cdc.data_change:
+        fields.report("log.cdc-no-data-change", f"dataChange is true for {cdc.path}")
+    return cdc
 
 
 def _metadata(fields: _Fields) -> Metadata:

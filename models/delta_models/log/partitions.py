@@ -1,4 +1,7 @@
-"""Partition values: strings in the log, values in rows. Section "Partition Value Serialization" of the protocol."""
+"""Parse partition values, which are strings in the log.
+
+See the protocol's section "Partition Value Serialization".
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _SPECIAL = {"nan": math.nan, "infinity": math.inf, "-infinity": -math.inf, "inf"
 
 
 def parse_partition_value(data_type: DataType, text: str | None, zone: tzinfo = UTC) -> Value:
-    """The value that a partition column has in every row of a file; raises ValueError for what means nothing.
+    """Return the value that a partition column has in every row of a file. Raises ValueError.
 
     The empty string is null for every type. A timestamp without an offset is local time of the writer's `zone`.
     """
@@ -62,7 +65,7 @@ def parse_partition_value(data_type: DataType, text: str | None, zone: tzinfo = 
 
 
 def parse_date(text: str) -> int:
-    """Days since the epoch of `2024-02-29`, also of `-0044-03-15` and `+12024-01-01`."""
+    """Return the days since the epoch of `2024-02-29`, `-0044-03-15` or `+12024-01-01`. Raises ValueError."""
     match = _DATE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"not a date: {text!r}")
@@ -70,9 +73,10 @@ def parse_date(text: str) -> int:
 
 
 def parse_timestamp(text: str, zone: tzinfo | None) -> int:
-    """Microseconds of `2024-02-29 12:00:00.5`, or of an ISO-8601 instant `2024-02-29T12:00:00.5Z`.
+    """Return the microseconds of `2024-02-29 12:00:00.5`, or of an instant `2024-02-29T12:00:00.5Z`.
 
-    `zone` is where a text without an offset is at home; None: the local calendar itself is meant (timestamp_ntz).
+    A text without an offset is local time of `zone`. Without `zone`, the result is local microseconds (timestamp_ntz).
+    Raises ValueError.
     """
     stripped = text.strip()
     day, separator, clock = stripped.partition("T" if "T" in stripped else " ")
@@ -91,7 +95,10 @@ def parse_timestamp(text: str, zone: tzinfo | None) -> int:
 
 
 def parse_interval(text: str) -> int:
-    """Months of `INTERVAL '1-6' YEAR TO MONTH`, microseconds of `INTERVAL '1 02:03:04.5' DAY TO SECOND`."""
+    """Return the months or microseconds of an interval. Raises ValueError.
+
+    `INTERVAL '1-6' YEAR TO MONTH` has months, `INTERVAL '1 02:03:04.5' DAY TO SECOND` microseconds.
+    """
     match = _INTERVAL.fullmatch(text.strip())
     if not match:
         raise ValueError(f"not an interval: {text!r}")
@@ -136,7 +143,7 @@ def _floating(text: str) -> float:
 
 
 def _binary(text: str) -> bytes:
-    """The bytes that the characters of an escaped string stand for."""
+    """The bytes that the characters of an escaped string mean."""
     return text.encode("utf-8", "surrogateescape")
 
 

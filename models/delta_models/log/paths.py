@@ -1,4 +1,4 @@
-"""Where the file is that a `path` in the log names."""
+"""Find the file that a `path` in the log names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def decode(path: str) -> str:
-    """The path without its percent encoding; bytes that are no UTF-8 become surrogate escapes."""
+    """Return the path without percent encoding; bytes that are not UTF-8 become surrogate escapes."""
     return unquote(path, errors="surrogateescape") if "%" in path else path
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path stands for itself, whatever the table's folder is."""
+    """Whether a path does not depend on the table's folder."""
     return path.startswith("/") or _SCHEME.match(path) is not None
 
 
-def logical(path: str) -> str:
-    """The path by which a file is known: `file:/x`, `file:///x` and `/x` are one URI, resolved against the table."""
+def logical_path(path: str) -> str:
+    """Return one path for all spellings of a file: `/x` for `file:/x`, `file:///x` and `/x`."""
     if not path.startswith("file:"):
         return path
     rest = path.removeprefix("file:")
@@ -28,7 +28,7 @@ def logical(path: str) -> str:
 
 
 def resolve(folder: Path, path: str) -> Path:
-    """The file that a URI-encoded path means for a table in `folder`; only local files can be told."""
+    """Return the local file that a URI-encoded path means for a table in `folder`."""
     if path.startswith("file:"):
-        return Path(decode(logical(path)))
+        return Path(decode(logical_path(path)))
     return folder / decode(path)

@@ -1,7 +1,7 @@
-"""From a table's folder to its states and rows, without any engine.
+"""Load a table's states and rows from its folder, without any engine.
 
-Files of the log never change once they are there, so what was parsed is kept by name; each use looks once whether the
-file that a kept state ends with is still the same, and starts over if not.
+Files of the log never change once they exist, so the reader caches what it parsed by name. Before it uses a cached
+state, it checks that the last commit file of that state is unchanged. If not, it starts over.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ Stamp = tuple[int, int, int]
 
 
 class LogReader:
-    """Reads one table.
+    """Reads the log and the rows of one table.
 
-    `zone` is where timestamps of partition values without an offset are at home. A `copied` table has lost the
-    modification times of its commits; the times that commitInfo gives stand in for them. What the data files hold is
-    kept in `stored`, which readers of the same table may share.
+    Timestamps in partition values without an offset are local time of `zone`. A `copied` table has lost the
+    modification times of its commits, so the times in commitInfo replace them. `stored` caches the contents of data
+    files; readers of the same table may share it.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LogReader:
         self.forget()
 
     def forget(self) -> None:
-        """Drop all that was kept."""
+        """Drop everything from the caches."""
         self._commits: dict[int, Commit] = {}
         self._stamps: dict[str, Stamp] = {}
         self._changed: set[str] = set()
@@ -82,7 +82,7 @@ class LogReader:
         self._forget_states()
 
     def _forget_states(self) -> None:
-        """Drop what was derived from commits, and keep the commits, so that a change of one can still be told."""
+        """Drop what was derived from commits. The commits stay, so that a later change of one is noticed."""
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
         self._verdicts: dict[str, tuple[Stamp | None, list[Checked]]] = {}
@@ -91,18 +91,18 @@ class LogReader:
     # The log
 
     def listing(self) -> Listing:
-        """The files of the log as they are now."""
+        """Return the files of the log as they are now."""
         try:
             return sort_names(os.listdir(self.log))  # noqa: PTH208 - names are all that is wanted
         except (FileNotFoundError, NotADirectoryError):
             return Listing()
 
     def latest_version(self) -> int | None:
-        """The newest version; None if there is no table."""
+        """Return the newest version; None if there is no table."""
         return self.listing().latest
 
     def commit(self, version: int) -> Commit:
-        """One commit, parsed. Raises MissingVersion if its file is not there."""
+        """Return one parsed commit. Raises MissingVersion if its file does not exist."""
         name = commit_name(version)
         kept = self._commits.get(version)
         path = os.path.join(self.log, name)  # noqa: PTH118 - thousands of these
@@ -111,20 +111,20 @@ class LogReader:
         return self._read_commit(version, name, path)
 
     def commits(self, first: int, last: int | None = None) -> tuple[Commit, ...]:
-        """The commits of a range of versions, both ends included; without `last` up to the newest one."""
+        """Return the commits from version `first` to `last`, both included; without `last` to the newest."""
         if last is None:
             last = max(self.listing().commits, default=-1)
         return tuple(self.commit(version) for version in range(first, last + 1))
 
     def checkpoint(self, name: CheckpointName) -> Checkpoint:
-        """One checkpoint, parsed. Raises CorruptLog if it cannot be read."""
+        """Return one parsed checkpoint. Raises CorruptLog if it is unreadable."""
         kept = self._checkpoints.get(name.files)
         if kept is None:
             kept = self._checkpoints[name.files] = read_checkpoint(self.log, name)
         return kept
 
     def snapshot(self, version: int | None = None) -> Snapshot:
-        """The state at a version, or at the newest one."""
+        """Return the state at a version, or at the newest one. Raises LogError."""
         listing = self.listing()
         latest = listing.latest
         if latest is None:
@@ -134,41 +134,41 @@ class LogReader:
             raise MissingVersion(f"there is no version {target}; the newest is {latest}")
         starts = self._starts(listing, target)
         base = self._kept_base(listing, starts, target)
-        found = self._advance(base, target) if base is not None else self._load(starts, target)
-        check_readable(found)
-        self._keep(found)
-        return found
+        state = self._advance(base, target) if base is not None else self._load(starts, target)
+        check_readable(state)
+        self._keep(state)
+        return state
 
     def replayed(
         self, version: int, start: CheckpointName | None, compactions: tuple[Compaction, ...] = ()
     ) -> Snapshot:
-        """The state at a version from one named checkpoint, or from the commits alone; no kept state is used.
+        """Return the state at a version, loaded from one checkpoint or from the commits alone, without caches.
 
-        Log compactions stand in for the commits that they cover.
+        Log compactions replace the commits that they cover. Raises LogError.
         """
         base = None if start is None else self.checkpoint(start).snapshot()
         first = 0 if start is None else start.version + 1
-        found = replay(base, self._chain(first, version, compactions))
-        if found is None:
+        state = replay(base, self._chain(first, version, compactions))
+        if state is None:
             raise MissingVersion(f"there is no version {version}")
-        return found
+        return state
 
     def ways(self, version: int) -> tuple[tuple[CheckpointName | None, tuple[Compaction, ...]], ...]:
-        """Every way to load a version: from each checkpoint or none (None), with each compaction or none."""
+        """Return all ways to load a version: from each checkpoint or none, with each compaction or none."""
         listing = self.listing()
-        found: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
+        routes: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
         for start in self._starts(listing, version):
             first = 0 if start is None else start.version + 1
-            found.append((start, ()))
-            found += [
+            routes.append((start, ()))
+            routes += [
                 (start, (compaction,))
                 for compaction in listing.compactions
                 if first <= compaction.first and compaction.last <= version
             ]
-        return tuple(found)
+        return tuple(routes)
 
     def _chain(self, first: int, last: int, compactions: tuple[Compaction, ...]) -> Iterator[Commit]:
-        by_first = {each.first: each for each in compactions}
+        by_first = {entry.first: entry for entry in compactions}
         version = first
         while version <= last:
             compaction = by_first.get(version)
@@ -181,11 +181,11 @@ class LogReader:
                 version = compaction.last + 1
 
     def starts(self, version: int) -> tuple[CheckpointName | None, ...]:
-        """Every way to load a version: from which checkpoints, and (None) whether from the commits alone."""
+        """Return the checkpoints from which a version can be loaded; None stands for the commits alone."""
         return tuple(self._starts(self.listing(), version))
 
     def verdict(self, name: str, judge: Callable[[], Iterable[Checked]]) -> list[Checked]:
-        """What a judge says of a file of the log, asked once for as long as the file stays as it is."""
+        """Return what `judge` judged in a file of the log, cached until the file changes."""
         stamp = _stamp(str(self.log / name))
         kept = self._verdicts.get(name)
         if kept is None or kept[0] != stamp:
@@ -193,59 +193,62 @@ class LogReader:
         return kept[1]
 
     def checksum(self, version: int) -> Checksum | None:
-        """The version checksum, if there is one. Raises CorruptLog if it cannot be understood."""
+        """Return the version checksum; None without one. Raises CorruptLog if it is unreadable."""
         stamp = _stamp(str(self.log / checksum_name(version)))
-        found = read_checksum(self.log, version)
+        checksum = read_checksum(self.log, version)
         kept = self._checksums.get(version)
-        if found is not None:
-            if kept is not None and kept[1].form != found.form:
+        if checksum is not None:
+            if kept is not None and kept[1].form != checksum.form:
                 self._changed_checksums.add(checksum_name(version))
-            self._checksums[version] = (stamp, found)
-        return found
+            self._checksums[version] = (stamp, checksum)
+        return checksum
 
     def describe(self, version: int | None = None) -> tuple[Protocol, Metadata]:
-        """Protocol and metadata of a version; from its checksum where the commits themselves cannot tell."""
+        """Return protocol and metadata of a version, from its checksum if its log is corrupt."""
         try:
             state = self.snapshot(version)
         except CorruptLog:
             wanted = self.latest_version() if version is None else version
-            said = None if wanted is None else self.checksum(wanted)
-            if said is None:
+            checksum = None if wanted is None else self.checksum(wanted)
+            if checksum is None:
                 raise
-            return said.protocol, said.metadata
+            return checksum.protocol, checksum.metadata
         return state.protocol, state.metadata
 
     def commit_times(self) -> dict[int, int]:
-        """When each version was committed, in milliseconds since the epoch."""
+        """Return the commit time of each version, in milliseconds since the epoch."""
         return commit_timestamps.commit_times(self, from_info=self.copied)
 
     def version_at(self, micros: int, *, beyond: bool = True) -> int:
-        """The version that a time means. Raises MissingVersion if none does; `beyond` as in `clock.version_at`."""
+        """Return the version that a time means. Raises MissingVersion.
+
+        `beyond` is that of `commit_timestamps.version_at`.
+        """
         return commit_timestamps.version_at(self, micros, from_info=self.copied, beyond=beyond)
 
     def changes(self, first: int, last: int | None = None) -> Rows:
-        """The change feed of the versions `first` to `last`, both included."""
+        """Return the change feed of the versions `first` to `last`, both included. Raises NoChangeData."""
         return change_feed.changes(self, first, last, from_info=self.copied)
 
     # The rows
 
     def rows(self, snapshot: Snapshot) -> Rows:
-        """The rows of a state: deletion vectors applied, partition values from the log."""
+        """Return the rows of a state, with deletion vectors applied and partition values from the log."""
         schema = snapshot.schema
         return Rows(
             schema, tuple(chain.from_iterable(self.file_rows(snapshot, add) for add in live_adds(snapshot)))
         )
 
     def file_rows(self, snapshot: Snapshot, add: Add) -> tuple[Row, ...]:
-        """The rows that one live file contributes to a state."""
+        """Return the rows that one live file contributes to a state."""
         return self.files.contribution(snapshot, add).rows
 
     def deleted(self, add: Add) -> frozenset[int]:
-        """The positions that the deletion vector of a file takes out."""
+        """Return the positions of the rows that the deletion vector of a file deletes."""
         return self.files.deleted(add)
 
     def changed_commits(self) -> list[str]:
-        """The names of commits whose files were found to say something else than before, each told once."""
+        """Return the names of commits whose contents have changed since the last call."""
         for version, kept in list(self._commits.items()):
             path = os.path.join(self.log, kept.name)  # noqa: PTH118 - as `commit`
             stamp = _stamp(path)
@@ -255,7 +258,7 @@ class LogReader:
         return changed
 
     def changed_checksums(self) -> list[str]:
-        """The names of version checksums that were found to say something else than before, each told once."""
+        """Return the names of version checksums whose contents have changed since the last call."""
         for version, (stamp, _) in list(self._checksums.items()):
             now = _stamp(str(self.log / checksum_name(version)))
             if now is not None and now != stamp:
@@ -282,28 +285,28 @@ class LogReader:
         self._stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns)
         kept = self._commits.get(version)
         parse = parse_commit if self.stored is None else self.stored.commit
-        found = self._commits[version] = parse(version, name, data)
-        if kept is not None and kept != found:
+        commit = self._commits[version] = parse(version, name, data)
+        if kept is not None and kept != commit:
             self._changed.add(name)
             self._forget_states()
-        return found
+        return commit
 
     def _starts(self, listing: Listing, target: int) -> list[CheckpointName | None]:
-        """The checkpoints from which `target` can be reached, newest first, and None if version 0 will do."""
+        """The checkpoints from which `target` can be reached, newest first; then None if version 0 can be used."""
         first = target
         while first in listing.commits:
             first -= 1
-        found: list[CheckpointName | None] = [
+        starts: list[CheckpointName | None] = [
             checkpoint
             for checkpoint in listing.checkpoints
             if checkpoint.complete and first <= checkpoint.version <= target
         ]
-        found.reverse()
+        starts.reverse()
         if first < 0:
-            found.append(None)
-        if not found:
+            starts.append(None)
+        if not starts:
             raise _unreachable(listing, target, first)
-        return found
+        return starts
 
     def _kept_base(
         self, listing: Listing, starts: list[CheckpointName | None], target: int
@@ -320,14 +323,14 @@ class LogReader:
         return None
 
     def _advance(self, base: Snapshot, target: int) -> Snapshot:
-        found = base
+        state = base
         if target - base.version > 8:
-            return replay(base, (self.commit(each) for each in range(base.version + 1, target + 1))) or base
+            return replay(base, (self.commit(newer) for newer in range(base.version + 1, target + 1))) or base
         for version in range(base.version + 1, target + 1):
-            found = apply(found, self.commit(version))
+            state = apply(state, self.commit(version))
             if version != target:
-                self._keep(found)
-        return found
+                self._keep(state)
+        return state
 
     def _load(self, starts: list[CheckpointName | None], target: int) -> Snapshot:
         failure: LogError | None = None
@@ -351,7 +354,7 @@ class LogReader:
 
 
 def check_readable(snapshot: Snapshot) -> None:
-    """Raise UnsupportedFeature unless this reader knows all that the table's protocol asks of readers."""
+    """Raise UnsupportedFeature unless this reader supports everything that the table's protocol asks of readers."""
     protocol = snapshot.protocol
     if protocol.min_reader > NEWEST_READER:
         raise UnsupportedFeature(f"the table needs reader version {protocol.min_reader}")
@@ -361,7 +364,7 @@ def check_readable(snapshot: Snapshot) -> None:
 
 
 def live_adds(snapshot: Snapshot) -> Iterable[Add]:
-    """The live files of a state."""
+    """Return the live files of a state."""
     return snapshot.live.values()
 
 

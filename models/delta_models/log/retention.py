@@ -1,4 +1,4 @@
-"""How long tombstones are kept, and which files of a log a clean-up may delete."""
+"""Decide when a tombstone expires, and which files of a log a clean-up may delete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNITS = {
 
 
 def parse_duration(text: str) -> int:
-    """Milliseconds of `interval 1 week` or `2 days 3 hours`. Raises ValueError for what is no fixed time."""
+    """Return the milliseconds of `interval 1 week` or `2 days 3 hours`. Raises ValueError."""
     stripped = text.strip().lower().removeprefix("interval").strip()
     total, end = 0, 0
     for match in _PART.finditer(stripped):
@@ -35,8 +35,8 @@ def parse_duration(text: str) -> int:
     return total
 
 
-def retention(snapshot: Snapshot, name: str, default: int) -> int:
-    """A retention of the table in milliseconds; what cannot be understood counts as the default."""
+def retention_of(snapshot: Snapshot, name: str, default: int) -> int:
+    """Return a retention of the table in milliseconds; the default if the property is missing or malformed."""
     text = snapshot.properties.get(name)
     if text is None:
         return default
@@ -46,17 +46,17 @@ def retention(snapshot: Snapshot, name: str, default: int) -> int:
         return default
 
 
-def expired(snapshot: Snapshot, remove: Remove, now: int) -> bool:
-    """Whether a tombstone may be forgotten at a time in milliseconds. One without a timestamp always may."""
-    kept = retention(snapshot, DELETED_FILES, WEEK)
+def is_expired(snapshot: Snapshot, remove: Remove, now: int) -> bool:
+    """Whether a tombstone has expired at a time in milliseconds. One without a timestamp always has."""
+    kept = retention_of(snapshot, DELETED_FILES, WEEK)
     return remove.deletion_timestamp is None or now > remove.deletion_timestamp + kept
 
 
-def cleanable(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
-    """The files that a clean-up may delete when `newest_expired` is the newest version past the log's retention.
+def cleanable_files(listing: Listing, newest_expired: int | None) -> tuple[str, ...]:
+    """Return the files that a clean-up may delete if `newest_expired` is the newest version past the retention.
 
-    Section "Metadata Cleanup": without a checkpoint at or below it nothing goes; the newest such checkpoint, the
-    commit of its version and all later files stay.
+    See the protocol's section "Metadata Cleanup". The newest checkpoint at or below that version stays, with its commit
+    and all later files. Without such a checkpoint everything stays.
     """
     if newest_expired is None:
         return ()

@@ -1,7 +1,7 @@
-"""Row tracking: the id and the commit version of each row. Section "Row Tracking".
+"""Read the id and the commit version of each row of a table with row tracking.
 
-A file may hold both for its own rows, in columns that the table's properties name; where it holds none, the id is the
-file's first id and the row's place in it, and the version is the file's.
+See the protocol's section "Row Tracking". A file may hold both values for its rows, in columns that the table's
+properties name. Otherwise a row's id is the file's first id plus the row's place, and its version is the file's.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ ROW_VERSION_COLUMN = "delta.rowTracking.materializedRowCommitVersionColumnName"
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """A row with its place in its file, its id, and the version that wrote it last; None where none is known.
+    """A row with its place in its file, its id, and the version that wrote it last; None if unknown.
 
-    `fresh` is the id that its place in the file gives it, whatever the file holds for it."""
+    `fresh` is the id by its place in the file, even if the file holds another id for it.
+    """
 
     row: Row
     place: int
@@ -44,25 +45,25 @@ def is_tracked(state: Snapshot) -> bool:
 
 
 def materialized_names(state: Snapshot) -> tuple[str, str]:
-    """The names under which files hold ids and commit versions of their rows; no column's, where there are none."""
+    """Return the names of the columns that hold row ids and commit versions; unused names if there are none."""
     return state.properties.get(ROW_ID_COLUMN) or "", state.properties.get(ROW_VERSION_COLUMN) or " "
 
 
 def tracked_rows(reader: LogReader, state: Snapshot, add: Add) -> Iterator[Tracked]:
-    """The rows of one live file."""
+    """Yield the rows of one live file."""
     inside = reader.files.contribution(state, add)
     deleted = reader.deleted(add)
-    places = [each for each in range(inside.length) if each not in deleted]
+    places = [index for index in range(inside.length) if index not in deleted]
     ids, versions = _materialized(reader, state, add)
     base, default = add.base_row_id, add.default_row_commit_version
-    for row, at in zip(inside.rows, places, strict=True):
-        fresh = None if base is None else base + at
-        own = ids[at] if ids[at] is not None else fresh
-        yield Tracked(row, at, own, versions[at] if versions[at] is not None else default, fresh)
+    for row, place in zip(inside.rows, places, strict=True):
+        fresh = None if base is None else base + place
+        own = ids[place] if ids[place] is not None else fresh
+        yield Tracked(row, place, own, versions[place] if versions[place] is not None else default, fresh)
 
 
 def _materialized(reader: LogReader, state: Snapshot, add: Add) -> tuple[list[Value], list[Value]]:
-    """What a file itself holds for its rows; nulls where it holds nothing."""
+    """The ids and versions that a file holds for its rows; nulls if it holds none."""
     names = materialized_names(state)
     wanted = Struct(tuple(Field(name, LONG) for name in names))
     ids, versions = read_data_file(resolve(reader.folder, add.path), wanted).columns

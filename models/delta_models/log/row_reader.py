@@ -1,4 +1,4 @@
-"""The rows that a table's files contribute to a state: read once, kept by file, deletion vector and schema."""
+"""Read the rows that a table's files contribute to a state, cached by file, deletion vector and schema."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _NONE = object()
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """What one file contributes: its valid rows, how many rows it has in all, and the partition columns in it whose
-    values are not those of the log, each with what is there."""
+    """The rows that one file contributes, and the number of all its rows.
+
+    `disagreements` are partition columns in the file whose values differ from those in the log, with a description.
+    """
 
     rows: tuple[Row, ...]
     length: int
@@ -32,9 +34,10 @@ class FileRows:
 
 
 class TableFiles:
-    """Reads the data files of one table. `zone` is where timestamps of partition values without an offset belong.
+    """Reads the data files of one table.
 
-    `stored` keeps what is in the files beyond this reader's life.
+    Timestamps in partition values without an offset are local time of `zone`. `stored` is a cache of file contents that
+    other readers share.
     """
 
     def __init__(self, folder: Path, zone: tzinfo, stored: StoredColumns | None = None) -> None:
@@ -45,7 +48,7 @@ class TableFiles:
         self._count = 0
 
     def contribution(self, snapshot: Snapshot, add: Add) -> FileRows:
-        """What a live file contributes to a state."""
+        """Return the rows that a live file contributes to a state. Raises LogError."""
         where = (
             add.key,
             snapshot.metadata.schema_string,
@@ -61,13 +64,13 @@ class TableFiles:
         return kept
 
     def deleted(self, add: Add) -> frozenset[int]:
-        """The positions that the deletion vector of a file takes out."""
+        """Return the positions of the rows that the deletion vector of a file deletes."""
         if add.deletion_vector is None:
             return frozenset()
         return deletion_vectors.read(add.deletion_vector, self.folder)
 
     def columns(self, snapshot: Snapshot, add: Add) -> FileColumns:
-        """The columns of a data file as they are stored, deleted rows and columns of partitions included."""
+        """Return the columns as stored in a data file, including deleted rows and partition columns."""
         if self._stored is not None:
             return self._stored.read(self.folder, snapshot, add)
         return read_data_file(paths.resolve(self.folder, add.path), snapshot.schema, mapping_mode(snapshot))

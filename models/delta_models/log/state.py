@@ -1,7 +1,7 @@
-"""The state of a table at a version, and how a commit turns one state into the next.
+"""Compute the state of a table at a version, and the next state after a commit.
 
-Section "Action Reconciliation" of the protocol. Files are keyed by (path, unique id of the deletion vector). A state is
-immutable; the next one shares all that did not change, so that a commit on a table of many files stays cheap.
+See the protocol's section "Action Reconciliation". The key of a file is its path and the unique id of its deletion
+vector. A state is immutable. The next state shares what did not change, so a commit to a large table stays cheap.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FOLD_ABOVE = 32
 
 
 class Layered(Mapping[K, V], Generic[K, V]):
-    """An immutable mapping: a base that is shared, and what was put over it since."""
+    """An immutable mapping: a shared base, and the changes since."""
 
     __slots__ = ("_base", "_length", "_over")
 
@@ -32,7 +32,7 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     @classmethod
     def of(cls, base: Mapping[K, V]) -> Layered[K, V]:
-        """The mapping with the items of `base`, which must not change from now on."""
+        """Return a mapping with the items of `base`, which must not change from now on."""
         return cls(base, {}, len(base))
 
     def __getitem__(self, key: K) -> V:
@@ -64,15 +64,15 @@ class Layered(Mapping[K, V], Generic[K, V]):
                 yield key
 
     def items(self) -> ItemsView[K, V]:
-        """The items, in one pass over the layers."""
+        """Return the items, in one pass over the layers."""
         return _Items(self)
 
     def values(self) -> ValuesView[V]:
-        """The values, in one pass over the layers."""
+        """Return the values, in one pass over the layers."""
         return _Values(self)
 
     def pairs(self) -> Iterator[tuple[K, V]]:
-        """The items as an iterator."""
+        """Yield the items."""
         over = self._over
         if not over:
             yield from self._base.items()
@@ -85,24 +85,24 @@ class Layered(Mapping[K, V], Generic[K, V]):
                 yield key, value
 
     def changed(self, gone: Iterable[K], put: Iterable[tuple[K, V]]) -> Layered[K, V]:
-        """The mapping without the keys `gone`, then with the items `put`."""
+        """Return the mapping without the keys `gone`, and then with the items `put`."""
         over = dict(self._over)
         length = self._length
         for key in gone:
-            if _there(over, self._base, key):
+            if _contains(over, self._base, key):
                 over[key] = None
                 length -= 1
         for key, value in put:
-            if not _there(over, self._base, key):
+            if not _contains(over, self._base, key):
                 length += 1
             over[key] = value
         if len(over) > max(_FOLD_ABOVE, len(self._base) // 4):
-            return Layered.of(_folded(self._base, over))
+            return Layered.of(_fold(self._base, over))
         return Layered(self._base, over, length)
 
 
 class _Items(ItemsView[K, V]):
-    """Items that are found in one pass."""
+    """Items that come in one pass."""
 
     _mapping: Layered[K, V]
 
@@ -111,7 +111,7 @@ class _Items(ItemsView[K, V]):
 
 
 class _Values(ValuesView[V]):
-    """Values that are found in one pass."""
+    """Values that come in one pass."""
 
     _mapping: Layered[Any, V]
 
@@ -119,13 +119,13 @@ class _Values(ValuesView[V]):
         return (value for _, value in self._mapping.pairs())
 
 
-def _there(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:
+def _contains(over: Mapping[K, V | None], base: Mapping[K, V], key: K) -> bool:
     if key in over:
         return over[key] is not None
     return key in base
 
 
-def _folded(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
+def _fold(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
     folded = {key: value for key, value in base.items() if key not in over}
     folded.update((key, value) for key, value in over.items() if value is not None)
     return folded
@@ -133,11 +133,11 @@ def _folded(base: Mapping[K, V], over: Mapping[K, V | None]) -> dict[K, V]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What a table is at one version.
+    """The state of a table at one version.
 
-    `live` are its files by key, `tombstones` the removed ones, `transactions` the newest of each application,
-    `domains` the configurations of the metadata domains that are not removed. `info` is the commit's own
-    provenance: None when the version was loaded from a checkpoint alone.
+    `live` are its files by key, `tombstones` the removed ones. `transactions` holds the newest of each application,
+    `domains` the metadata domains that are not removed. `info` is the provenance of the commit; it is None if the
+    version was loaded from a checkpoint alone.
     """
 
     version: int
@@ -166,12 +166,12 @@ class Snapshot:
 
     @property
     def in_commit_timestamp(self) -> int | None:
-        """The commit's own time in milliseconds, if it says one."""
+        """The in-commit timestamp in milliseconds; None without one."""
         return self.info.in_commit_timestamp if self.info else None
 
 
 def start(commit: Commit) -> Snapshot:
-    """The state that the first commit of a table makes."""
+    """Return the state after the first commit of a table. Raises CorruptLog."""
     if commit.protocol is None or commit.metadata is None:
         missing = "protocol" if commit.protocol is None else "metadata"
         raise CorruptLog(f"{commit.name}: the first commit of a table has no {missing}")
@@ -182,7 +182,7 @@ def start(commit: Commit) -> Snapshot:
 
 
 def apply(before: Snapshot, commit: Commit) -> Snapshot:
-    """The state after a commit. Raises CorruptLog if the commit leaves it unknown."""
+    """Return the state after a commit. Raises CorruptLog if the commit leaves it unknown."""
     commit.check()
     removes, adds = commit.removes, commit.adds
     live, tombstones = before.live, before.tombstones
@@ -190,8 +190,8 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
         added = {add.key: add for add in adds}
         removed = {remove.key: remove for remove in removes}
         live = _layered(live).changed(removed, added.items())
-        # A file that the same commit adds again is live: live and removed files are disjoint.
-        buried = ((key, each) for key, each in removed.items() if key not in added)
+        # A file that the same commit also adds is live: live and removed files are disjoint.
+        buried = ((key, tombstone) for key, tombstone in removed.items() if key not in added)
         tombstones = _layered(tombstones).changed(added, buried)
     transactions, domains = before.transactions, before.domains
     if commit.transactions:
@@ -216,7 +216,10 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
 
 
 def replay(before: Snapshot | None, commits: Iterable[Commit]) -> Snapshot | None:
-    """The state after many commits: the same as `apply` one by one, in one pass."""
+    """Return the state after many commits, in one pass; the result is that of `apply` for each.
+
+    Returns None without a state and commits. Raises CorruptLog.
+    """
     stream = iter(commits)
     if before is None:
         first = next(stream, None)
@@ -252,15 +255,15 @@ def replay(before: Snapshot | None, commits: Iterable[Commit]) -> Snapshot | Non
         version,
         protocol,
         metadata,
-        _over(before.live, live),
-        _over(before.tombstones, tombstones),
-        _over(before.transactions, dict(transactions)),
-        _over(before.domains, domains),
+        _put_over(before.live, live),
+        _put_over(before.tombstones, tombstones),
+        _put_over(before.transactions, dict(transactions)),
+        _put_over(before.domains, domains),
         info,
     )
 
 
-def _over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
+def _put_over(base: Mapping[K, V], over: dict[K, V | None]) -> Mapping[K, V]:
     if not over:
         return base
     gone = [key for key, value in over.items() if value is None]

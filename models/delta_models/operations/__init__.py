@@ -1,15 +1,13 @@
-"""The alphabet: everything that a history can ask of a table, as frozen values with a JSON form (see
-`codec`).
+"""The operations that a history can perform on a table, as frozen values with a JSON form (see `codec`).
 
-Nothing here holds what an engine makes up: no version numbers, file names or clocks. An earlier table is
-named by a *state*, "after step k" of the history (`AtState`), which each copy maps to its own version from
-its own log before it asks its engine (`AtVersion`, which therefore never stands in a history). Their
-names in files are those of `wire_names`.
+An operation contains nothing that an engine generates: no version numbers, file names or clocks. An earlier table is
+named by a *state*, "after step k" of the history (`AtState`). Before a copy's engine performs the operation, the
+harness maps the state to that copy's own version (`AtVersion`, which therefore never occurs in a history). `wire_names`
+holds the names of operations in files.
 
-Columns are named by their display names. `properties` are pairs, sorted by key. An expression of an
-assignment or an insert names target columns plainly; in a `Merge`, `Column(("source", name))` and
-`Column(("target", name))` tell the two sides apart, everywhere in its condition, its clauses' conditions and
-its assignments.
+Columns have their display names. `properties` are pairs, sorted by key. Expressions of an assignment or an insert name
+target columns plainly. In a `Merge`, `Column(("source", name))` and `Column(("target", name))` distinguish the two
+sides, in its condition, in the conditions of its clauses and in its assignments.
 """
 
 from __future__ import annotations
@@ -78,10 +76,10 @@ from delta_models.operations.time_travel import AtState, AtTime, AtTimestamp, At
 
 @dataclass(frozen=True, slots=True)
 class Interleave:
-    """Operations of several writers at once; `schedule` says which writer goes next at each gate.
+    """Concurrent operations of several writers. `schedule` names the writer that continues at each gate.
 
-    `writers` says whose each operation is, where one performs several, one after another; else each has a writer of its
-    own. When the schedule is at its end, the writers go on to theirs, the first of them first.
+    `writers` names the writer of each operation, if one writer performs several, one after another. Without it each
+    operation has its own writer. After the end of the schedule each writer runs to its own end, the first one first.
     """
 
     operations: tuple[Operation, ...]

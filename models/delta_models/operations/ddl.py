@@ -1,4 +1,4 @@
-"""What changes a table's definition: its schema, and its rules."""
+"""Operations that change a table's definition: schema, properties, constraints and features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from delta_models.schema import DataType, Field
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """A new nullable field in the struct at `parent` (empty: the table itself), at its end unless told otherwise."""
+    """Add a nullable field to the struct at `parent`; an empty path is the table itself.
+
+    The field comes last, unless `first` or `after` say otherwise.
+    """
 
     field: Field
     parent: tuple[str, ...] = ()
@@ -21,14 +24,14 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
-    """A column leaves the schema."""
+    """Drop a column from the schema."""
 
     path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
-    """A column takes another name."""
+    """Rename a column."""
 
     path: tuple[str, ...]
     name: str
@@ -36,7 +39,7 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class ReorderColumn:
-    """A column moves to the front of its struct, or behind its sibling `after`."""
+    """Move a column to the front of its struct, or behind its sibling `after`."""
 
     path: tuple[str, ...]
     after: str | None = None
@@ -44,7 +47,7 @@ class ReorderColumn:
 
 @dataclass(frozen=True, slots=True)
 class WidenColumn:
-    """A column takes a wider type."""
+    """Change a column's type to a wider one."""
 
     path: tuple[str, ...]
     type: DataType
@@ -52,7 +55,7 @@ class WidenColumn:
 
 @dataclass(frozen=True, slots=True)
 class SetNullable:
-    """A column gets or loses its NOT NULL."""
+    """Set NOT NULL on a column, or drop it."""
 
     path: tuple[str, ...]
     nullable: bool
@@ -60,7 +63,7 @@ class SetNullable:
 
 @dataclass(frozen=True, slots=True)
 class SetDefault:
-    """A column's default value for rows that do not name it; None takes it away."""
+    """Set the default of a column for rows that do not name it; None drops the default."""
 
     column: str
     value: Expression | None
@@ -68,21 +71,21 @@ class SetDefault:
 
 @dataclass(frozen=True, slots=True)
 class SetProperties:
-    """Table properties get these values."""
+    """Set table properties."""
 
     properties: Properties
 
 
 @dataclass(frozen=True, slots=True)
 class UnsetProperties:
-    """Table properties lose their values."""
+    """Unset table properties."""
 
     keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AddConstraint:
-    """A CHECK constraint that every row, old and new, must meet."""
+    """Add a CHECK constraint that every row must meet, old rows included."""
 
     name: str
     check: Expression
@@ -90,7 +93,7 @@ class AddConstraint:
 
 @dataclass(frozen=True, slots=True)
 class DropConstraint:
-    """A CHECK constraint goes."""
+    """Drop a CHECK constraint."""
 
     name: str
     if_exists: bool = True
@@ -98,14 +101,14 @@ class DropConstraint:
 
 @dataclass(frozen=True, slots=True)
 class EnableFeature:
-    """The protocol is upgraded to support a table feature."""
+    """Upgrade the protocol so that it names a table feature."""
 
     feature: str
 
 
 @dataclass(frozen=True, slots=True)
 class DropFeature:
-    """A table feature is taken out of the protocol."""
+    """Remove a table feature from the protocol."""
 
     feature: str
     truncate_history: bool = False

@@ -1,4 +1,4 @@
-"""What writes rows, and what changes them."""
+"""Operations that write, change and delete rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Assignments = tuple[tuple[str, Expression], ...]
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """More rows, in about `files` files. `schema_mode` is none, merge or overwrite."""
+    """Add rows, in about `files` files. `schema_mode` is none, merge or overwrite."""
 
     rows: Rows
     files: int = 1
@@ -23,7 +23,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Overwrite:
-    """Rows in place of the whole table, of the rows that `where` picks, or of the partitions that they touch."""
+    """Replace rows: all, those that `where` picks, or with `dynamic` the partitions that the new rows touch."""
 
     rows: Rows
     where: Expression | None = None
@@ -36,8 +36,10 @@ class Overwrite:
 
 @dataclass(frozen=True, slots=True)
 class WriteStream:
-    """Rows have arrived at the source of a stream that writes into the table, and the stream is run until all that has
-    arrived is written. Without rows: it is only run again."""
+    """Add rows to the source of a stream that writes into the table, and run the stream until it has written them.
+
+    Without rows, only run the stream again.
+    """
 
     rows: Rows
     stream: str = "pour"
@@ -45,14 +47,14 @@ class WriteStream:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """The rows that `where` picks go; without it all."""
+    """Delete the rows that `where` picks; without it all rows."""
 
     where: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The rows that `where` picks take new values, computed from the old row."""
+    """Give new values, computed from the old row, to the rows that `where` picks."""
 
     assignments: Assignments
     where: Expression | None = None
@@ -60,11 +62,10 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class MergeClause:
-    """One WHEN clause.
+    """One WHEN clause of a merge.
 
-    `when` is matched, not-matched or not-matched-by-source; `action` is update, delete or insert.
-    `everything` stands for `*`: every target column takes the source column of its name; `assignments` are
-    then empty.
+    `when` is matched, not-matched or not-matched-by-source; `action` is update, delete or insert. `everything` means
+    `*`: every target column takes the source column of its name, and `assignments` are empty.
     """
 
     when: str
@@ -76,7 +77,7 @@ class MergeClause:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Source rows joined to the table by `on`; for each row the first clause that applies acts."""
+    """Join source rows to the table by `on`. For each row the first clause that applies acts."""
 
     source: Rows
     on: Expression

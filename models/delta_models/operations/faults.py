@@ -1,4 +1,4 @@
-"""What a storage does to the next operation."""
+"""Storage faults that hit the next operation of the history."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KillAt:
-    """The next operation's process is killed before or after its event in a storage role."""
+    """Kill the next operation's process before or after its event in a storage role."""
 
     role: str
     moment: str = "before"
@@ -16,7 +16,7 @@ class KillAt:
 
 @dataclass(frozen=True, slots=True)
 class FailAt:
-    """The next operation's event in a storage role fails with an errno."""
+    """Let the next operation's event in a storage role fail with an errno."""
 
     role: str
     errno: str = "EIO"
@@ -25,7 +25,7 @@ class FailAt:
 
 @dataclass(frozen=True, slots=True)
 class LoseReplyAt:
-    """The next operation's event in a storage role is done, and reported as failed with an errno."""
+    """Perform the next operation's event in a storage role, but report that it failed with an errno."""
 
     role: str
     ordinal: int = 0
@@ -34,7 +34,7 @@ class LoseReplyAt:
 
 @dataclass(frozen=True, slots=True)
 class TearAt:
-    """Only the first bytes of the next operation's write in a storage role reach the disk."""
+    """Write only the first bytes of the next operation's write in a storage role."""
 
     role: str
     length: int
@@ -43,7 +43,7 @@ class TearAt:
 
 @dataclass(frozen=True, slots=True)
 class DeadTableAt:
-    """From the next operation's event in a storage role on every change under the table fails."""
+    """Let every change under the table fail, from the next operation's event in a storage role on."""
 
     role: str
     moment: str = "before"
@@ -52,7 +52,7 @@ class DeadTableAt:
 
 @dataclass(frozen=True, slots=True)
 class DamageFile:
-    """A file in a storage role is removed or cut short behind the engine's back."""
+    """Remove or truncate a file in a storage role, without the engine's knowledge."""
 
     role: str
     how: str

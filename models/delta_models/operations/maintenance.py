@@ -1,4 +1,4 @@
-"""What keeps a table tidy, and the time that passes."""
+"""Operations that maintain a table and keep its rows, and the passing of time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from delta_models.expressions import Expression
 
 @dataclass(frozen=True, slots=True)
 class Optimize:
-    """Small files are rewritten as larger ones; rows stay."""
+    """Rewrite small files as larger ones."""
 
     where: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ZOrder:
-    """Files are rewritten in the Z-order of columns; rows stay."""
+    """Rewrite files in the Z-order of columns."""
 
     columns: tuple[str, ...]
     where: Expression | None = None
@@ -24,19 +24,19 @@ class ZOrder:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The columns by which new files are clustered; none switches clustering off."""
+    """Set the columns by which an engine clusters new files; no columns switch clustering off."""
 
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """Files with deletion vectors, or with dropped columns in them, are rewritten (REORG ... APPLY (PURGE))."""
+    """Rewrite files that have deletion vectors or dropped columns (REORG ... APPLY (PURGE))."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vacuum:
-    """Files that no version within the retention needs are deleted. `retention_hours` None: as the table says."""
+    """Delete files that no version within the retention needs; without `retention_hours` the table's own."""
 
     retention_hours: float | None = None
     dry_run: bool = False
@@ -45,23 +45,23 @@ class Vacuum:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A checkpoint of the newest version is written."""
+    """Write a checkpoint of the newest version."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactLog:
-    """A log compaction over the commits of the last `commits` versions is written."""
+    """Write a log compaction of the last `commits` commits."""
 
     commits: int
 
 
 @dataclass(frozen=True, slots=True)
 class CleanLog:
-    """Log files older than the log's retention are deleted."""
+    """Delete log files that are older than the log's retention."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdvanceClock:
-    """Time passes."""
+    """Let hours pass."""
 
     hours: int

@@ -1,4 +1,4 @@
-"""What asks, and who asks from where."""
+"""Operations that query a table, and operations that change the session of the queries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from delta_models.operations.time_travel import LATEST, When
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Rows that `where` picks of the table as of `at`; `columns` None: all, in the order of the schema."""
+    """Read the rows that `where` picks from the table as of `at`.
+
+    Without `columns` the result has all columns, in the order of the schema.
+    """
 
     at: When = LATEST
     where: Expression | None = None
@@ -19,7 +22,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadChanges:
-    """The change feed from one state to another, both included."""
+    """Read the change feed from one state to another, both included."""
 
     first: When
     last: When | None = None
@@ -27,22 +30,22 @@ class ReadChanges:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The table's history as the engine tells it."""
+    """Read the table's history as the engine reports it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What the engine says of the table as of `at`: its definition, properties, protocol, number of files."""
+    """Read the details of the table as of `at`: definition, properties, protocol, number of files."""
 
     at: When = LATEST
 
 
 @dataclass(frozen=True, slots=True)
 class ReadStream:
-    """What a reader that follows the table has got by now, all told, from its first look on.
+    """Read all that a streaming reader has received since its first query.
 
-    It begins with the rows of its first look, and then `follows` what comes: *rows*, and is refused once a commit takes
-    some away; *inserts*, and passes over such commits; or *changes*, as the change feed tells them.
+    The reader begins with the rows at its first query and then `follows` new ones. With *rows* the engine refuses it
+    once a commit removes rows. With *inserts* it skips such commits. With *changes* it receives the change feed.
     """
 
     reader: str = "tail"
@@ -51,18 +54,18 @@ class ReadStream:
 
 @dataclass(frozen=True, slots=True)
 class Reopen:
-    """The table is addressed anew, cold, through another path to the same folder."""
+    """Open the table again, without caches, through another path to the same folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchActor:
-    """The following steps are performed in another slot of a shared history."""
+    """Perform the following steps in another slot of a shared history."""
 
     slot: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetZone:
-    """The session's time zone changes."""
+    """Change the session's time zone."""
 
     zone: str

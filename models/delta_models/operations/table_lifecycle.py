@@ -1,4 +1,4 @@
-"""How a table comes to be, is replaced, copied, goes, and goes back."""
+"""Operations that create, replace, clone, convert, drop and restore a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Properties = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A new empty table. With `name` it is registered in the engine's catalogue; `managed` leaves its place to it."""
+    """Create an empty table.
+
+    With `name` the engine registers it in its catalogue. With `managed` the catalogue chooses its folder.
+    """
 
     schema: Struct
     partition_by: tuple[str, ...] = ()
@@ -26,7 +29,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """A new definition, and no rows, in place of the table; with `or_create` also where there is none."""
+    """Replace the table by an empty one with a new definition; with `or_create` also if there is no table."""
 
     schema: Struct
     partition_by: tuple[str, ...] = ()
@@ -37,8 +40,10 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class CreateAs:
-    """A new table with these rows (CTAS); with `replace` in place of an existing one. With `source_dropped` the rows
-    are those of another table, which is dropped as soon as this one is there."""
+    """Create a table with these rows (CTAS); with `replace` in place of an existing one.
+
+    With `source_dropped` the rows come from another table, which is dropped as soon as this one exists.
+    """
 
     rows: Rows
     partition_by: tuple[str, ...] = ()
@@ -49,12 +54,12 @@ class CreateAs:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The table is taken out of the catalogue; a managed one loses its files."""
+    """Remove the table from the catalogue, and the files of a managed table too."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloneTo:
-    """A clone of the table as of `at` under the table's folder's sibling called `target`."""
+    """Clone the table as of `at` into the folder `target` beside its own."""
 
     target: str
     shallow: bool
@@ -63,7 +68,7 @@ class CloneTo:
 
 @dataclass(frozen=True, slots=True)
 class ConvertFromParquet:
-    """A folder of Parquet files holding these rows, laid out by the harness, becomes a Delta table in place."""
+    """Convert a folder of Parquet files, which the harness has filled with these rows, to a Delta table in place."""
 
     rows: Rows
     partition_by: tuple[str, ...] = ()
@@ -72,6 +77,6 @@ class ConvertFromParquet:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """The contents, schema and properties of an earlier state become the newest version."""
+    """Make the rows, schema and properties of an earlier state the newest version."""
 
     at: When

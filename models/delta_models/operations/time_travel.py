@@ -1,4 +1,4 @@
-"""When to look, or what to go back to."""
+"""Which state of a table a query reads, or a restore goes back to."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class AtState:
-    """The table as it stood after step `step` (counted from 0) of the history."""
+    """The table after step `step` of the history, counted from 0."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class AtVersion:
-    """A version of one copy: what `AtState` becomes on its way to that copy's engine."""
+    """A version of one copy. The harness sends it to that copy's engine in place of `AtState`."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
 class AtTime:
-    """The table as of the moment at which step `step` had just ended."""
+    """The table at the time when step `step` had just ended."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class AtTimestamp:
-    """Microseconds since the epoch: what `AtTime` becomes on its way to an engine."""
+    """Microseconds since the epoch. The harness sends it to an engine in place of `AtTime`."""
 
     micros: int
 

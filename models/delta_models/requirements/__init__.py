@@ -1,7 +1,7 @@
-"""The catalogue: every rule that a conforming engine keeps, each with its id, sentence and source.
+"""The catalogue of all rules that a conforming engine keeps, each with its id, sentence and source.
 
-A check never asserts; it reports a `Violation` of a requirement. One module here a subject; each has a tuple
-`REQUIREMENTS`, and `CATALOGUE` is the sequence of all; `OF_THE_LOG` are those that `delta_models.log.validity` judges.
+A check does not assert; it reports a `Violation` of a requirement. Each module holds the rules about one subject in its
+tuple `REQUIREMENTS`. `CATALOGUE` holds all rules, `OF_THE_LOG` those that `delta_models.log.validity` judges.
 """
 
 from __future__ import annotations

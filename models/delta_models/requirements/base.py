@@ -1,4 +1,4 @@
-"""What a requirement is, and what it means to breach one."""
+"""What a requirement and a violation of one are."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Role = Literal["writer", "reader"]
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One rule.
+    """One rule that a conforming engine keeps.
 
-    `id` is stable and dotted (`log.remove-names-live-file`), `section` names the protocol's section or the
-    document of the rule, `strength` is its class: *must* and *should* stand in the protocol, *reference* is
-    what delta-spark does where the protocol is silent, *lenient* is free. `role` is who is to blame by
-    default. `unobservable` says why no test can see it; otherwise `checks` names the checks that judge it.
+    `id` is stable and dotted (`log.remove-names-live-file`). `section` is the protocol's section or the document in
+    which the rule stands. `strength` is its class: *must* and *should* are in the protocol, *reference* is what
+    delta-spark does where the protocol is silent, *lenient* is free. `role` is the side that a violation is charged to
+    by default. `checks` names the checks that judge it, or `unobservable` says why no check can.
     """
 
     id: str
@@ -35,9 +35,11 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A requirement that did not hold: what was seen, where (a file, an action, a row), and which columns it concerns.
+    """A requirement that does not hold.
 
-    `read` is the question that was answered wrongly, where it is about an answer."""
+    `detail` says what was observed, `where` names the file, action or row, and `columns` the columns concerned. `read`
+    is the query with the wrong answer, if the violation is about an answer.
+    """
 
     requirement: str
     detail: str
@@ -105,16 +107,16 @@ def once_each(verdicts: Iterable[V]) -> Iterator[V]:
 
 
 class Rule(Protocol):
-    """Makes a requirement of what differs among those of one check."""
+    """Returns a requirement; one check judges all requirements of a rule function."""
 
     def __call__(
         self, identity: str, sentence: str, section: str, strength: Strength = "must", /
     ) -> Requirement:
-        """The requirement."""
+        """Return the requirement."""
 
 
 def rules_of(check: str, role: Role = "writer") -> Rule:
-    """Requirements that one check judges, all of one side."""
+    """Return a function that creates requirements of one check and one role."""
 
     def rule(identity: str, sentence: str, section: str, strength: Strength = "must", /) -> Requirement:
         return Requirement(identity, sentence, section, strength, role, (check,))

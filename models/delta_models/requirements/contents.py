@@ -1,7 +1,7 @@
-"""Rules about what a table is after an operation, and about which operations must be refused or may be.
+"""Rules about a table after an operation, and about operations that must or may be refused.
 
-The model's branches (`delta_models.table`) name these: `contents.*` says what the rows, schema and properties are after
-an operation that succeeded, `outcome.*` why one must or may end otherwise.
+The allowed outcomes of the model (`delta_models.table`) name these rules. `contents.*` says what rows, schema and
+properties are after an operation that succeeded, `outcome.*` why an operation must or may end otherwise.
 """
 
 from __future__ import annotations

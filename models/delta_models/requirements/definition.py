@@ -1,4 +1,4 @@
-"""Rules about a table's definition: what operations on it, its schema, constraints and features do and refuse."""
+"""Rules about operations on a table's definition: on the table itself, its schema, constraints and features."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Rules about an engine as a program: its host, what it reports, what it reads, and answers that must agree.
+"""Rules about an engine as a program: its process, its reports, and its answers.
 
-`outcome.*` is about what an operation reports, `write.*` about what the log then holds (the writer), `read.*` about
-what the engine itself then answers (the reader), `metamorphic.*` about answers of one engine that must agree with each
-other whatever the table holds, `host.*` about the process.
+- `host.*`: the process.
+- `outcome.*`: what an operation reports.
+- `write.*`: what the log holds afterwards, which the writer answers for.
+- `read.*`: what the engine answers afterwards, which the reader answers for.
+- `metamorphic.*`: answers of one engine that must agree with each other, whatever the table holds.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ ACTIONS = "Actions"
 ADD = "Add File and Remove File"
 RECONCILIATION = "Action Reconciliation"
 METADATA = "Change Metadata"
-DESIGN_PREDICATES = "docs/architecture.md: Predicates"
+MODEL_ROWS = "docs/model.md: Rows"
+MODEL_BEYOND_STATES = "docs/model.md: Beyond the states"
 
 _PLAYER = ("player",)
 
@@ -71,7 +74,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "outcome.allowed",
         "An operation ends in one of the outcomes that its meaning allows: it does not fail where it must succeed, nor "
         "succeed where it must be refused.",
-        "docs/architecture.md: Outcomes",
+        "docs/model.md: States",
         "must",
         "writer",
         ("outcomes",),
@@ -273,7 +276,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "metamorphic.filter-picks",
         "The rows that a predicate lets through as a filter are those of the engine's own rows that satisfy it.",
-        DESIGN_PREDICATES,
+        MODEL_ROWS,
         "must",
         "reader",
         ("metamorphic",),
@@ -281,7 +284,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "metamorphic.delete-takes-what-filter-picks",
         "DELETE takes away exactly the rows that satisfy its predicate: neither false nor unknown ones.",
-        DESIGN_PREDICATES,
+        MODEL_ROWS,
         "must",
         "writer",
         ("metamorphic",),
@@ -289,7 +292,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     Requirement(
         "metamorphic.upkeep-keeps-answer",
         "Compaction, checkpoints, log clean-up and vacuum leave the engine's answer as it was.",
-        DESIGN_PREDICATES,
+        MODEL_BEYOND_STATES,
         "must",
         "reader",
         ("metamorphic",),
@@ -298,7 +301,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "metamorphic.definition-keeps-answer",
         "A change of columns, properties, constraints, features or clustering leaves the engine's answer as it was in "
         "the columns that are there before and after, by whatever name.",
-        DESIGN_PREDICATES,
+        MODEL_BEYOND_STATES,
         "must",
         "reader",
         ("metamorphic",),

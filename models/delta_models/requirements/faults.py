@@ -1,6 +1,6 @@
-"""Rules about what is left when an operation is cut, its storage fails, or the reply to its commit is lost.
+"""Rules about a table after its writer was killed, its storage failed, or the reply to a commit was lost.
 
-`crash.*` is judged by our own reading of the table after the fault, in another folder and with nothing cached.
+The harness judges `crash.*` by reading the table itself after the fault, in another folder and without caches.
 """
 
 from __future__ import annotations

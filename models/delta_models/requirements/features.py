@@ -1,4 +1,4 @@
-"""Rules of row tracking and of the compatibility with Iceberg, as the log and the files show them."""
+"""Rules about row tracking and compatibility with Iceberg, as the log and the files show them."""
 
 from __future__ import annotations
 

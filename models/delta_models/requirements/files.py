@@ -1,4 +1,7 @@
-"""Rules about what lies beside the log: deletion vectors, statistics, change data, the ids of rows."""
+"""Rules about the files beside the log and what the log says of them.
+
+These are deletion vectors, statistics, change data and row ids.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about what an engine tells of a table beside its rows: the change feed, the history, its details."""
+"""Rules about what an engine reports of a table beside its rows: the change feed, the history, the details."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPARK_METRICS = "delta-spark 4.4.0: operation metrics"
 SPARK_DETAIL = "delta-spark 4.4.0: DESCRIBE DETAIL"
 
 
-def _told(name: str, sentence: str, section: str, strength: Strength = "must") -> Requirement:
+def _introspection(name: str, sentence: str, section: str, strength: Strength = "must") -> Requirement:
     return Requirement(name, sentence, section, strength, "reader", ("told",))
 
 
@@ -21,64 +21,64 @@ def _counts(name: str, sentence: str) -> Requirement:
 
 
 REQUIREMENTS: tuple[Requirement, ...] = (
-    _told("changes.told", "The change feed of versions that all recorded it can be read.", FEED),
-    _told(
+    _introspection("changes.told", "The change feed of versions that all recorded it can be read.", FEED),
+    _introspection(
         "changes.columns",
         "The change feed has the table's columns, the kind of change and the version, each of its type.",
         FEED,
     ),
-    _told(
+    _introspection(
         "changes.rows",
         "The change feed tells the changed rows that the log records, each with its kind and version: those of the cdc "
         "files where a version has some, else those of the files that it adds and removes.",
         FEED,
     ),
-    _told(
+    _introspection(
         "changes.commit-timestamps",
         "The change feed has the time of each row's commit: its in-commit timestamp where these are enabled, else the "
         "time of its file.",
         FEED,
         "should",
     ),
-    _told(
+    _introspection(
         "changes.across-new-columns",
         "The change feed of versions between which columns were added tells nulls in these for the rows from before.",
         SPARK_FEED,
         "reference",
     ),
-    _told(
+    _introspection(
         "changes.across-other-columns",
         "The change feed of versions between which columns were renamed, dropped, moved or widened is refused, or "
         "tells each row by the columns' physical names and in their newest types.",
         MAPPED,
     ),
-    _told(
+    _introspection(
         "changes.refused-where-not-recorded",
         "The change feed of a version that did not record it is refused.",
         SPARK_FEED,
         "reference",
     ),
-    _told("history.told", "The history of a table is told.", SPARK_HISTORY, "reference"),
-    _told(
+    _introspection("history.told", "The history of a table is told.", SPARK_HISTORY, "reference"),
+    _introspection(
         "history.versions",
         "The history has each version that the log holds, once, the newest first.",
         SPARK_HISTORY,
         "reference",
     ),
-    _told(
+    _introspection(
         "history.operations",
         "The history gives each version the operation that its commit names.",
         SPARK_HISTORY,
         "reference",
     ),
-    _told(
+    _introspection(
         "history.timestamps",
         "Where in-commit timestamps are enabled, the history gives each version its own, and those from before the "
         "time of their files.",
         "Recommendations for Readers of Tables with In-Commit Timestamps",
         "should",
     ),
-    _told(
+    _introspection(
         "history.metrics",
         "The history gives each version the metrics that its commit holds, and no others.",
         SPARK_HISTORY,
@@ -100,8 +100,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Counts of files are those that came and went. Not judged: where a file stays with another vector, new "
         "files where none came or more were asked for than there are rows, and overwrites of a part.",
     ),
-    _told("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
-    _told(
+    _introspection("detail.told", "What there is to say of a table is told.", SPARK_DETAIL, "reference"),
+    _introspection(
         "detail.true",
         "What is said of a table's files, partition columns, properties and protocol is what the log says.",
         SPARK_DETAIL,

@@ -1,4 +1,4 @@
-"""Rules about the files of a log and the actions in them, and about protocol and features."""
+"""Rules about the files of a log, the actions in them, the protocol and table features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about writers that work on one table at once, and about readers beside them."""
+"""Rules about concurrent writers of one table, and about readers beside them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Rules about what a table carries in itself: constraints, generated columns, the features of its protocol; and about
-what stands beside its commits."""
+"""Rules that a table defines for its rows, and rules about what engines write beside commits.
+
+The former are constraints, generated and identity columns and the features of its protocol.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rules about streams: readers that follow a table, and streams that write into one.
+"""Rules about streams: streaming readers of a table, and streams that write into one.
 
-A stream keeps how far it has come in a folder of its own, which Structured Streaming calls its checkpoint. It has
-nothing to do with the checkpoints of the table's log, and is called the stream's progress here.
+A stream stores its progress in a folder of its own, which Structured Streaming calls its checkpoint. These rules call
+it the stream's progress, because it has nothing to do with the checkpoints of the table's log.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""SQL text of Spark's dialect to expression trees: `parse_expression("year(dt) = 2024 and b.c < 3", schema)`.
+"""Parse SQL text of Spark's dialect: `parse_expression("year(dt) = 2024 and b.c < 3", schema)` returns an expression.
 
-The text is taken apart by sqlglot; names, types and implicit casts are ours, by the rules of Spark's ANSI mode.
+sqlglot parses the text. This package resolves names and types and adds implicit casts, as Spark's ANSI mode does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ __all__ = [
 
 
 def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression:
-    """The expression that a text means over rows of a schema, in a session of this zone."""
+    """Return the expression that a text means for rows of a schema, in a session of this zone.
+
+    Raises SqlError.
+    """
     tree = syntax_tree(text)
     try:
         return Converter(schema, zone).expression(tree)
@@ -35,16 +38,16 @@ def parse_expression(text: str, schema: Struct, zone: tzinfo = UTC) -> Expressio
 
 
 def parse_predicate(text: str, schema: Struct, zone: tzinfo = UTC) -> Expression:
-    """The same for a text that says which rows: its result must be a boolean."""
-    found = parse_expression(text, schema, zone)
-    result = type_of(found, schema)
+    """Return the predicate that a text means. Raises SqlError, also if its result is not a boolean."""
+    predicate = parse_expression(text, schema, zone)
+    result = type_of(predicate, schema)
     if result not in {BOOLEAN, VOID}:
         raise TypeMismatch(f"{text}: a predicate is a boolean, not {result}")
-    return found
+    return predicate
 
 
 def parse_type(text: str) -> DataType:
-    """The type that a text such as `decimal(10, 2)` or `array<int>` names."""
+    """Return the type that a text such as `decimal(10, 2)` or `array<int>` names. Raises SqlError."""
     try:
         return type_from(type_tree(text))
     except SchemaError as error:

@@ -1,4 +1,4 @@
-"""Expressions over a schema, put together from parts whose types are known: names found, implicit casts put in."""
+"""Build typed expressions over a schema: resolve names and add implicit casts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from delta_models import functions
 from delta_models.casts.explicit import converter, read_decimal
-from delta_models.casts.implicit import as_decimal_type, brought, common_type, is_number
+from delta_models.casts.implicit import as_decimal_type, cast_expression, common_type, is_number
 from delta_models.expressions import Call, Column, Expression, Literal, type_of
 from delta_models.functions.numbers import arithmetic_result
 from delta_models.schema import (
@@ -32,19 +32,19 @@ _LONGEST = 1 << 63
 
 
 class Binder:
-    """What a text over one schema, read in one zone, is made of."""
+    """Builds the expressions of one text over one schema, in a session of one zone."""
 
     def __init__(self, schema: Struct, zone: tzinfo) -> None:
         self.schema = schema
         self.zone = zone
 
     def type(self, expression: Expression) -> DataType:
-        """The type that an expression has here."""
+        """Return the type of an expression over the schema."""
         return type_of(expression, self.schema)
 
     def path(self, names: Sequence[str]) -> Expression:
-        """A column, or a part of one, by its names."""
-        found: Expression = Column(())
+        """Return a column, or a part of one, by its names. Raises NoSuchColumn."""
+        expression: Expression = Column(())
         data_type: DataType = self.schema
         path: tuple[str, ...] = ()
         for position, name in enumerate(names):
@@ -54,25 +54,25 @@ class Binder:
                 except KeyError as error:
                     raise NoSuchColumn(f"there is no {'.'.join(names)}: {error.args[0]}") from error
                 path = (*path, field.name)
-                found, data_type = Column(path), field.type
+                expression, data_type = Column(path), field.type
                 continue
-            return self.steps(found, names[position:])
-        return found
+            return self.steps(expression, names[position:])
+        return expression
 
-    def steps(self, found: Expression, names: Sequence[str]) -> Expression:
-        """Names that go into an array of structs, or a map."""
+    def steps(self, expression: Expression, names: Sequence[str]) -> Expression:
+        """Return the part of an expression to which names lead, through arrays of structs and maps."""
         for name in names:
-            source = self.type(found)
+            source = self.type(expression)
             if isinstance(source, Array) and isinstance(source.element, Struct):
                 result: DataType = Array(self._field(source.element, name))
-                found = Call("field", (found, Literal(STRING, name)), result)
+                expression = Call("field", (expression, Literal(STRING, name)), result)
             elif isinstance(source, Map):
-                found = self.call("[]", [found, Literal(STRING, name)])
+                expression = self.call("[]", [expression, Literal(STRING, name)])
             elif isinstance(source, Struct):
-                found = Call("field", (found, Literal(STRING, name)), self._field(source, name))
+                expression = Call("field", (expression, Literal(STRING, name)), self._field(source, name))
             else:
                 raise NoSuchColumn(f"{source} has no field {name!r}")
-        return found
+        return expression
 
     def _field(self, struct: Struct, name: str) -> DataType:
         try:
@@ -80,8 +80,8 @@ class Binder:
         except KeyError as error:
             raise NoSuchColumn(str(error.args[0])) from error
 
-    def calculated(self, op: str, left: Expression, right: Expression) -> Expression:
-        """Two operands under an operator of arithmetic."""
+    def arithmetic(self, op: str, left: Expression, right: Expression) -> Expression:
+        """Return two operands under an arithmetic operator."""
         types = [self.type(left), self.type(right)]
         if types[0] == DATE and op in {"+", "-"}:
             if types[1] in INTEGRALS:
@@ -91,8 +91,8 @@ class Binder:
         if types[1] == DATE and types[0] in INTEGRALS and op == "+":
             return self.call("date_add", [right, left])
         left, right = (
-            brought(each, STRING, DOUBLE, self.zone) if found == STRING else each
-            for each, found in zip((left, right), types, strict=True)
+            cast_expression(operand, STRING, DOUBLE, self.zone) if source == STRING else operand
+            for operand, source in zip((left, right), types, strict=True)
         )
         types = [self.type(left), self.type(right)]
         if not all(is_number(data_type) or data_type == VOID for data_type in types):
@@ -101,33 +101,34 @@ class Binder:
         if isinstance(wanted, DecimalType):
             mine, its = as_decimal_type(types[0]), as_decimal_type(types[1])
             result = arithmetic_result(op, _literal_type(left, mine), _literal_type(right, its))
-            return Call(op, tuple(self._as_decimal(each) for each in (left, right)), result)
+            return Call(op, tuple(self._as_decimal(operand) for operand in (left, right)), result)
         if op == "/":
             wanted = DOUBLE
         elif op == "div":
             wanted = LONG
         arguments = tuple(
-            brought(each, found, wanted, self.zone) for each, found in zip((left, right), types, strict=True)
+            cast_expression(operand, source, wanted, self.zone)
+            for operand, source in zip((left, right), types, strict=True)
         )
         return Call(op, arguments, arithmetic_result(op, wanted, wanted))
 
     def _as_decimal(self, operand: Expression) -> Expression:
         source = self.type(operand)
-        return brought(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
+        return cast_expression(operand, source, _literal_type(operand, as_decimal_type(source)), self.zone)
 
-    def joined(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """Texts end to end, or arrays, or bytes."""
+    def concatenation(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """Return a concatenation of texts, arrays or bytes."""
         types = [self.type(argument) for argument in arguments]
         if not all(data_type == BINARY or isinstance(data_type, Array) for data_type in types):
             arguments = [
-                brought(argument, found, STRING, self.zone)
-                for argument, found in zip(arguments, types, strict=True)
+                cast_expression(argument, source, STRING, self.zone)
+                for argument, source in zip(arguments, types, strict=True)
             ]
         return self.call(name, arguments)
 
     def variant(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A part of a variant, with the type that is asked for."""
-        from delta_models.sql import parse_type  # noqa: PLC0415 - a type stands in a literal here alone
+        """Return a call that reads a part of a variant as a type."""
+        from delta_models.sql import parse_type  # noqa: PLC0415 - only here is a type written in a literal
 
         result: DataType = VARIANT
         if len(arguments) > 2 and isinstance(arguments[2], Literal):
@@ -135,41 +136,40 @@ class Binder:
         return Call(name, tuple(arguments), result)
 
     def one_type(self, arguments: Sequence[Expression]) -> list[Expression]:
-        """The same expressions, all brought to the type that holds each."""
+        """Return the expressions, all cast to their common type."""
         wanted: DataType = VOID
         for argument in arguments:
             wanted = common_type(wanted, self.type(argument))
-        return [brought(argument, self.type(argument), wanted, self.zone) for argument in arguments]
+        return [cast_expression(argument, self.type(argument), wanted, self.zone) for argument in arguments]
 
-    def alike(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A function of arguments of one type."""
+    def call_on_one_type(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        """Return a call of a function whose arguments have one type."""
         return self.call(name, self.one_type(arguments))
 
     def call(self, name: str, arguments: Sequence[Expression]) -> Expression:
-        """A function by its name, its arguments brought to what it takes."""
-        found = functions.signature(name)
-        if found is None:
+        """Return a call of a function, its arguments cast to its parameters. Raises SqlError."""
+        function = functions.signature(name)
+        if function is None:
             raise NotUnderstood(f"the model does not know the function {name!r}")
-        if not found.takes(len(arguments)):
+        if not function.takes(len(arguments)):
             raise TypeMismatch(f"{name} does not take {len(arguments)} arguments")
         given = []
         for position, argument in enumerate(arguments):
-            source, wanted = self.type(argument), found.parameter(position)
+            source, wanted = self.type(argument), function.parameter(position)
             if wanted is not None and source != wanted:
                 if not isinstance(argument, Literal):
                     converter(source, wanted, self.zone)
-                given.append(brought(argument, source, wanted, self.zone))
+                given.append(cast_expression(argument, source, wanted, self.zone))
             else:
                 given.append(argument)
-        types = [self.type(each) for each in given]
-        result = found.result(types)
-        functions.application(name, types, result, self.zone)  # so that wrong types are noticed at once
+        types = [self.type(part) for part in given]
+        result = function.result(types)
+        functions.application(name, types, result, self.zone)  # raises at once for wrong types
         return Call(name, tuple(given), result)
 
 
 def number(text: str) -> Literal:
-    """A number as it is written: whole ones int, long or decimal by their size, with a point decimal, with an
-    exponent double."""
+    """Return the literal of a number: int, long or decimal by its size, double if it has an exponent."""
     plain = text.lstrip("+-")
     if plain.isdigit():
         whole = int(text)
@@ -185,7 +185,7 @@ def number(text: str) -> Literal:
 
 
 def _literal_type(operand: Expression, otherwise: DecimalType) -> DecimalType:
-    """A whole literal meets a decimal with no more digits than it has."""
+    """The decimal type of an operand of decimal arithmetic; a whole literal has no more digits than it shows."""
     if isinstance(operand, Literal) and operand.type in INTEGRALS and operand.value is not None:
         return DecimalType(len(str(abs(operand.value))), 0)
     return otherwise

@@ -1,4 +1,4 @@
-"""From a syntax tree to an expression: each kind of node by its handler, put together by `building`."""
+"""Convert a syntax tree to an expression, with one handler for each kind of node."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from delta_models.casts.explicit import converter
-from delta_models.casts.implicit import brought, compared
+from delta_models.casts.implicit import cast_expression, unify_operands
 from delta_models.expressions import (
     And,
     Between,
@@ -21,7 +21,7 @@ from delta_models.expressions import (
     Not,
     Or,
 )
-from delta_models.functions.dates import INTERVAL_UNITS, unit_named
+from delta_models.functions.dates import INTERVAL_UNITS, find_unit
 from delta_models.schema import (
     BINARY,
     BOOLEAN,
@@ -54,17 +54,19 @@ _SIGNS = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 class Converter(Binder):
-    """One text over one schema."""
+    """Converts the syntax tree of one text over one schema."""
 
     def expression(self, tree: exp.Expression) -> Expression:
-        """The expression that a node means."""
+        """Return the expression that a node means. Raises SqlError."""
         kind = type(tree)
         if kind in _COMPARISONS:
             return self._comparison(_COMPARISONS[kind], tree)
         if kind in _ARITHMETIC:
             return self._arithmetic(_ARITHMETIC[kind], tree.this, tree.expression)
         if kind in _BITWISE:
-            return self.alike(_BITWISE[kind], [self.expression(tree.this), self.expression(tree.expression)])
+            return self.call_on_one_type(
+                _BITWISE[kind], [self.expression(tree.this), self.expression(tree.expression)]
+            )
         if kind in _MATCHING:
             return self._matching(tree)
         handler = _HANDLERS.get(kind)
@@ -73,11 +75,14 @@ class Converter(Binder):
         return handler(self, tree)
 
     def _truth(self, tree: exp.Expression) -> Expression:
-        found = self.expression(tree)
-        source = self.type(found)
+        expression = self.expression(tree)
+        source = self.type(expression)
         if source not in {BOOLEAN, VOID, STRING}:
             raise TypeMismatch(f"{tree.sql('spark')} is {source}, not a boolean")
-        return brought(found, source, BOOLEAN, self.zone)
+        return cast_expression(expression, source, BOOLEAN, self.zone)
+
+    def _truths(self, kind: type[exp.Expression], tree: exp.Expression) -> tuple[Expression, ...]:
+        return tuple(self._truth(operand) for operand in _operands(kind, tree))
 
     # Names
 
@@ -95,14 +100,14 @@ class Converter(Binder):
         return self.steps(self.expression(base), names)
 
     def _bracket(self, tree: exp.Expression) -> Expression:
-        found = self.expression(tree.this)
+        base = self.expression(tree.this)
         for expression in tree.expressions:
             key = self.expression(expression)
-            if isinstance(self.type(found), Struct) and isinstance(key, Literal):
-                found = self.steps(found, [str(key.value)])
+            if isinstance(self.type(base), Struct) and isinstance(key, Literal):
+                base = self.steps(base, [str(key.value)])
             else:
-                found = self.call("[]", [found, key])
-        return found
+                base = self.call("[]", [base, key])
+        return base
 
     # Literals
 
@@ -112,17 +117,17 @@ class Converter(Binder):
     def _negative(self, tree: exp.Expression) -> Expression:
         if isinstance(tree.this, exp.Literal) and not tree.this.is_string:
             return number(f"-{tree.this.this}")
-        found = self.expression(tree.this)
-        if isinstance(found, Literal) and found.type in INTEGRALS:
-            return Literal(found.type, -found.value)
-        return self.call("negative", [found])
+        operand = self.expression(tree.this)
+        if isinstance(operand, Literal) and operand.type in INTEGRALS:
+            return Literal(operand.type, -operand.value)
+        return self.call("negative", [operand])
 
     def _cast(self, tree: exp.Expression) -> Expression:
         target, inner = type_from(tree.args["to"]), self.expression(tree.this)
         source = self.type(inner)
-        converter(source, target, self.zone)  # so that types without a cast are noticed
+        converter(source, target, self.zone)  # raises for types without a cast
         if isinstance(inner, Literal) and source != target:
-            folded = brought(inner, source, target, self.zone)
+            folded = cast_expression(inner, source, target, self.zone)
             if isinstance(folded, Literal):
                 return folded
         name = "try_cast" if tree.args.get("safe") else "cast"
@@ -134,19 +139,19 @@ class Converter(Binder):
         left, right = self.expression(tree.this), self.expression(tree.expression)
         if isinstance(left, Literal) and not isinstance(right, Literal):
             left, right, op = right, left, _SIGNS.get(op, op)
-        left, right = compared((left, right), self.schema, self.zone)
+        left, right = unify_operands((left, right), self.schema, self.zone)
         return Compare(op, left, right)
 
     def _arithmetic(self, op: str, first: exp.Expression, second: exp.Expression) -> Expression:
         if op in {"+", "-"}:
             if isinstance(second, exp.Interval):
-                return self._moved(self.expression(first), second, -1 if op == "-" else 1)
+                return self._move(self.expression(first), second, -1 if op == "-" else 1)
             if isinstance(first, exp.Interval) and op == "+":
-                return self._moved(self.expression(second), first, 1)
-        return self.calculated(op, self.expression(first), self.expression(second))
+                return self._move(self.expression(second), first, 1)
+        return self.arithmetic(op, self.expression(first), self.expression(second))
 
-    def _moved(self, moment: Expression, interval: exp.Expression, sign: int) -> Expression:
-        unit = unit_named(interval.text("unit"))
+    def _move(self, moment: Expression, interval: exp.Expression, sign: int) -> Expression:
+        unit = find_unit(interval.text("unit"))
         amount = interval.this
         if unit not in INTERVAL_UNITS or amount is None:
             raise NotUnderstood(f"the interval {interval.sql('spark')}")
@@ -155,15 +160,15 @@ class Converter(Binder):
             raise NotUnderstood(f"the interval {interval.sql('spark')}")
         source = self.type(moment)
         if source == STRING:
-            moment = brought(moment, source, TIMESTAMP, self.zone)
+            moment = cast_expression(moment, source, TIMESTAMP, self.zone)
         elif source not in {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
             raise TypeMismatch(f"{source} is no moment")
         return self.call(f"add_{unit.lower()}", [moment, Literal(LONG, sign * count.value)])
 
     def _matching(self, tree: exp.Expression, *escape: Expression) -> Expression:
         arguments = [self.expression(tree.this), self.expression(tree.expression), *escape]
-        found = self.call(_MATCHING[type(tree)], arguments)
-        return Not(found) if tree.args.get("negate") else found
+        call = self.call(_MATCHING[type(tree)], arguments)
+        return Not(call) if tree.args.get("negate") else call
 
     def _escape(self, tree: exp.Expression) -> Expression:
         if type(tree.this) not in _MATCHING:
@@ -173,14 +178,14 @@ class Converter(Binder):
     def _in(self, tree: exp.Expression) -> Expression:
         if not tree.expressions:
             raise NotUnderstood(f"{tree.sql('spark')}: a subquery")
-        operand, *options = compared(
+        operand, *options = unify_operands(
             [self.expression(tree.this), *map(self.expression, tree.expressions)], self.schema, self.zone
         )
         return In(operand, tuple(options))
 
     def _between(self, tree: exp.Expression) -> Expression:
-        parts = [self.expression(each) for each in (tree.this, tree.args["low"], tree.args["high"])]
-        operand, low, high = compared(parts, self.schema, self.zone)
+        parts = [self.expression(part) for part in (tree.this, tree.args["low"], tree.args["high"])]
+        operand, low, high = unify_operands(parts, self.schema, self.zone)
         return Between(operand, low, high)
 
     def _is(self, tree: exp.Expression) -> Expression:
@@ -241,7 +246,7 @@ class Converter(Binder):
     def _position(self, tree: exp.Expression) -> Expression:
         return self.call("position", [self.expression(tree.args["substr"]), self.expression(tree.this)])
 
-    def _named(self, tree: exp.Expression) -> Expression:
+    def _function_call(self, tree: exp.Expression) -> Expression:
         name = str(tree.this).lower()
         arguments = [self.expression(expression) for expression in tree.expressions]
         match name, arguments:
@@ -258,28 +263,28 @@ class Converter(Binder):
             case "date_part" | "datepart", [Literal(value=str(part)), source]:
                 return self.call(_PARTS.get(part.upper(), part.lower()), [source])
             case "mod", [left, right]:
-                return self.calculated("%", left, right)
+                return self.arithmetic("%", left, right)
         if name in {"variant_get", "try_variant_get"} and len(arguments) > 1:
             return self.variant(name, arguments)
         if name in _SAME_TYPE:
             arguments = self.one_type(arguments)
         if name == "concat":
-            return self.joined(name, arguments)
+            return self.concatenation(name, arguments)
         return self.call(name, arguments)
 
     def _pipes(self, tree: exp.Expression) -> Expression:
-        return self.joined("||", [self.expression(tree.this), self.expression(tree.expression)])
+        return self.concatenation("||", [self.expression(tree.this), self.expression(tree.expression)])
 
 
 def _identifiers(tree: exp.Expression) -> list[exp.Expression]:
     return [part for key in ("catalog", "db", "table", "this") if (part := tree.args.get(key)) is not None]
 
 
-def _flat(kind: type[exp.Expression], tree: exp.Expression) -> list[exp.Expression]:
+def _operands(kind: type[exp.Expression], tree: exp.Expression) -> list[exp.Expression]:
     while isinstance(tree, exp.Paren):
         tree = tree.this
     if isinstance(tree, kind):
-        return [*_flat(kind, tree.this), *_flat(kind, tree.expression)]
+        return [*_operands(kind, tree.this), *_operands(kind, tree.expression)]
     return [tree]
 
 
@@ -294,10 +299,10 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Null: lambda _walk, _tree: Literal(VOID, None),
     exp.HexString: lambda _, tree: Literal(BINARY, bytes.fromhex(tree.this)),
     exp.Neg: Converter._negative,  # noqa: SLF001
-    exp.BitwiseNot: lambda walk, tree: walk.call("~", [walk.expression(tree.this)]),
-    exp.Paren: lambda walk, tree: walk.expression(tree.this),
-    exp.And: lambda walk, tree: And(tuple(walk._truth(each) for each in _flat(exp.And, tree))),  # noqa: SLF001
-    exp.Or: lambda walk, tree: Or(tuple(walk._truth(each) for each in _flat(exp.Or, tree))),  # noqa: SLF001
+    exp.BitwiseNot: lambda converter, tree: converter.call("~", [converter.expression(tree.this)]),
+    exp.Paren: lambda converter, tree: converter.expression(tree.this),
+    exp.And: lambda converter, tree: And(converter._truths(exp.And, tree)),  # noqa: SLF001
+    exp.Or: lambda converter, tree: Or(converter._truths(exp.Or, tree)),  # noqa: SLF001
     exp.Not: Converter._not,  # noqa: SLF001
     exp.Is: Converter._is,  # noqa: SLF001
     exp.In: Converter._in,  # noqa: SLF001
@@ -312,8 +317,8 @@ _HANDLERS: dict[type[exp.Expression], _Handler] = {
     exp.Substring: Converter._substring,  # noqa: SLF001
     exp.StrPosition: Converter._position,  # noqa: SLF001
     exp.DPipe: Converter._pipes,  # noqa: SLF001
-    exp.Concat: lambda walk, tree: walk.call(
-        "concat", [walk.expression(expression) for expression in tree.expressions]
+    exp.Concat: lambda converter, tree: converter.call(
+        "concat", [converter.expression(expression) for expression in tree.expressions]
     ),
-    exp.Anonymous: Converter._named,  # noqa: SLF001
+    exp.Anonymous: Converter._function_call,  # noqa: SLF001
 }

@@ -1,4 +1,4 @@
-"""Why a text is no expression: one class for each reason."""
+"""The reasons why a text is not an expression, one class each."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ class SqlError(ValueError):
 
 
 class SyntaxProblem(SqlError):
-    """The text is no SQL."""
+    """The text is not SQL."""
 
 
 class NoSuchColumn(SqlError):
-    """A column or a field that the text names is not there."""
+    """The text names a column or field that does not exist."""
 
 
 class TypeMismatch(SqlError):
-    """Operands or arguments are of types that do not go together."""
+    """Operands or arguments have types that do not go together."""
 
 
 class NotUnderstood(SqlError):

@@ -1,4 +1,7 @@
-"""Text to a syntax tree. Functions stay calls by their own names: what they mean is decided elsewhere."""
+"""Parse SQL text to a syntax tree, in which functions stay calls by their own names.
+
+`converter` decides what the functions mean.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _KEPT = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION"}
 
 
 class _Plain(Spark):
-    """Spark's dialect without rewritings of functions."""
+    """Spark's dialect, without sqlglot's rewriting of functions."""
 
     class Parser(Spark.Parser):  # type: ignore[valid-type, misc]  # sqlglot makes its classes by a metaclass
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
@@ -24,9 +27,9 @@ class _Plain(Spark):
 
 
 def syntax_tree(text: str) -> exp.Expression:
-    """The syntax tree of an expression."""
+    """Return the syntax tree of an expression. Raises SyntaxProblem."""
     try:
-        # As the condition of a query, since some words begin a statement when they stand first.
+        # Parsed as the condition of a query, because some words begin a statement if they come first.
         query = _Plain().parse(f"SELECT 1 WHERE {text}")
     except (SqlglotError, RecursionError) as error:
         raise SyntaxProblem(f"{text}: {_first_line(error)}") from error
@@ -38,12 +41,12 @@ def syntax_tree(text: str) -> exp.Expression:
     }
     if where is None or extra:
         raise SyntaxProblem(f"{text}: no expression")
-    found: exp.Expression = where.this
-    return found
+    condition: exp.Expression = where.this
+    return condition
 
 
 def type_tree(text: str) -> exp.Expression:
-    """The syntax tree of a type."""
+    """Return the syntax tree of a type. Raises SyntaxProblem."""
     cast = syntax_tree(f"CAST(NULL AS {text})")
     target = cast.args.get("to")
     if not isinstance(target, exp.DataType):

@@ -1,4 +1,4 @@
-"""Types as SQL names them: `int`, `decimal(10, 2)`, `array<string>`, `struct<a: int>`."""
+"""Convert SQL's types, such as `int`, `decimal(10, 2)` or `struct<a: int>`, to Delta types."""
 
 from __future__ import annotations
 
@@ -42,18 +42,20 @@ _NAMED: dict[Any, DataType] = {
 
 
 def type_from(tree: exp.Expression) -> DataType:
-    """The Delta type of a type in a syntax tree."""
+    """Return the Delta type of a type in a syntax tree. Raises NotUnderstood."""
     kind, inner = tree.this, tree.expressions
     if kind in _NAMED:
         return _NAMED[kind]
     match kind:
         case _T.DECIMAL:
-            precision, scale = ([int(each.name) for each in inner] + [10, 0][len(inner) :])[:2]
+            precision, scale = ([int(parameter.name) for parameter in inner] + [10, 0][len(inner) :])[:2]
             return DecimalType(precision, scale)
         case _T.ARRAY | _T.LIST if len(inner) == 1:
             return Array(type_from(inner[0]))
         case _T.MAP if len(inner) == 2:
             return Map(type_from(inner[0]), type_from(inner[1]))
         case _T.STRUCT:
-            return Struct(tuple(Field(each.name, type_from(each.args["kind"])) for each in inner))
+            return Struct(
+                tuple(Field(parameter.name, type_from(parameter.args["kind"])) for parameter in inner)
+            )
     raise NotUnderstood(f"the type {tree.sql('spark')}")

@@ -1,4 +1,7 @@
-"""The table as rows: what an operation means for rows, schema and properties, and how it may end; no files here."""
+"""The reference model: what each operation does to rows, schema and properties, and which outcomes it may have.
+
+The model knows nothing of files; `delta_models.log` does. `ModelHistory` is the entrance.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes of the schema mean: columns that come, go, move, change their names, types, nullability and defaults."""
+"""What operations on columns mean: add, drop, rename, move, widen, set nullability and default."""
 
 from __future__ import annotations
 
@@ -34,18 +34,21 @@ from delta_models.schema import (
     Primitive,
     Struct,
 )  # fmt: skip
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.row_conversion import BrokenRule, RowMismatch, bare, check_rules, under
+from delta_models.table.expectation import (
+    Expectation,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
+)
+from delta_models.table.row_conversion import BrokenRule, RowMismatch, check_rules, plain_type, rows_in_schema
 from delta_models.table.state import Table
 from delta_models.values import Row
 
 REFUSALS = ("schema", "bad-argument", "unsupported-feature")
-DIGITS = {
-    BYTE: 10,
-    SHORT: 10,
-    INTEGER: 10,
-    LONG: 20,
-}  # the least whole digits of a decimal that an integer may become
+# The least number of whole digits of a decimal type to which an integer type may be widened.
+DIGITS = {BYTE: 10, SHORT: 10, INTEGER: 10, LONG: 20}
 WIDER: dict[DataType, tuple[Primitive, ...]] = {
     BYTE: (SHORT, INTEGER, LONG, DOUBLE),
     SHORT: (INTEGER, LONG, DOUBLE),
@@ -58,58 +61,58 @@ Edit = Callable[[Struct], Struct]
 
 
 class _Taken(Exception):
-    """There is a column of the name already."""
+    """The schema already has a column of the name."""
 
 
 def add_column(table: Table, operation: AddColumn) -> Expectation:
-    """A new column, null in every row that there is."""
+    """Expect a new column that is null in every existing row."""
 
     def edit(parent: Struct) -> Struct:
         if operation.field.name.casefold() in _folded(parent.names):
             raise _Taken
-        return _placed(parent, operation.field, operation.after, first=operation.first)
+        return _place_field(parent, operation.field, operation.after, first=operation.first)
 
     if not operation.field.nullable:
-        return refused(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.new-column-nullable")
     try:
-        return _edited(table, operation.parent, edit, "contents.add-column")
+        return _edit_schema(table, operation.parent, edit, "contents.add-column")
     except _Taken:
-        left = (
-            replace(branch, breaks="outcome.existing-column-refused")
-            for branch in unchanged(table, "contents.add-column").branches
+        taken = (
+            replace(allowed, breaks="outcome.existing-column-refused")
+            for allowed in expect_no_change(table, "contents.add-column").allowed_outcomes
         )
-        return Expectation((*refused(table, REFUSALS, "outcome.existing-column-refused").branches, *left))
+        return expect_refusal(table, REFUSALS, "outcome.existing-column-refused").or_else(*taken)
 
 
 def drop_column(table: Table, operation: DropColumn) -> Expectation:
-    """A column goes, and its values with it."""
+    """Expect the table without a column and its values."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
+        position = parent.index(operation.path[-1])
         if len(parent) == 1:
             message = "the last column can't go"
             raise RowMismatch(message)
-        return Struct(parent.fields[:at] + parent.fields[at + 1 :])
+        return Struct(parent.fields[:position] + parent.fields[position + 1 :])
 
     if not _is_mapped(table):
-        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-mapping-needed")
     if _is_used(table, operation.path, also=table.partition_by):
-        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
-    ends = _edited(table, operation.path[:-1], edit, "contents.drop-column")
-    defaults = _without(table.defaults, operation.path)
-    return _with(ends, lambda each: replace(each, defaults=defaults))
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.drop-column")
+    defaults = _without_default(table.defaults, operation.path)
+    return _edit_tables(expectation, lambda after: replace(after, defaults=defaults))
 
 
 def rename_column(table: Table, operation: RenameColumn) -> Expectation:
-    """A column takes another name; its values stay."""
+    """Expect a column under another name with the same values."""
     old = operation.path[-1]
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(old)
+        position = parent.index(old)
         if operation.name.casefold() in _folded(parent.names) - {old.casefold()}:
             message = f"there is a column {operation.name}"
             raise RowMismatch(message)
-        return _with_field(parent, at, replace(parent.fields[at], name=operation.name))
+        return _with_field(parent, position, replace(parent.fields[position], name=operation.name))
 
     def renamed(names: Iterable[str]) -> tuple[str, ...]:
         if len(operation.path) > 1:
@@ -119,15 +122,19 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         )
 
     if not _is_mapped(table):
-        return refused(table, REFUSALS, "outcome.column-mapping-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-mapping-needed")
     if _is_used(table, operation.path):
-        return refused(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
+        return expect_refusal(table, (*REFUSALS, "constraint"), "outcome.column-in-use")
     try:
         schema = edit_struct(table.schema, operation.path[:-1], edit)
     except (KeyError, RowMismatch):
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     defaults = tuple(
-        zip(renamed(name for name, _ in table.defaults), (each for _, each in table.defaults), strict=True)
+        zip(
+            renamed(name for name, _ in table.defaults),
+            (default_value for _, default_value in table.defaults),
+            strict=True,
+        )
     )
     after = replace(
         table,
@@ -136,77 +143,81 @@ def rename_column(table: Table, operation: RenameColumn) -> Expectation:
         cluster_by=renamed(table.cluster_by),
         defaults=defaults,
     )
-    return rewritten(table, after, "contents.rename-column")
+    return expect_rewrite(table, after, "contents.rename-column")
 
 
 def reorder_column(table: Table, operation: ReorderColumn) -> Expectation:
-    """A column moves; every value stays with its name."""
+    """Expect a column in another place; every value stays with its name."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        rest = Struct(parent.fields[:at] + parent.fields[at + 1 :])
-        return _placed(rest, parent.fields[at], operation.after, first=operation.after is None)
+        position = parent.index(operation.path[-1])
+        rest = Struct(parent.fields[:position] + parent.fields[position + 1 :])
+        return _place_field(rest, parent.fields[position], operation.after, first=operation.after is None)
 
-    return _edited(table, operation.path[:-1], edit, "contents.reorder-column")
+    return _edit_schema(table, operation.path[:-1], edit, "contents.reorder-column")
 
 
 def widen_column(table: Table, operation: WidenColumn) -> Expectation:
-    """A column takes a wider type; every value stays the same number, or the same day."""
+    """Expect a column of a wider type; every value stays the same number, or the same day."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        each = parent.fields[at]
-        if each.type != operation.type and not can_widen(each.type, operation.type):
-            message = f"{each.type} does not widen to {operation.type}"
+        position = parent.index(operation.path[-1])
+        field = parent.fields[position]
+        if field.type != operation.type and not can_widen(field.type, operation.type):
+            message = f"{field.type} does not widen to {operation.type}"
             raise RowMismatch(message)
-        return _with_field(parent, at, replace(each, type=operation.type))
+        return _with_field(parent, position, replace(field, type=operation.type))
 
     if table.property("delta.enableTypeWidening") != "true":
-        return refused(table, REFUSALS, "outcome.type-widening-needed")
-    ends = _edited(table, operation.path[:-1], edit, "contents.widen-column")
+        return expect_refusal(table, REFUSALS, "outcome.type-widening-needed")
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.widen-column")
     if operation.type != TIMESTAMP_NTZ or table.supports("timestampNtz"):
-        return ends
-    return or_refused(ends, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown")
+        return expectation
+    return allow_refusal(
+        expectation, table, ("unsupported-feature", "bad-argument"), "outcome.feature-may-be-unknown"
+    )
 
 
 def set_nullable(table: Table, operation: SetNullable) -> Expectation:
-    """A column may be null from now on, or never again, which rows with nulls forbid."""
+    """Expect a column that may be null, or one that may not, which existing nulls forbid."""
 
     def edit(parent: Struct) -> Struct:
-        at = parent.index(operation.path[-1])
-        return _with_field(parent, at, replace(parent.fields[at], nullable=operation.nullable))
+        position = parent.index(operation.path[-1])
+        return _with_field(parent, position, replace(parent.fields[position], nullable=operation.nullable))
 
-    ends = _edited(table, operation.path[:-1], edit, "contents.set-nullable")
-    after = ends.ordinary.table
+    expectation = _edit_schema(table, operation.path[:-1], edit, "contents.set-nullable")
+    after = expectation.ordinary.table
     if operation.nullable or after.schema == table.schema:
-        return ends
+        return expectation
     refusals = (*REFUSALS, "constraint")
     try:
         check_rules(after, after.rows)
     except BrokenRule:
-        return refused(table, refusals, "outcome.broken-rule-refused")
-    return or_refused(ends, table, refusals, "outcome.not-null-later-may-be-refused")
+        return expect_refusal(table, refusals, "outcome.broken-rule-refused")
+    return allow_refusal(expectation, table, refusals, "outcome.not-null-later-may-be-refused")
 
 
 def set_default(table: Table, operation: SetDefault) -> Expectation:
-    """Rows that do not name the column take this value from now on; rows that there are do not change."""
+    """Expect a new default for future rows that do not name the column; existing rows stay."""
     if not table.supports("allowColumnDefaults"):
-        return refused(table, REFUSALS, "outcome.column-defaults-needed")
+        return expect_refusal(table, REFUSALS, "outcome.column-defaults-needed")
     try:
         field = table.schema[operation.column]
-        fits = operation.value is None or bare(type_of(operation.value, table.schema)) == bare(field.type)
+        fits = operation.value is None or plain_type(type_of(operation.value, table.schema)) == plain_type(
+            field.type
+        )
     except KeyError:
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     if not fits or (operation.value is not None and columns_of(operation.value)):
-        return refused(table, REFUSALS, "outcome.misfit-refused")
-    defaults = _without(table.defaults, (operation.column,))
+        return expect_refusal(table, REFUSALS, "outcome.misfit-refused")
+    defaults = _without_default(table.defaults, (operation.column,))
     if operation.value is not None:
-        defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda each: each[0]))
-    return rewritten(table, replace(table, defaults=defaults), "contents.set-default")
+        defaults = tuple(sorted((*defaults, (field.name, operation.value)), key=lambda default: default[0]))
+    return expect_rewrite(table, replace(table, defaults=defaults), "contents.set-default")
 
 
 def can_widen(old: DataType, new: DataType) -> bool:
-    """Whether the protocol lists the change of type (Type Widening)."""
+    """Whether the protocol's section "Type Widening" lists the change of type."""
     if isinstance(new, DecimalType):
         whole = new.precision - new.scale
         if isinstance(old, DecimalType):
@@ -216,12 +227,12 @@ def can_widen(old: DataType, new: DataType) -> bool:
 
 
 def edit_struct(schema: Struct, path: tuple[str, ...], edit: Edit) -> Struct:
-    """The schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
+    """Return the schema with the struct at a path edited; `element`, `key` and `value` lead into arrays and maps."""
     if not path:
         return edit(schema)
-    at = schema.index(path[0])
-    inner = _edit_type(schema.fields[at].type, path[1:], edit)
-    return _with_field(schema, at, replace(schema.fields[at], type=inner))
+    position = schema.index(path[0])
+    inner = _edit_type(schema.fields[position].type, path[1:], edit)
+    return _with_field(schema, position, replace(schema.fields[position], type=inner))
 
 
 def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataType:
@@ -238,35 +249,35 @@ def _edit_type(data_type: DataType, path: tuple[str, ...], edit: Edit) -> DataTy
     raise KeyError(message)
 
 
-def _edited(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
+def _edit_schema(table: Table, parent: tuple[str, ...], edit: Edit, requirement: str) -> Expectation:
     try:
         schema = edit_struct(table.schema, parent, edit)
     except (KeyError, RowMismatch):
-        return refused(table, REFUSALS, "outcome.unknown-column-refused")
+        return expect_refusal(table, REFUSALS, "outcome.unknown-column-refused")
     if schema == table.schema:
-        return unchanged(table, requirement)
-    rows: tuple[Row, ...] = under(schema, table)
-    return changed(replace(table, schema=schema, rows=rows), requirement)
+        return expect_no_change(table, requirement)
+    rows: tuple[Row, ...] = rows_in_schema(schema, table)
+    return expect_change(replace(table, schema=schema, rows=rows), requirement)
 
 
-def _with(ends: Expectation, edit: Callable[[Table], Table]) -> Expectation:
-    """The same ends, where the operation succeeds with the table edited."""
-    branches = (
-        branch if isinstance(branch.outcome, Rejected) else replace(branch, table=edit(branch.table))
-        for branch in ends.branches
+def _edit_tables(expectation: Expectation, edit: Callable[[Table], Table]) -> Expectation:
+    """The same outcomes, with the table edited where the operation succeeds."""
+    allowed_outcomes = (
+        allowed if isinstance(allowed.outcome, Rejected) else replace(allowed, table=edit(allowed.table))
+        for allowed in expectation.allowed_outcomes
     )
-    return Expectation(tuple(branches))
+    return Expectation(tuple(allowed_outcomes))
 
 
-def _placed(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
+def _place_field(parent: Struct, new: Field, after: str | None, *, first: bool) -> Struct:
     if first:
         return Struct((new, *parent.fields))
-    at = len(parent) if after is None else parent.index(after) + 1
-    return Struct((*parent.fields[:at], new, *parent.fields[at:]))
+    position = len(parent) if after is None else parent.index(after) + 1
+    return Struct((*parent.fields[:position], new, *parent.fields[position:]))
 
 
-def _with_field(parent: Struct, at: int, new: Field) -> Struct:
-    return Struct((*parent.fields[:at], new, *parent.fields[at + 1 :]))
+def _with_field(parent: Struct, position: int, new: Field) -> Struct:
+    return Struct((*parent.fields[:position], new, *parent.fields[position + 1 :]))
 
 
 def _folded(names: Iterable[str]) -> set[str]:
@@ -278,12 +289,12 @@ def _is_mapped(table: Table) -> bool:
 
 
 def _is_used(table: Table, path: tuple[str, ...], also: tuple[str, ...] = ()) -> bool:
-    """Whether a constraint, or one of some columns, hangs on the column at a path."""
+    """Whether a constraint uses the column at a path, or the column is one of `also`."""
     used = {column.path[0].casefold() for _, check in table.constraints for column in columns_of(check)}
     return path[0].casefold() in used | _folded(also)
 
 
-def _without(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
+def _without_default(defaults: Assignments, path: tuple[str, ...]) -> tuple[tuple[str, Expression], ...]:
     return tuple(
         default for default in defaults if len(path) > 1 or default[0].casefold() != path[0].casefold()
     )

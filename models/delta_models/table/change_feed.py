@@ -1,7 +1,7 @@
-"""What the change feed must tell: for each step the difference between the states around it.
+"""What the change feed must contain: for each step the difference between the states before and after it.
 
-How an engine splits a difference is its own business: an update may be told as the images before and after, or as a
-deletion and an insertion; a rewritten row that stays the same may be told or not. What is told must add up.
+An engine may split the difference as it likes. It may report an update as two images, or as a deletion and an
+insertion. It may report a rewritten row that stays the same, or not. The sum must be right.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ GOES = ("delete", "update_preimage")
 
 @dataclass(frozen=True, slots=True)
 class StepChanges:
-    """The difference that one step made: how often each row came, and how often each went."""
+    """The difference that one step made: how often each row came, and how often each row went."""
 
     step: int
     schema: Struct
     came: Counter[Key]
     went: Counter[Key]
 
-    def problem(self, told: Iterable[tuple[str, Row]]) -> str | None:
-        """What is wrong with the changes told of this step, each a kind and a row; None if they add up."""
+    def problem(self, changes: Iterable[tuple[str, Row]]) -> str | None:
+        """Return what is wrong with the reported changes, each a kind and a row; None if they add up."""
         key = row_keyer(self.schema)
         net: Counter[Key] = Counter()
-        for kind, row in told:
+        for kind, row in changes:
             if kind in COMES:
                 net[key(row)] += 1
             elif kind in GOES:
@@ -41,23 +41,27 @@ class StepChanges:
                 return f"a change of the unknown kind {kind!r}"
         net.subtract(self.came)
         net.update(self.went)
-        wrong = {row: count for row, count in net.items() if count}
-        if not wrong:
+        differences = {row: count for row, count in net.items() if count}
+        if not differences:
             return None
-        first, count = next(iter(wrong.items()))
-        return f"{first} is told {abs(count)} times too {'often' if count > 0 else 'rarely'}, and {len(wrong) - 1} more"
+        first, count = next(iter(differences.items()))
+        direction = "often" if count > 0 else "rarely"
+        return f"{first} is told {abs(count)} times too {direction}, and {len(differences) - 1} more"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesExpectation:
-    """What a look at the change feed must tell, step by step; or why it must, or may, be refused."""
+    """What a query of the change feed must return for each step; without `steps` it must be refused.
+
+    `refusals` are the kinds of refusal that it must have then, or may have otherwise.
+    """
 
     steps: tuple[StepChanges, ...] | None
     refusals: tuple[str, ...] = ()
 
 
 def step_changes(step: int, before: Table, after: Table) -> StepChanges:
-    """The difference between the states around a step, in the schema of the state after it."""
+    """Return the difference between the states before and after a step, in the schema of the later one."""
     old = before.bag if before.exists and before.schema == after.schema else Counter[Key]()
     if before.rows is after.rows and before.schema == after.schema:
         return StepChanges(step, after.schema, Counter(), Counter())

@@ -6,89 +6,96 @@ from dataclasses import replace
 
 from delta_models.operations import CloneTo, ConvertFromParquet, Create, CreateAs, Drop, Replace
 from delta_models.outcomes import Committed
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
+from delta_models.table.expectation import (
+    Expectation,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
+)
 from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Rows
 
 
 def create(table: Table, operation: Create) -> Expectation:
-    """A new empty table, unless there is one."""
+    """Expect a new empty table, unless the table exists."""
     if table.exists:
         if operation.if_not_exists:
-            return unchanged(table, "contents.create-if-not-exists")
-        return refused(table, "table-exists", "outcome.existing-table-refused")
-    return _defined(table, operation, "contents.create")
+            return expect_no_change(table, "contents.create-if-not-exists")
+        return expect_refusal(table, "table-exists", "outcome.existing-table-refused")
+    return _define(table, operation, "contents.create")
 
 
 def replace_table(table: Table, operation: Replace) -> Expectation:
-    """A new definition, and no rows, in place of the old ones."""
+    """Expect an empty table with the new definition in place of the old table."""
     if not table.exists and not operation.or_create:
-        return refused(table, "missing-table", "outcome.missing-table-refused")
-    ends = _defined(table, operation, "contents.replace")
-    if not table.exists or not isinstance(ends.ordinary.outcome, Committed):
-        return ends
-    return rewritten(table, ends.ordinary.table, "contents.replace")
+        return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
+    expectation = _define(table, operation, "contents.replace")
+    if not table.exists or not isinstance(expectation.ordinary.outcome, Committed):
+        return expectation
+    return expect_rewrite(table, expectation.ordinary.table, "contents.replace")
 
 
 def create_as(table: Table, operation: CreateAs) -> Expectation:
-    """A new table with rows."""
+    """Expect a new table with rows."""
     if table.exists and not operation.replace:
-        return refused(table, "table-exists", "outcome.existing-table-refused")
+        return expect_refusal(table, "table-exists", "outcome.existing-table-refused")
     shape = Create(
         operation.rows.schema, operation.partition_by, operation.properties, table.name, managed=table.managed
     )
-    ends = _defined(table, shape, "contents.create-as")
-    return _filled(table, ends, operation.rows)
+    expectation = _define(table, shape, "contents.create-as")
+    return _fill(table, expectation, operation.rows)
 
 
 def convert(table: Table, operation: ConvertFromParquet) -> Expectation:
-    """A folder of Parquet files becomes a table with their rows."""
+    """Expect a table with the rows of the Parquet files."""
     if table.exists:
-        return or_refused(
-            unchanged(table, "contents.convert-again"),
+        return allow_refusal(
+            expect_no_change(table, "contents.convert-again"),
             table,
             ("table-exists",),
             "outcome.existing-table-refused",
         )
-    ends = _defined(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
-    return _filled(table, ends, operation.rows)
+    expectation = _define(table, Create(operation.rows.schema, operation.partition_by), "contents.convert")
+    return _fill(table, expectation, operation.rows)
 
 
 def clone(table: Table, _: CloneTo) -> Expectation:
-    """The clone is a table of its own; this one is only read."""
-    return changed(table, "contents.clone-leaves-source", commits=(0, 0))
+    """Expect no change: the clone is a table of its own."""
+    return expect_change(table, "contents.clone-leaves-source", commits=(0, 0))
 
 
-def _filled(table: Table, ends: Expectation, rows: Rows) -> Expectation:
-    """The same ends, with rows in the new table."""
-    fresh = ends.ordinary.table
-    if not isinstance(ends.ordinary.outcome, Committed):
-        return ends
+def _fill(table: Table, expectation: Expectation, rows: Rows) -> Expectation:
+    """The same outcomes, with rows in the new table."""
+    fresh = expectation.ordinary.table
+    if not isinstance(expectation.ordinary.outcome, Committed):
+        return expectation
     stored = fresh.stored(rows.rows)
     try:
         check_rules(fresh, stored)
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
-    return Expectation((replace(ends.ordinary, table=fresh.with_rows(stored)),))
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
+    return Expectation((replace(expectation.ordinary, table=fresh.with_rows(stored)),))
 
 
-def _defined(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
+def _define(table: Table, operation: Create | Replace, requirement: str) -> Expectation:
     if not operation.schema.fields:
         message = "a table without columns"
         raise NotModelled(message)
     names = {name.casefold() for name in operation.schema.names}
-    partitioning = [each.casefold() for each in operation.partition_by]
-    clustering = {each.casefold() for each in operation.cluster_by}
-    wrong = (
+    partitioning = [column.casefold() for column in operation.partition_by]
+    clustering = {column.casefold() for column in operation.cluster_by}
+    misfit = (
         len(names) != len(operation.schema)
         or len(set(partitioning)) != len(partitioning)
         or not set(partitioning) < names
         or not clustering <= names
         or (partitioning and clustering)
     )
-    if wrong:
-        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    if misfit:
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.misfit-refused")
     properties = tuple(sorted(operation.properties))
     fresh = Table(
         exists=True,
@@ -100,13 +107,13 @@ def _defined(table: Table, operation: Create | Replace, requirement: str) -> Exp
         cluster_by=operation.cluster_by,
         transactions=table.transactions,
     )
-    return changed(fresh, requirement)
+    return expect_change(fresh, requirement)
 
 
 def drop(table: Table, _: Drop) -> Expectation:
-    """The catalogue forgets the table; one that it manages is gone, any other still stands at its path."""
+    """Expect the table gone from the catalogue; a table that is not managed still exists at its path."""
     if table.name is None:
-        return refused(table, ("missing-table", "bad-argument"), "outcome.missing-table-refused")
+        return expect_refusal(table, ("missing-table", "bad-argument"), "outcome.missing-table-refused")
     if table.managed:
-        return changed(Table(), "contents.drop-managed", commits=(0, 0))
-    return changed(replace(table, name=None), "contents.drop-external", commits=(0, 0))
+        return expect_change(Table(), "contents.drop-managed", commits=(0, 0))
+    return expect_change(replace(table, name=None), "contents.drop-external", commits=(0, 0))

@@ -1,7 +1,7 @@
-"""How an operation may end: the allowed outcomes, each with its number of commits and the table that follows.
+"""How an operation may end: its allowed outcomes, each with a number of commits and the table afterwards.
 
-An operation has several legal ends where the rules leave it free: an empty append may add a version or not. What every
-branch leaves out is forbidden.
+An operation has several allowed outcomes where the rules leave a choice: an empty append may add a version or not. All
+other outcomes are forbidden.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ANY_NUMBER = 2**31
 
 @dataclass(frozen=True, slots=True)
 class AllowedOutcome:
-    """One legal end: the outcome, how many versions it adds (least, most), and the table afterwards.
+    """One legal outcome, the versions that it adds (least, most), and the table afterwards.
 
-    `requirement` names the rule that makes this end legal and says what the rows are. `breaks` names a rule of class
-    *should* or *reference* that an engine ending here does not keep; legal all the same.
+    `requirement` names the rule that allows this outcome and says what the rows are. `breaks` names a rule of class
+    *should* or *reference* that an engine breaks by this outcome, which is legal all the same.
     """
 
     outcome: Outcome
@@ -31,7 +31,7 @@ class AllowedOutcome:
     breaks: str | None = None
 
     def fits(self, outcome: Outcome, commits: int) -> bool:
-        """Whether an engine ended here. The words of a refusal do not count, its kind does."""
+        """Whether an engine may have reached this outcome. Refusals fit by their kind, whatever their message."""
         if type(outcome) is not type(self.outcome):
             return False
         if (
@@ -45,35 +45,45 @@ class AllowedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Every legal end of one operation; the first branch is the ordinary one."""
+    """The allowed outcomes of one operation; the first is the ordinary one."""
 
-    branches: tuple[AllowedOutcome, ...]
+    allowed_outcomes: tuple[AllowedOutcome, ...]
 
     @property
     def ordinary(self) -> AllowedOutcome:
-        """What the operation does unless something is in its way."""
-        return self.branches[0]
+        """The outcome that the operation has unless something prevents it."""
+        return self.allowed_outcomes[0]
 
-    def match(self, outcome: Outcome, commits: int) -> AllowedOutcome | None:
-        """The branch that an engine took, or None if it ended illegally. `Unsupported` and `Unknown` are no ends."""
-        return next((branch for branch in self.branches if branch.fits(outcome, commits)), None)
+    def or_else(self, *others: AllowedOutcome) -> Expectation:
+        """Return the same outcomes, and the others as well."""
+        return Expectation((*self.allowed_outcomes, *others))
+
+    def fitting_outcomes(self, outcome: Outcome, commits: int) -> tuple[AllowedOutcome, ...]:
+        """The allowed outcomes that an engine may have reached; none if what it did is forbidden.
+
+        `Unsupported` and `Unknown` fit nothing.
+        """
+        return tuple(allowed for allowed in self.allowed_outcomes if allowed.fits(outcome, commits))
 
 
 @dataclass(frozen=True, slots=True)
 class ReadExpectation:
-    """What a read returns, and the kinds of refusal that are allowed instead; `rows` None: it must be refused."""
+    """The rows that a read must return, and the kinds of refusal that are allowed instead.
+
+    Without `rows` the read must be refused.
+    """
 
     rows: Rows | None
     refusals: tuple[str, ...] = ()
 
 
-def changed(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
-    """The table becomes another, in one commit."""
+def expect_change(table: Table, requirement: str, commits: tuple[int, int] = (1, 1)) -> Expectation:
+    """Expect that the table becomes the given one, in one commit."""
     return Expectation((AllowedOutcome(Committed(), commits, table, requirement),))
 
 
-def unchanged(table: Table, requirement: str, most: int = 1) -> Expectation:
-    """Nothing to do: said so, or committed without effect, in up to `most` commits."""
+def expect_no_change(table: Table, requirement: str, most: int = 1) -> Expectation:
+    """Expect nothing to do: the engine reports so, or makes up to `most` commits without effect."""
     return Expectation(
         (
             AllowedOutcome(NoChange(), (0, 0), table, requirement),
@@ -82,8 +92,8 @@ def unchanged(table: Table, requirement: str, most: int = 1) -> Expectation:
     )
 
 
-def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
-    """Rows were picked and given new values: one commit, or none where each new value is the old one."""
+def expect_rewrite(before: Table, after: Table, requirement: str) -> Expectation:
+    """Expect new values in some rows: one commit, or perhaps none if each new value equals the old one."""
     if before.same_contents(after):
         return Expectation(
             (
@@ -91,15 +101,17 @@ def rewritten(before: Table, after: Table, requirement: str) -> Expectation:
                 AllowedOutcome(NoChange(), (0, 0), after, requirement),
             )
         )
-    return changed(after, requirement)
+    return expect_change(after, requirement)
 
 
-def refused(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
-    """The operation must be refused, for one of these reasons, and the table stays."""
+def expect_refusal(table: Table, kinds: str | Iterable[str], requirement: str) -> Expectation:
+    """Expect a refusal of one of these kinds; the table stays as it is."""
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     return Expectation(tuple(AllowedOutcome(Rejected(kind), (0, 0), table, requirement) for kind in kinds))
 
 
-def or_refused(expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str) -> Expectation:
-    """The same ends, and refusals for these reasons as well."""
-    return Expectation((*expectation.branches, *refused(table, kinds, requirement).branches))
+def allow_refusal(
+    expectation: Expectation, table: Table, kinds: Iterable[str], requirement: str
+) -> Expectation:
+    """Return the same outcomes, and refusals of these kinds as well."""
+    return expectation.or_else(*expect_refusal(table, kinds, requirement).allowed_outcomes)

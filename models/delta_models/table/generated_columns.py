@@ -1,4 +1,4 @@
-"""Rules that a table carries as SQL text: generated columns, defaults, invariants, constraints among properties."""
+"""Rules that a table stores as SQL text: generated columns, defaults, invariants, constraints in properties."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ CONSTRAINT = "delta.constraints."
 Rule = tuple[str, Expression]
 
 
-def generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
-    """The generated columns by position, each with what it is computed from."""
-    return _generated(schema) if _says(schema, GENERATION) else ()
+def generated_columns(schema: Struct) -> tuple[tuple[int, Expression], ...]:
+    """Return the generated columns: their positions and the expressions that compute them."""
+    return _generated(schema) if _mentions(schema, GENERATION) else ()
 
 
-def written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
-    """The invariants of columns and the constraints among the properties, by name."""
-    if not _says(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
+def metadata_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
+    """Return the invariants of columns and the constraints in the properties, by name."""
+    if not _mentions(schema, INVARIANTS) and not any(key.startswith(CONSTRAINT) for key, _ in properties):
         return ()
     return _written_rules(schema, properties)
 
 
-def written_default(field: Field, schema: Struct) -> Value:
-    """The value that the column's metadata gives to rows which do not name it; null without such."""
+def metadata_default(field: Field, schema: Struct) -> Value:
+    """Return the default in the column's metadata, for rows that do not name the column; null without one."""
     text = field.metadata.get(DEFAULT) if DEFAULT in field.metadata_json else None
     if text is None:
         return None
@@ -40,13 +40,15 @@ def written_default(field: Field, schema: Struct) -> Value:
     return evaluate(_cast(_parsed(str(text), schema), field, schema), schema, blank)
 
 
-def recomputer(schema: Struct, given: Collection[str]) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
-    """What fills in the generated columns that a write does not give by name; None where there are none."""
-    folded = {each.casefold() for each in given}
+def generation_filler(
+    schema: Struct, given: Collection[str]
+) -> Callable[[Iterable[Row]], tuple[Row, ...]] | None:
+    """Return a function that computes the generated columns that a write does not name; None if it names all."""
+    folded = {name.casefold() for name in given}
     missing = [
-        (at, compiled(expression, schema))
-        for at, expression in generated(schema)
-        if schema.fields[at].name.casefold() not in folded
+        (position, compiled(expression, schema))
+        for position, expression in generated_columns(schema)
+        if schema.fields[position].name.casefold() not in folded
     ]
     if not missing:
         return None
@@ -55,51 +57,51 @@ def recomputer(schema: Struct, given: Collection[str]) -> Callable[[Iterable[Row
         filled = []
         for row in rows:
             parts = list(row)
-            for at, value in missing:
-                parts[at] = value(row)
+            for position, value in missing:
+                parts[position] = value(row)
             filled.append(tuple(parts))
         return tuple(filled)
 
     return fill
 
 
-def breaks_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
-    """The name of a generated column that holds something else than what it is computed from."""
-    for at, expression in generated(schema):
+def find_broken_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
+    """Return the name of a generated column whose value is not the computed one; None if all are right."""
+    for position, expression in generated_columns(schema):
         value = compiled(expression, schema)
-        each = schema.fields[at]
-        if any(same_key(each.type, row[at]) != same_key(each.type, value(row)) for row in rows):
-            return each.name
+        field = schema.fields[position]
+        if any(same_key(field.type, row[position]) != same_key(field.type, value(row)) for row in rows):
+            return field.name
     return None
 
 
-def _says(schema: Struct, key: str) -> bool:
+def _mentions(schema: Struct, key: str) -> bool:
     return any(key in field.metadata_json for field in schema.fields if field.metadata_json != "{}")
 
 
 @lru_cache(maxsize=256)
 def _generated(schema: Struct) -> tuple[tuple[int, Expression], ...]:
-    found = []
-    for at, field in enumerate(schema.fields):
+    columns = []
+    for position, field in enumerate(schema.fields):
         text = field.metadata.get(GENERATION)
         if text is not None:
-            found.append((at, _cast(_parsed(str(text), schema), field, schema)))
-    return tuple(found)
+            columns.append((position, _cast(_parsed(str(text), schema), field, schema)))
+    return tuple(columns)
 
 
 @lru_cache(maxsize=256)
 def _written_rules(schema: Struct, properties: Properties) -> tuple[Rule, ...]:
     rules = [(key.removeprefix(CONSTRAINT), text) for key, text in properties if key.startswith(CONSTRAINT)]
     for field in schema.fields:
-        said = field.metadata.get(INVARIANTS)
-        if said is not None:
-            form = json.loads(str(said))
+        invariant = field.metadata.get(INVARIANTS)
+        if invariant is not None:
+            form = json.loads(str(invariant))
             rules.append((f"invariant of {field.name}", form["expression"]["expression"]))
     return tuple((name, _parsed(text, schema)) for name, text in rules)
 
 
 def _parsed(text: str, schema: Struct) -> Expression:
-    from delta_models.sql import parse_expression  # noqa: PLC0415 - dear to import, and few tables carry SQL
+    from delta_models.sql import parse_expression  # noqa: PLC0415 - the parser is slow to import, and few tables need it
 
     return parse_expression(text, schema)
 

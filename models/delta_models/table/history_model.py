@@ -1,4 +1,7 @@
-"""The history so far, as the model has it: the state after every step, and which of them can still be read."""
+"""The history so far as the model has it: the state after each step, and which states can still be read.
+
+`ModelHistory` is the oracle: it says what an operation, a read, a change feed or a stream may answer.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,26 @@ from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, properties_and_constraints
 from delta_models.table.change_feed import ChangesExpectation, is_recorded, step_changes
-from delta_models.table.char_varchar import or_too_long
+from delta_models.table.char_varchar import refuse_too_long_texts
 from delta_models.table.definition import clone, convert, create, create_as, drop, replace_table
 from delta_models.table.expectation import (
     ANY_NUMBER,
     AllowedOutcome,
     Expectation,
     ReadExpectation,
-    changed,
-    or_refused,
-    refused,
-    rewritten,
-    unchanged,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.identity import or_exhausted
+from delta_models.table.identity import allow_identity_overflow
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
 from delta_models.table.state import NotModelled, Table
-from delta_models.table.streams import StreamExpectation, follow, pour
+from delta_models.table.streams import StreamExpectation, expect_stream_read, expect_stream_write
 from delta_models.table.update_delete import delete, update
-from delta_models.table.void_columns import or_unwritable
+from delta_models.table.void_columns import refuse_void_rows
 from delta_models.table.write import append, overwrite
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
@@ -74,8 +77,11 @@ _TOUCHES_NOTHING = (*ops.QUERIES, ops.Reopen, ops.SwitchActor, ops.SetZone, ops.
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What one step left: the table, how many versions it added at least and at most, whether it may have taken files
-    out of the table, and at what hour of the history it ended."""
+    """What one step left behind.
+
+    `commits` is the least and the largest number of versions that it may have added. `may_remove`: it may have taken
+    files out of the table. `hour` is the hour of the history at which it ended.
+    """
 
     table: Table
     commits: tuple[int, int]
@@ -86,11 +92,14 @@ class State:
 
 @dataclass(frozen=True)
 class ModelHistory:
-    """All states so far. `fragile` counts the earliest states that may be gone: a vacuum may have deleted their files,
-    or the log's clean-up their versions. `hours` have been let pass since the beginning."""
+    """All states so far.
+
+    Every engine must still be able to read the states from `first_readable` on. Earlier ones may be gone: a vacuum may
+    have deleted their files, or the log's clean-up their versions. `hours` have passed since the beginning.
+    """
 
     states: tuple[State, ...] = ()
-    fragile: int = 0
+    first_readable: int = 0
     hours: int = 0
 
     @property
@@ -107,53 +116,58 @@ class ModelHistory:
         """The table after a step."""
         return self.states[step].table
 
-    def readable(self) -> tuple[int, ...]:
-        """The steps after which the table existed and whose state every engine must still be able to read."""
-        return tuple(at for at in range(self.fragile, len(self.states)) if self.states[at].table.exists)
+    def readable_steps(self) -> tuple[int, ...]:
+        """The steps whose state every engine must still be able to read, as far as the table existed."""
+        return tuple(
+            step for step in range(self.first_readable, len(self.states)) if self.states[step].table.exists
+        )
 
-    def recent(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
-        """The steps that are younger than what a vacuum keeps, none where it keeps nothing."""
+    def steps_newer_than(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
+        """The steps that are younger than the retention of a vacuum; none if it keeps nothing."""
         hours = vacuum.retention_hours
         kept = file_retention(self.table) if hours is None else hours
-        return tuple(at for at, state in enumerate(self.states) if self.hours - state.hour < kept)
+        return tuple(step for step, state in enumerate(self.states) if self.hours - state.hour < kept)
 
     def expect(self, operation: ops.Operation) -> Expectation:
-        """Every legal end of an operation now. Raises NotModelled for what the model does not execute."""
+        """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
         table = self.table
         if isinstance(operation, _TOUCHES_NOTHING):
-            return unchanged(table, "contents.look-changes-nothing", most=0)
+            return expect_no_change(table, "contents.look-changes-nothing", most=0)
         handler = _ANYWHERE.get(type(operation))
         if handler is not None:
-            return or_unwritable(table, handler(table, operation))
+            return refuse_void_rows(table, handler(table, operation))
         if not table.exists:
-            return refused(table, "missing-table", "outcome.missing-table-refused")
+            return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
         if isinstance(operation, ops.WriteStream):
-            return pour(self, operation)
+            return expect_stream_write(self, operation)
         if isinstance(operation, ops.EnableFeature):
             known = any(state.table.may_support(operation.feature) for state in self.states)
             return properties_and_constraints.enable_feature(table, operation, known=known)
         handler = _ON_A_TABLE.get(type(operation))
         if handler is None:
-            return self._keep(table, operation)
-        ends = handler(table, operation)
+            return self._expect_maintenance(table, operation)
+        expectation = handler(table, operation)
         if not isinstance(operation, _WRITES_ROWS):
-            return ends
-        return or_exhausted(table, or_too_long(table, or_unwritable(table, ends)))
+            return expectation
+        return allow_identity_overflow(
+            table, refuse_too_long_texts(table, refuse_void_rows(table, expectation))
+        )
 
-    def after(self, operation: ops.Operation, branch: AllowedOutcome | None = None) -> ModelHistory:
-        """The history with one more step; without a branch the operation's ordinary end."""
-        if branch is None:
-            branches = self.expect(operation).branches
-            branch = branches[0]
-            commits = (min(each.commits[0] for each in branches), max(each.commits[1] for each in branches))
+    def after(self, operation: ops.Operation, reached: AllowedOutcome | None = None) -> ModelHistory:
+        """Return the history with one more step, which ended in the given outcome, or else in its ordinary one."""
+        if reached is None:
+            allowed_outcomes = self.expect(operation).allowed_outcomes
+            reached = allowed_outcomes[0]
+            ranges = [allowed.commits for allowed in allowed_outcomes]
+            commits = (min(least for least, _ in ranges), max(most for _, most in ranges))
         else:
-            commits = branch.commits
+            commits = reached.commits
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
-        state = State(branch.table, commits, may_remove, operation, hours)
-        return _forgetting(ModelHistory((*self.states, state), self.fragile, hours), operation)
+        state = State(reached.table, commits, may_remove, operation, hours)
+        return _mark_unreadable(ModelHistory((*self.states, state), self.first_readable, hours), operation)
 
-    def look(self, read: ops.Read) -> ReadExpectation:
+    def expect_read(self, read: ops.Read) -> ReadExpectation:
         """What a read must return."""
         refusals: tuple[str, ...] = ()
         match read.at:
@@ -163,7 +177,7 @@ class ModelHistory:
                     return ReadExpectation(None, ("missing-table",))
             case ops.AtState(step=step) | ops.AtTime(step=step):
                 table = self.state(step)
-                if step < self.fragile:
+                if step < self.first_readable:
                     refusals = ("missing-file", "missing-version")
                 if not table.exists or not self.table.exists:
                     return ReadExpectation(None, ("missing-version", "missing-table"))
@@ -174,10 +188,10 @@ class ModelHistory:
         except KeyError:
             return ReadExpectation(None, ("schema", "bad-argument"))
 
-    def changes(self, read: ops.ReadChanges) -> ChangesExpectation:
-        """What the change feed must tell of the steps after the state `first`'s own and up to `last`, both included.
+    def expect_changes(self, read: ops.ReadChanges) -> ChangesExpectation:
+        """The change feed from the step `first` to the step `last`, both included.
 
-        A change of the schema on the way is not modelled: how rows from before it are told is free.
+        Raises NotModelled if the schema changes on the way: then the protocol leaves open how older rows look.
         """
         if not isinstance(read.first, ops.AtState) or not isinstance(
             read.last, ops.AtState | ops.Latest | None
@@ -187,7 +201,7 @@ class ModelHistory:
         last = read.last.step if isinstance(read.last, ops.AtState) else self.step - 1
         if first > last or not self.table.exists:
             return ChangesExpectation(None, ("bad-argument", "missing-version", "missing-table"))
-        tables = [self.state(at) for at in range(first, last + 1)]
+        tables = [self.state(step) for step in range(first, last + 1)]
         if not all(map(is_recorded, tables)):
             return ChangesExpectation(
                 None, ("bad-argument", "missing-file", "missing-version", "unsupported-feature")
@@ -195,90 +209,116 @@ class ModelHistory:
         if any(table.schema != tables[-1].schema for table in tables):
             raise NotModelled("changes across a change of the schema")
         before = [self.state(first - 1) if first else Table(), *tables]
-        steps = tuple(step_changes(at, *pair) for at, pair in enumerate(pairwise(before), start=first))
-        return ChangesExpectation(steps, ("missing-file", "missing-version") if first < self.fragile else ())
+        steps = tuple(step_changes(step, *pair) for step, pair in enumerate(pairwise(before), start=first))
+        return ChangesExpectation(
+            steps, ("missing-file", "missing-version") if first < self.first_readable else ()
+        )
 
-    def follow(self, tail: ops.ReadStream, began: int, last: int) -> StreamExpectation:
-        """What a reader that follows the table has got now, whose first look was the step `began`, and the one before
-        this one `last`."""
-        return follow(self, tail, began, last)
+    def expect_stream(self, query: ops.ReadStream, began: int, last: int) -> StreamExpectation:
+        """What a streaming reader must have received by now.
 
-    def _keep(self, table: Table, operation: ops.Operation) -> Expectation:
-        """Upkeep, after which the rows are the same, and going back."""
+        The step `began` is the one of its first query, `last` that of the query before this one.
+        """
+        return expect_stream_read(self, query, began, last)
+
+    def _expect_maintenance(self, table: Table, operation: ops.Operation) -> Expectation:
+        """The outcomes of maintenance, which keeps the rows, and of a restore."""
         match operation:
             case ops.Restore(at=ops.AtState(step=step) | ops.AtTime(step=step)):
-                return self._restore(step)
+                return self._expect_restore(step)
             case ops.Optimize(where=where) | ops.ZOrder(where=where):
-                return _optimize(table, where)
+                return _expect_optimize(table, where)
             case ops.Purge():
-                return _optimize(table, None)
+                return _expect_optimize(table, None)
             case ops.Cluster(columns=columns):
-                return _cluster(table, columns)
+                return _expect_cluster(table, columns)
             case ops.Vacuum(retention_hours=hours):
-                ends = unchanged(table, "contents.vacuum", most=2)
+                expectation = expect_no_change(table, "contents.vacuum", most=2)
                 if hours is None or hours >= file_retention(table):
-                    return ends
-                return or_refused(ends, table, ("retention",), "outcome.short-retention-may-be-refused")
+                    return expectation
+                return allow_refusal(
+                    expectation, table, ("retention",), "outcome.short-retention-may-be-refused"
+                )
             case ops.CompactLog():
-                ends = unchanged(table, "contents.checkpoint", most=0)
-                return or_refused(ends, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused")
+                expectation = expect_no_change(table, "contents.checkpoint", most=0)
+                return allow_refusal(
+                    expectation, table, ("bad-argument",), "outcome.nothing-to-compact-may-be-refused"
+                )
             case ops.Checkpoint() | ops.CleanLog():
-                return unchanged(table, "contents.checkpoint", most=0)
+                return expect_no_change(table, "contents.checkpoint", most=0)
         raise NotModelled(name_of(operation))
 
-    def _restore(self, step: int) -> Expectation:
-        now, goal = self.table, self.state(step)
+    def _expect_restore(self, step: int) -> Expectation:
+        present, goal = self.table, self.state(step)
         if not goal.exists:
-            return refused(now, ("missing-version", "bad-argument"), "outcome.missing-version-refused")
-        features = tuple(sorted({*now.features, *goal.features}))
-        goal = replace(
-            goal, name=now.name, managed=now.managed, transactions=now.transactions, features=features
-        )
-        ends = rewritten(now, goal, "contents.restore")
-        if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
-            ends = or_refused(ends, now, ("bad-argument",), "outcome.restore-to-now-may-be-refused")
-        if step < self.fragile:
-            ends = or_refused(
-                ends, now, ("missing-file", "missing-version"), "outcome.vacuumed-state-may-be-refused"
+            return expect_refusal(
+                present, ("missing-version", "bad-argument"), "outcome.missing-version-refused"
             )
-        return ends
+        features = tuple(sorted({*present.features, *goal.features}))
+        goal = replace(
+            goal,
+            name=present.name,
+            managed=present.managed,
+            transactions=present.transactions,
+            features=features,
+        )
+        expectation = expect_rewrite(present, goal, "contents.restore")
+        if all(state.commits[0] == 0 for state in self.states[step + 1 :]):
+            expectation = allow_refusal(
+                expectation, present, ("bad-argument",), "outcome.restore-to-now-may-be-refused"
+            )
+        if step < self.first_readable:
+            expectation = allow_refusal(
+                expectation,
+                present,
+                ("missing-file", "missing-version"),
+                "outcome.vacuumed-state-may-be-refused",
+            )
+        return expectation
 
 
-def _forgetting(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
-    """The same history with the states marked that the newest step may have made unreadable."""
+def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
+    """The history with `first_readable` moved past the states that the newest step may have made unreadable."""
     if not model_history.table.exists:
-        return replace(model_history, fragile=len(model_history.states))
-    fragile = model_history.fragile
+        return replace(model_history, first_readable=len(model_history.states))
+    first_readable = model_history.first_readable
     if isinstance(operation, ops.Vacuum) and not operation.dry_run:
-        fragile = max(fragile, _vacuumed(model_history, operation.retention_hours))
+        first_readable = max(first_readable, _count_vacuumed(model_history, operation.retention_hours))
     if model_history.hours:
-        fragile = max(fragile, _expired(model_history))
-    return model_history if fragile == model_history.fragile else replace(model_history, fragile=fragile)
+        first_readable = max(first_readable, _count_expired(model_history))
+    return (
+        model_history
+        if first_readable == model_history.first_readable
+        else replace(model_history, first_readable=first_readable)
+    )
 
 
-def _vacuumed(model_history: ModelHistory, retention: float | None) -> int:
-    """How many of the earliest states may miss files: those before the last step that removed some long enough ago."""
+def _count_vacuumed(model_history: ModelHistory, retention: float | None) -> int:
+    """The number of earliest states whose files a vacuum may have deleted.
+
+    These are the states before the last step that removed files longer ago than the retention.
+    """
     kept = file_retention(model_history.table) if retention is None else retention
     removing = [
-        at
-        for at, state in enumerate(model_history.states)
+        step
+        for step, state in enumerate(model_history.states)
         if state.may_remove and model_history.hours - state.hour >= kept
     ]
     return removing[-1] if removing else 0
 
 
-def _expired(model_history: ModelHistory) -> int:
-    """How many of the earliest states are older than the log is kept, and followed by a newer version."""
+def _count_expired(model_history: ModelHistory) -> int:
+    """The number of earliest states that are older than the log's retention and not the newest version."""
     kept = log_retention(model_history.table)
-    last = max((at for at, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
-    old = [at for at in range(last) if model_history.hours - model_history.states[at].hour >= kept]
+    last = max((step for step, state in enumerate(model_history.states) if state.commits[1] > 0), default=0)
+    old = [step for step in range(last) if model_history.hours - model_history.states[step].hour >= kept]
     return old[-1] + 1 if old else 0
 
 
-def _optimize(table: Table, where: Any) -> Expectation:
-    partitioning = {each.casefold() for each in table.partition_by}
+def _expect_optimize(table: Table, where: Any) -> Expectation:
+    partitioning = {name.casefold() for name in table.partition_by}
     if any(column.path[0].casefold() not in partitioning for column in columns_of(where)):
-        return refused(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
+        return expect_refusal(table, ("bad-argument", "schema"), "outcome.optimize-by-partition-only")
     return Expectation(
         (
             AllowedOutcome(Committed(), (0, ANY_NUMBER), table, "contents.optimize"),
@@ -287,15 +327,15 @@ def _optimize(table: Table, where: Any) -> Expectation:
     )
 
 
-def _cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
+def _expect_cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
     known = {name.casefold() for name in table.schema.names}
     if table.partition_by or any(column.casefold() not in known for column in columns):
-        return refused(
+        return expect_refusal(
             table, ("bad-argument", "schema", "unsupported-feature"), "outcome.bad-clustering-refused"
         )
     if columns == table.cluster_by:
-        return unchanged(table, "contents.cluster")
-    return changed(replace(table, cluster_by=columns), "contents.cluster")
+        return expect_no_change(table, "contents.cluster")
+    return expect_change(replace(table, cluster_by=columns), "contents.cluster")
 
 
 def _select(table: Table, read: ops.Read) -> Rows:
@@ -306,5 +346,5 @@ def _select(table: Table, read: ops.Read) -> Rows:
     if read.columns is None:
         return Rows(table.schema, rows)
     places = [table.schema.index(name) for name in read.columns]
-    schema = Struct(tuple(table.schema.fields[at] for at in places))
-    return Rows(schema, tuple(tuple(row[at] for at in places) for row in rows))
+    schema = Struct(tuple(table.schema.fields[place] for place in places))
+    return Rows(schema, tuple(tuple(row[place] for place in places) for row in rows))

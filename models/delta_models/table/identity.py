@@ -1,6 +1,7 @@
-"""Identity columns: the table makes their values up, so the model holds only what is true of them whatever they are.
+"""Identity columns: what is true of the values that a table generates, whatever those values are.
 
-Until an engine's copy has been looked at, a value that it made up is `UNKNOWN`; `bound` takes the values from there.
+A value that an engine generated is `UNKNOWN` until the harness has read that engine's copy. Then
+`bind_generated_values` takes the values from the copy.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from delta_models.schema import LONG, Field, Struct
-from delta_models.table.expectation import Expectation, or_refused
+from delta_models.table.expectation import Expectation, allow_refusal
 from delta_models.table.state import Table
 from delta_models.values import Key, Row, Rows, Value, row_keyer
 
 START, STEP = "delta.identity.start", "delta.identity.step"
 EXHAUSTED = ("overflow", "constraint", "bad-argument")
-ROOM = 1_000_000  # values that a history surely leaves enough of
+ROOM = 1_000_000  # no history uses up so many values
 EXPLICIT, MARK = "delta.identity.allowExplicitInsert", "delta.identity.highWaterMark"
 
 
 class UnknownValue:
-    """A value that an engine made up and nobody has seen yet; it equals itself alone."""
+    """A generated value that the harness has not read yet; it equals only itself."""
 
     __slots__ = ()
 
@@ -35,7 +36,10 @@ UNKNOWN = UnknownValue()
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """An identity column: its position, what it counts by, whether writers may give values, how far it has come."""
+    """An identity column.
+
+    `start` and `step` define its values. `explicit`: writers may give values. `mark` is its high water mark.
+    """
 
     position: int
     name: str
@@ -46,101 +50,116 @@ class Identity:
 
     @property
     def near_its_end(self) -> bool:
-        """Whether its values may run out while a history lasts: engines may leave some out."""
+        """Whether its values may run out during a history, since engines may skip some."""
         return not -(2**63) <= self.start + ROOM * self.step < 2**63
 
     def on_the_lattice(self, value: int) -> bool:
-        """Whether a value is the start plus a number of steps, none included."""
+        """Whether a value is the start plus zero or more steps."""
         return (value - self.start) % self.step == 0 and (value - self.start) // self.step >= 0
 
     def beyond(self, value: int, mark: int) -> bool:
-        """Whether a value lies behind another in the direction of the steps."""
+        """Whether a value lies beyond a mark in the direction of the steps."""
         return value > mark if self.step > 0 else value < mark
 
 
-def generated_identity(name: str, start: int, step: int, *, explicit: bool) -> Field:
-    """An identity column as a new table has it."""
+def identity_field(name: str, start: int, step: int, *, explicit: bool) -> Field:
+    """Return the field of an identity column for a new table."""
     return Field(name, LONG).with_metadata({START: start, STEP: step, EXPLICIT: explicit})
 
 
 def identities(schema: Struct) -> tuple[Identity, ...]:
-    """The identity columns of a schema."""
+    """Return the identity columns of a schema."""
     return _identities(schema) if any(STEP in field.metadata_json for field in schema) else ()
 
 
 def without_identities(table: Table) -> Table:
-    """The table as everything but its identity columns: what may be drawn from."""
+    """Return the table without its identity columns, as histories are drawn from it."""
     opaque = {identity.position for identity in identities(table.schema)}
     if not opaque:
         return table
-    kept = [at for at in range(len(table.schema)) if at not in opaque]
-    schema = Struct(tuple(table.schema.fields[at] for at in kept))
-    return replace(table, schema=schema, rows=tuple(tuple(row[at] for at in kept) for row in table.rows))
+    kept = [position for position in range(len(table.schema)) if position not in opaque]
+    schema = Struct(tuple(table.schema.fields[position] for position in kept))
+    return replace(
+        table, schema=schema, rows=tuple(tuple(row[position] for position in kept) for row in table.rows)
+    )
 
 
-def bound(table: Table, observed: Rows) -> Table:
-    """The table with the values that one copy holds in place of the unknown ones, as far as its rows are the same."""
+def bind_generated_values(table: Table, observed: Rows) -> Table:
+    """Return the table with the generated values of one copy in place of the unknown ones.
+
+    Rows that the copy does not have keep their unknown values.
+    """
     positions = [identity.position for identity in identities(table.schema)]
-    if not any(row[at] is UNKNOWN for row in table.rows for at in positions):
+    if not any(row[position] is UNKNOWN for row in table.rows for position in positions):
         return table
     if observed.schema.names != table.schema.names:
         return table
     key = row_keyer(table.schema)
     known = Counter(key(row) for row in table.rows)
-    left: dict[Key, list[Row]] = defaultdict(list)
-    for row in sorted(observed.rows, key=lambda each: tuple(each[at] or 0 for at in positions)):
+    unmatched: dict[Key, list[Row]] = defaultdict(list)
+    for row in sorted(
+        observed.rows, key=lambda candidate: tuple(candidate[position] or 0 for position in positions)
+    ):
         if known[key(row)] > 0:
             known[key(row)] -= 1
         else:
-            left[key(_masked(row, positions))].append(row)
+            unmatched[key(_mask(row, positions))].append(row)
     rows = []
     for row in table.rows:
-        found = left[key(_masked(row, positions))] if any(row[at] is UNKNOWN for at in positions) else []
-        rows.append(found.pop(0) if found else row)
+        candidates = (
+            unmatched[key(_mask(row, positions))]
+            if any(row[position] is UNKNOWN for position in positions)
+            else []
+        )
+        rows.append(candidates.pop(0) if candidates else row)
     return table.with_rows(tuple(rows))
 
 
-def made_up(before: Table, after: Table) -> dict[str, list[Value]]:
-    """The values, by column, that stand in `after` where `before`, the same table unbound, knows none."""
-    found: dict[str, list[Value]] = {}
+def generated_values(before: Table, after: Table) -> dict[str, list[Value]]:
+    """Return the values by column that are known in `after` and unknown in `before`, the same table."""
+    values: dict[str, list[Value]] = {}
     for identity in identities(before.schema):
-        at = identity.position
-        found[identity.name] = [
-            new[at] for old, new in zip(before.rows, after.rows, strict=True) if old[at] is UNKNOWN
+        position = identity.position
+        values[identity.name] = [
+            new[position]
+            for old, new in zip(before.rows, after.rows, strict=True)
+            if old[position] is UNKNOWN
         ]
-    return found
+    return values
 
 
-def or_exhausted(before: Table, ends: Expectation) -> Expectation:
-    """The ends of an operation that writes rows; a refusal as well where it makes up values that may have run out."""
-    after = ends.ordinary.table
+def allow_identity_overflow(before: Table, expectation: Expectation) -> Expectation:
+    """Return the outcomes of a write, with a refusal allowed if its identity values may have run out."""
+    after = expectation.ordinary.table
     short = [identity.position for identity in identities(after.schema) if identity.near_its_end]
-    if not any(row[at] is UNKNOWN for at in short for row in after.rows):
-        return ends
-    return or_refused(ends, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
+    if not any(row[position] is UNKNOWN for position in short for row in after.rows):
+        return expectation
+    return allow_refusal(expectation, before, EXHAUSTED, "outcome.identity-overflow-may-be-refused")
 
 
-def given(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
-    """The identity columns among some names."""
+def identities_named(schema: Struct, names: Iterable[str]) -> tuple[Identity, ...]:
+    """Return the identity columns that have one of these names."""
     folded = {name.casefold() for name in names}
     return tuple(identity for identity in identities(schema) if identity.name.casefold() in folded)
 
 
-def _masked(row: Row, positions: Iterable[int]) -> Row:
+def _mask(row: Row, positions: Iterable[int]) -> Row:
     parts = list(row)
-    for at in positions:
-        parts[at] = UNKNOWN
+    for position in positions:
+        parts[position] = UNKNOWN
     return tuple(parts)
 
 
 @lru_cache(maxsize=256)
 def _identities(schema: Struct) -> tuple[Identity, ...]:
-    found = []
-    for at, field in enumerate(schema):
-        said = field.metadata
-        if STEP in said:
-            mark = said.get(MARK)
-            start, step = int(str(said[START])), int(str(said[STEP]))
-            known = None if mark is None else int(str(mark))
-            found.append(Identity(at, field.name, start, step, bool(said.get(EXPLICIT)), known))
-    return tuple(found)
+    columns = []
+    for position, field in enumerate(schema):
+        metadata = field.metadata
+        if STEP in metadata:
+            mark = metadata.get(MARK)
+            start, step = int(str(metadata[START])), int(str(metadata[STEP]))
+            high_water_mark = None if mark is None else int(str(mark))
+            columns.append(
+                Identity(position, field.name, start, step, bool(metadata.get(EXPLICIT)), high_water_mark)
+            )
+    return tuple(columns)

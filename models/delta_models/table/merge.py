@@ -1,4 +1,4 @@
-"""What merging means: source rows joined to the table, and for each row the first clause that applies."""
+"""What a merge means: join source rows to the table, and apply the first clause that fits each row."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from delta_models.schema import Field, Struct
 from delta_models.table.expectation import (
     AllowedOutcome,
     Expectation,
-    or_refused,
-    refused,
-    rewritten,
-    unchanged,
+    allow_refusal,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.generated_columns import generated, recomputer
-from delta_models.table.identity import given as identities_given
+from delta_models.table.generated_columns import generated_columns, generation_filler
+from delta_models.table.identity import identities_named as identities_given
 from delta_models.table.row_conversion import (
-    GIVEN,
+    IDENTITY_REFUSALS,
     BrokenRule,
-    Given,
+    IdentityValueGiven,
     RowMismatch,
     check_rules,
     default_of,
     merge_schemas,
-    under,
+    rows_in_schema,
 )
 from delta_models.table.state import Table
-from delta_models.table.struct_merge import MergedStruct, blended, with_blended
+from delta_models.table.struct_merge import MergedStruct, find_merged_structs, merge_structs
 from delta_models.table.update_delete import assigner
 from delta_models.values import Key, Row, sql_keyer
 
@@ -45,7 +45,7 @@ Results = Callable[[Row, Pair], tuple[Row, ...]]
 
 
 class Ambiguous(ValueError):
-    """Several source rows would change one target row."""
+    """Several source rows match one target row and would change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class MergeCounts:
     """How many target rows a merge inserts, updates and deletes."""
 
     inserted: int
@@ -65,75 +65,78 @@ class Counts:
     deleted: int
 
 
-def counts(table: Table, operation: Merge) -> Counts | None:
-    """What a merge that is performed does to how many rows; None where it is refused."""
+def count_merged_rows(table: Table, operation: Merge) -> MergeCounts | None:
+    """Return how many rows a merge inserts, updates and deletes; None if it must be refused."""
     try:
-        target = _evolved(table, operation) if operation.schema_evolution else table
+        target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
-        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
-        decisions, _ = _decided(target, operation, clauses, _matches(operation, target, scope))
+        clauses = {when: _prepare_clauses(operation, when, target, scope) for when in ACTIONS}
+        decisions, _ = _decide(target, operation, clauses, _matches(operation, target, scope))
     except (KeyError, RowMismatch, Ambiguous, EvaluationError):
         return None
     acting = [(clause, pair[1] is None) for clause, pair in decisions if clause is not None]
     inserted = sum(new for _, new in acting)
     deleted = sum(clause.deletes for clause, new in acting if not new)
-    return Counts(inserted, len(acting) - inserted - deleted, deleted)
+    return MergeCounts(inserted, len(acting) - inserted - deleted, deleted)
 
 
 def merge(table: Table, operation: Merge) -> Expectation:
-    """The table after a merge, or why it must be refused."""
+    """Expect the table after a merge, or its refusal."""
     try:
-        target = _evolved(table, operation) if operation.schema_evolution else table
+        target = _evolve_table(table, operation) if operation.schema_evolution else table
         scope = _scope(target.schema, operation.source.schema)
-        clauses = {when: _prepare(operation, when, target, scope) for when in ACTIONS}
+        clauses = {when: _prepare_clauses(operation, when, target, scope) for when in ACTIONS}
         matches = _matches(operation, target, scope)
     except (KeyError, RowMismatch) as error:
         return _misfit(table, error)
     if table.property("delta.appendOnly") == "true" and (clauses[MATCHED] or clauses[BY_SOURCE]):
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     try:
-        kept, new, deleted_twice = _acted(target, operation, clauses, matches)
+        kept, new, deleted_twice = _act(target, operation, clauses, matches)
         stored = target.stored(new)
         check_rules(target, stored)
     except Ambiguous:
-        return refused(table, "ambiguous-match", "outcome.ambiguous-match-refused")
+        return expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused")
     except (Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     if len(kept) == len(target.rows) and not new:
-        ends = _nothing(table, target)
+        expectation = _expect_nothing(table, target)
     else:
-        ends = rewritten(table, target.with_rows((*kept, *stored)), "contents.merge")
+        expectation = expect_rewrite(table, target.with_rows((*kept, *stored)), "contents.merge")
     if any(clause.casts for clause in clauses[MATCHED] + clauses[NOT_MATCHED] + clauses[BY_SOURCE]):
-        ends = or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused")
-    if generated(target.schema):
-        ends = or_refused(ends, table, ("constraint", "schema"), "outcome.generated-may-be-refused")
+        expectation = allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
+    if generated_columns(target.schema):
+        expectation = allow_refusal(
+            expectation, table, ("constraint", "schema"), "outcome.generated-may-be-refused"
+        )
     if not deleted_twice:
-        return ends
+        return expectation
     if _one_unconditional_delete(operation):
-        return _or_ambiguous(table, ends)
-    softer = (replace(branch, breaks="outcome.merge-deletes-twice-refused") for branch in ends.branches)
-    return Expectation(
-        (*refused(table, "ambiguous-match", "outcome.ambiguous-match-refused").branches, *softer)
+        return _allow_ambiguous(table, expectation)
+    softer = (
+        replace(allowed, breaks="outcome.merge-deletes-twice-refused")
+        for allowed in expectation.allowed_outcomes
     )
+    return expect_refusal(table, "ambiguous-match", "outcome.ambiguous-match-refused").or_else(*softer)
 
 
 def _misfit(table: Table, error: KeyError | RowMismatch) -> Expectation:
-    if isinstance(error, Given):
-        return refused(table, GIVEN, "outcome.identity-given-refused")
+    if isinstance(error, IdentityValueGiven):
+        return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-given-refused")
     unknown = isinstance(error, KeyError)
     rule = "outcome.unknown-column-refused" if unknown else "outcome.misfit-refused"
-    return refused(table, ("schema", "bad-argument"), rule)
+    return expect_refusal(table, ("schema", "bad-argument"), rule)
 
 
-def _acted(
+def _act(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[Row], list[Row], bool]:
-    """The target rows that no clause touches, the new ones, and whether a row was deleted by several source rows."""
+    """The target rows that no clause touches, the new rows, and whether several source rows delete one row."""
     kept: list[Row] = []
     new: list[Row] = []
-    decisions, deleted_twice = _decided(table, operation, clauses, matches)
+    decisions, deleted_twice = _decide(table, operation, clauses, matches)
     blank = tuple(default_of(table, name)(()) for name in table.schema.names) if clauses[NOT_MATCHED] else ()
     for clause, pair in decisions:
         row = pair[1]
@@ -144,64 +147,67 @@ def _acted(
     return kept, new, deleted_twice
 
 
-def _decided(
+def _decide(
     table: Table, operation: Merge, clauses: dict[str, list[_Clause]], matches: list[list[int]]
 ) -> tuple[list[tuple[_Clause | None, Pair]], bool]:
-    """The clause that acts on each target row, and on each source row without partner; and whether several source rows
-    delete one row."""
+    """The clause for each target row and each unmatched source row, and whether several source rows delete one row."""
     source = operation.source.rows
-    found: list[tuple[_Clause | None, Pair]] = []
+    decisions: list[tuple[_Clause | None, Pair]] = []
     deleted_twice = False
     for row, partners in zip(table.rows, matches, strict=True):
-        pairs: list[Pair] = [(source[at], row) for at in partners]
-        pairs = [pair for pair in pairs if _first(clauses[MATCHED], pair)] if partners else [(None, row)]
+        pairs: list[Pair] = [(source[index], row) for index in partners]
+        pairs = (
+            [pair for pair in pairs if _first_applying(clauses[MATCHED], pair)] if partners else [(None, row)]
+        )
         if len(pairs) > 1:
-            acting = [_first(clauses[MATCHED], pair) for pair in pairs]
-            if not all(each is not None and each.deletes for each in acting):
+            acting = [_first_applying(clauses[MATCHED], pair) for pair in pairs]
+            if not all(chosen is not None and chosen.deletes for chosen in acting):
                 raise Ambiguous
             deleted_twice = True
-        clause = _first(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
-        found.append((clause, pairs[0] if pairs else (None, row)))
+        clause = _first_applying(clauses[MATCHED if partners else BY_SOURCE], pairs[0]) if pairs else None
+        decisions.append((clause, pairs[0] if pairs else (None, row)))
     if clauses[NOT_MATCHED]:
-        partnered = {at for partners in matches for at in partners}
-        alone: list[Pair] = [(row, None) for at, row in enumerate(source) if at not in partnered]
-        found += [(_first(clauses[NOT_MATCHED], pair), pair) for pair in alone]
-    return found, deleted_twice
+        partnered = {index for partners in matches for index in partners}
+        alone: list[Pair] = [(row, None) for index, row in enumerate(source) if index not in partnered]
+        decisions += [(_first_applying(clauses[NOT_MATCHED], pair), pair) for pair in alone]
+    return decisions, deleted_twice
 
 
-def _nothing(table: Table, target: Table) -> Expectation:
-    """No clause acts. An engine that was asked to let the schema grow may have let it."""
-    ends = unchanged(table, "contents.merge-nothing")
+def _expect_nothing(table: Table, target: Table) -> Expectation:
+    """Expect no change because no clause acts. With schema evolution, an engine may still add the columns."""
+    expectation = expect_no_change(table, "contents.merge-nothing")
     if target.schema == table.schema:
-        return ends
+        return expectation
     grown = AllowedOutcome(Committed(), (1, 1), target, "contents.merge-nothing")
-    return Expectation((grown, *ends.branches))
+    return Expectation((grown, *expectation.allowed_outcomes))
 
 
-def _evolved(table: Table, operation: Merge) -> Table:
-    """The table with the source's columns that it lacks, as far as a clause writes to them."""
+def _evolve_table(table: Table, operation: Merge) -> Table:
+    """The table with those missing source columns that a clause writes to."""
     source = operation.source.schema
     if any(clause.everything for clause in operation.clauses):
         wanted = source
     else:
         assigned = {name.casefold() for clause in operation.clauses for name, _ in clause.assignments}
-        wanted = Struct(tuple(each for each in source if each.name.casefold() in assigned))
+        wanted = Struct(tuple(field for field in source if field.name.casefold() in assigned))
     schema = merge_schemas(table.schema, wanted)
-    return table if schema == table.schema else replace(table, schema=schema, rows=under(schema, table))
+    return (
+        table if schema == table.schema else replace(table, schema=schema, rows=rows_in_schema(schema, table))
+    )
 
 
-def _or_ambiguous(table: Table, ends: Expectation) -> Expectation:
+def _allow_ambiguous(table: Table, expectation: Expectation) -> Expectation:
     stricter = AllowedOutcome(
         Rejected("ambiguous-match"), (0, 0), table, "contents.merge", breaks="outcome.merge-deletes-once"
     )
-    return Expectation((*ends.branches, stricter))
+    return expectation.or_else(stricter)
 
 
 def _scope(target: Struct, source: Struct) -> Struct:
     return Struct((Field("source", source), Field("target", target)))
 
 
-def _prepare(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
+def _prepare_clauses(operation: Merge, when: str, table: Table, scope: Struct) -> list[_Clause]:
     prepared = []
     for clause in operation.clauses:
         if clause.action not in ACTIONS.get(clause.when, ()):
@@ -226,29 +232,32 @@ def _clause(clause: MergeClause, operation: Merge, table: Table, scope: Struct) 
     assignments: Assignments = clause.assignments
     mixed: tuple[MergedStruct, ...] = ()
     if clause.everything:
-        assignments = _everything(clause, operation, table)
+        assignments = _assign_everything(clause, operation, table)
         if operation.schema_evolution:
-            mixed = blended(table.schema, operation.source.schema)
-            names = {table.schema.names[each.place] for each in mixed}
+            mixed = find_merged_structs(table.schema, operation.source.schema)
+            names = {table.schema.names[struct.place] for struct in mixed}
             assignments = tuple(assignment for assignment in assignments if assignment[0] not in names)
-    made = identities_given(table.schema, [name for name, _ in assignments])
-    if any(clause.action == "update" or not each.explicit for each in made):
+    identities = identities_given(table.schema, [name for name, _ in assignments])
+    if any(clause.action == "update" or not identity.explicit for identity in identities):
         message = "an identity column takes no value"
-        raise Given(message)
+        raise IdentityValueGiven(message)
     given = assigner(assignments, table.schema, scope)
 
-    def assigned(row: Row, pair: Pair) -> Row:
-        found = given.assign(row, pair)
-        return with_blended(found, pair[1], pair[0], mixed) if mixed and pair[0] is not None else found
+    def assign(row: Row, pair: Pair) -> Row:
+        changed = given.assign(row, pair)
+        return merge_structs(changed, pair[1], pair[0], mixed) if mixed and pair[0] is not None else changed
 
-    fill = recomputer(table.schema, [name for name, _ in assignments])
+    fill = generation_filler(table.schema, [name for name, _ in assignments])
     if fill is not None:
-        return _Clause(applies, lambda row, pair: fill((assigned(row, pair),)), given.casts or bool(mixed))
-    return _Clause(applies, lambda row, pair: (assigned(row, pair),), given.casts or bool(mixed))
+        return _Clause(applies, lambda row, pair: fill((assign(row, pair),)), given.casts or bool(mixed))
+    return _Clause(applies, lambda row, pair: (assign(row, pair),), given.casts or bool(mixed))
 
 
-def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
-    """`*`: each target column from the source column of its name; where schemas may grow, as far as there is one."""
+def _assign_everything(clause: MergeClause, operation: Merge, table: Table) -> Assignments:
+    """The assignments of `*`: each target column from the source column of its name.
+
+    With schema evolution, target columns without a source column keep their values.
+    """
     if clause.when == BY_SOURCE:
         message = "there is no source row to take everything from"
         raise RowMismatch(message)
@@ -260,7 +269,7 @@ def _everything(clause: MergeClause, operation: Merge, table: Table) -> Assignme
     return tuple((name, Column(("source", name))) for name in names)
 
 
-def _first(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
+def _first_applying(clauses: Sequence[_Clause], pair: Pair) -> _Clause | None:
     return next((clause for clause in clauses if clause.applies(pair)), None)
 
 
@@ -270,7 +279,7 @@ def _one_unconditional_delete(operation: Merge) -> bool:
 
 
 def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
-    """For each target row the source rows (by position) for which the condition is true; equalities are looked up."""
+    """For each target row the positions of the source rows that match. Equalities use an index."""
     equalities, rest = _split(operation.on, scope)
     residual = compiled(And(rest), scope) if rest else None
     source = operation.source.rows
@@ -279,19 +288,22 @@ def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
     else:
         source_key = _key([pair[0] for pair in equalities], scope.fields[0].type)
         target_key = _key([pair[1] for pair in equalities], scope.fields[1].type)
-        index: dict[Key, list[int]] = defaultdict(list)
-        for at, row in enumerate(source):
+        positions_by_key: dict[Key, list[int]] = defaultdict(list)
+        for position, row in enumerate(source):
             key = source_key(row)
             if key is not None:
-                index[key].append(at)
-        candidates = lambda row: index.get(target_key(row), ())  # noqa: E731 - the other way
+                positions_by_key[key].append(position)
+        candidates = lambda row: positions_by_key.get(target_key(row), ())  # noqa: E731 - the other way
     if residual is None:
         return [list(candidates(row)) for row in table.rows]
-    return [[at for at in candidates(row) if residual((source[at], row)) is True] for row in table.rows]
+    return [
+        [position for position in candidates(row) if residual((source[position], row)) is True]
+        for row in table.rows
+    ]
 
 
 def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]], tuple[Expression, ...]]:
-    """The equalities of a source column with a target column that the condition demands, and what else it demands."""
+    """The condition as equalities of a source column with a target column, and the rest of its operands."""
     parts = condition.operands if isinstance(condition, And) else (condition,)
     equalities: list[tuple[str, str]] = []
     rest: list[Expression] = []
@@ -302,7 +314,7 @@ def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]],
             case Compare("=", Column(("target", theirs)), Column(("source", mine))):
                 equalities.append((mine, theirs))
             case _:
-                compiled(part, scope)  # so that an unknown column is noticed
+                compiled(part, scope)  # raises for an unknown column
                 rest.append(part)
     return equalities, tuple(rest)
 
@@ -313,8 +325,8 @@ def _key(names: list[str], schema: object) -> Callable[[Row], Key]:
 
     def key(row: Row) -> Key:
         """None where a part is null: such a row equals nothing."""
-        if any(row[at] is None for at, _ in parts):
+        if any(row[position] is None for position, _ in parts):
             return None
-        return tuple(keyed(row[at]) for at, keyed in parts)
+        return tuple(keyed(row[position]) for position, keyed in parts)
 
     return key

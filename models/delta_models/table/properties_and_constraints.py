@@ -1,4 +1,4 @@
-"""What setting properties, constraints and features means."""
+"""What operations on table properties, constraints and table features mean."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from delta_models.operations import (
 from delta_models.table.expectation import (
     ANY_NUMBER,
     Expectation,
-    changed,
-    or_refused,
-    refused,
-    rewritten,
-    unchanged,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
 from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import Table
@@ -33,47 +33,51 @@ FEATURES = frozenset({
 })  # fmt: skip
 
 LEGACY = frozenset({"appendOnly", "invariants", "checkConstraints", "changeDataFeed", "generatedColumns"})
-"""What an older protocol may name without a list: the table may support it already."""
+"""Features that an older protocol implies by its version, so that a table may already support them."""
 
 OWN = frozenset({"delta.columnMapping.maxColumnId"})
-"""Properties that are the protocol's own."""
+"""Properties that only the protocol may set."""
 
 
 def set_properties(table: Table, operation: SetProperties) -> Expectation:
-    """Properties get these values, the others stay. The protocol's own are no user's to set."""
+    """Expect these properties beside the others. Properties that only the protocol may set are refused."""
     if not OWN.isdisjoint(key for key, _ in operation.properties):
-        return refused(table, ("bad-argument", "unsupported-feature"), "outcome.internal-property-refused")
+        return expect_refusal(
+            table, ("bad-argument", "unsupported-feature"), "outcome.internal-property-refused"
+        )
     properties = tuple(sorted({**dict(table.properties), **dict(operation.properties)}.items()))
     after = replace(table, properties=properties)
     if _is_tracked(after) and not _is_tracked(table):
-        return changed(after, "contents.set-properties", commits=(1, ANY_NUMBER))  # files get row ids first
-    return rewritten(table, after, "contents.set-properties")
+        return expect_change(
+            after, "contents.set-properties", commits=(1, ANY_NUMBER)
+        )  # files get row ids first
+    return expect_rewrite(table, after, "contents.set-properties")
 
 
 def unset_properties(table: Table, operation: UnsetProperties) -> Expectation:
-    """Properties lose their values; those that have none are ignored."""
+    """Expect the table without these properties; missing ones are ignored."""
     properties = tuple(property_ for property_ in table.properties if property_[0] not in operation.keys)
-    return rewritten(table, replace(table, properties=properties), "contents.unset-properties")
+    return expect_rewrite(table, replace(table, properties=properties), "contents.unset-properties")
 
 
 def add_constraint(table: Table, operation: AddConstraint) -> Expectation:
-    """A rule that every row must meet, those that there are included."""
+    """Expect a constraint that every row must meet, existing rows included."""
     if any(name.casefold() == operation.name.casefold() for name, _ in table.constraints):
-        return refused(table, ("bad-argument", "constraint", "schema"), "outcome.constraint-exists")
+        return expect_refusal(table, ("bad-argument", "constraint", "schema"), "outcome.constraint-exists")
     try:
         for column in columns_of(operation.check):
             table.schema.index(column.path[0])
         after = replace(table, constraints=(*table.constraints, (operation.name, operation.check)))
         check_rules(after, after.rows)
     except KeyError:
-        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
-    return changed(after, "contents.add-constraint")
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
+    return expect_change(after, "contents.add-constraint")
 
 
 def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
-    """A rule goes."""
+    """Expect the table without a constraint."""
     left = tuple(
         constraint
         for constraint in table.constraints
@@ -81,34 +85,34 @@ def drop_constraint(table: Table, operation: DropConstraint) -> Expectation:
     )
     if len(left) == len(table.constraints):
         if operation.if_exists:
-            return unchanged(table, "contents.drop-constraint")
-        return refused(table, ("bad-argument", "constraint", "schema"), "outcome.missing-constraint-refused")
-    return changed(replace(table, constraints=left), "contents.drop-constraint")
+            return expect_no_change(table, "contents.drop-constraint")
+        return expect_refusal(
+            table, ("bad-argument", "constraint", "schema"), "outcome.missing-constraint-refused"
+        )
+    return expect_change(replace(table, constraints=left), "contents.drop-constraint")
 
 
 def enable_feature(table: Table, operation: EnableFeature, *, known: bool = False) -> Expectation:
-    """The protocol names a feature from now on; it may already where it is `known`."""
+    """Expect a protocol that names the feature; if it is `known`, the protocol may name it already."""
     if operation.feature not in FEATURES:
-        return refused(table, ("unsupported-feature", "bad-argument"), "outcome.unknown-feature-refused")
+        return expect_refusal(
+            table, ("unsupported-feature", "bad-argument"), "outcome.unknown-feature-refused"
+        )
     if table.supports(operation.feature):
-        return unchanged(table, "contents.enable-feature")
+        return expect_no_change(table, "contents.enable-feature")
     after = replace(table, features=tuple(sorted((*table.features, operation.feature))))
-    ends = changed(after, "contents.enable-feature")
+    expectation = expect_change(after, "contents.enable-feature")
     if operation.feature in LEGACY or known:
-        ends = Expectation((*ends.branches, *unchanged(after, "contents.enable-feature").branches))
-    return or_refused(
-        ends,
-        table,
-        ("unsupported-feature",),
-        "outcome.feature-may-be-unknown",
-    )
+        unchanged = expect_no_change(after, "contents.enable-feature")
+        expectation = expectation.or_else(*unchanged.allowed_outcomes)
+    return allow_refusal(expectation, table, ("unsupported-feature",), "outcome.feature-may-be-unknown")
 
 
 def drop_feature(table: Table, operation: DropFeature) -> Expectation:
-    """The protocol no longer names a feature, in as many versions as removing its traces takes; or it is refused."""
+    """Expect a protocol without the feature, or a refusal. Removing its traces may take several versions."""
     if not table.supports(operation.feature):
-        return or_refused(
-            unchanged(table, "contents.drop-feature"),
+        return allow_refusal(
+            expect_no_change(table, "contents.drop-feature"),
             table,
             ("bad-argument", "unsupported-feature"),
             "outcome.feature-may-be-kept",
@@ -119,8 +123,8 @@ def drop_feature(table: Table, operation: DropFeature) -> Expectation:
         features=tuple(feature for feature in table.features if feature != operation.feature),
         properties=tuple(property_ for property_ in table.properties if property_[0] != name),
     )
-    return or_refused(
-        changed(after, "contents.drop-feature", commits=(1, ANY_NUMBER)),
+    return allow_refusal(
+        expect_change(after, "contents.drop-feature", commits=(1, ANY_NUMBER)),
         table,
         ("bad-argument", "unsupported-feature"),
         "outcome.feature-may-be-kept",

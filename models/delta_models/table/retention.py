@@ -1,4 +1,4 @@
-"""How long a table keeps removed files and old versions, in hours, as its properties say."""
+"""Read from a table's properties how many hours it keeps removed files and old versions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _PART = re.compile(r"(\d+)\s+([a-z]+?)s?\b")
 
 
 def file_retention(table: Table) -> float:
-    """How long a vacuum spares removed files unless it is told otherwise."""
+    """Return the hours that a vacuum keeps removed files by default."""
     return _hours(table, *FILES)
 
 
 def log_retention(table: Table) -> float:
-    """How old a version must be before the log's clean-up may take it."""
+    """Return the hours after which the log's clean-up may delete a version."""
     return _hours(table, *LOG)
 
 
 def parse_interval(text: str) -> float | None:
-    """Hours of `interval 1 week` and the like; None for what is no such interval."""
+    """Return the hours of a text such as `interval 1 week`; None for any other text."""
     parts = _PART.findall(text.lower().removeprefix("interval"))
     if not parts or any(unit not in HOURS for _, unit in parts):
         return None
@@ -38,5 +38,5 @@ def parse_interval(text: str) -> float | None:
 
 
 def _hours(table: Table, key: str, default: float) -> float:
-    said = parse_interval(table.property(key))
-    return default if said is None else said
+    hours = parse_interval(table.property(key))
+    return default if hours is None else hours

@@ -1,4 +1,4 @@
-"""Do rows fit a table, and what do they look like once stored in it?"""
+"""Convert rows to the schema of a table, or say why they do not fit."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from delta_models.casts.assignment import NotAssignable, Overflow, assigner
 from delta_models.expressions import compiled
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
-from delta_models.table.expectation import Expectation, or_refused, refused
+from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
 from delta_models.table.generated_columns import (
-    breaks_generation,
-    generated,
-    recomputer,
-    written_default,
-    written_rules,
+    find_broken_generation,
+    generated_columns,
+    generation_filler,
+    metadata_default,
+    metadata_rules,
 )
-from delta_models.table.identity import UNKNOWN, given, identities
+from delta_models.table.identity import UNKNOWN, identities, identities_named
 from delta_models.table.state import NotModelled, Table
 from delta_models.values import Row, Rows, Value
 
 SCHEMA_MODES = ("none", "merge", "overwrite")
-GIVEN = ("bad-argument", "schema", "constraint")
-SOURCES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
+IDENTITY_REFUSALS = ("bad-argument", "schema", "constraint")
+LIBERTIES = {"missing": "outcome.missing-columns-may-be-refused", "cast": "outcome.casts-may-be-refused"}
 
 
 class RowMismatch(ValueError):
-    """Columns or types do not fit: the write must be refused."""
+    """The columns or types of the rows do not fit, so the write must be refused."""
 
 
-class Given(RowMismatch):
-    """A value for a column whose values the table makes up itself: the write must be refused."""
+class IdentityValueGiven(RowMismatch):
+    """The rows give a value to a column that is always generated, so the write must be refused."""
 
 
 class BrokenRule(ValueError):
-    """A row breaks NOT NULL or a constraint: the write must be refused."""
+    """A row breaks NOT NULL or a constraint, so the write must be refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedRows:
-    """Rows in the order of `table`'s schema, which is the schema after the write.
+    """Rows in the schema of `table`, which is the schema after the write.
 
-    `liberties` are keys of SOURCES: what makes that an engine may refuse the write as well.
+    `liberties` are keys of LIBERTIES: the reasons for which an engine may also refuse the write.
     """
 
     table: Table
@@ -50,7 +50,7 @@ class ConvertedRows:
     liberties: tuple[str, ...] = ()
 
 
-def write(
+def expect_write(
     table: Table,
     incoming: Rows,
     schema_mode: str,
@@ -58,15 +58,18 @@ def write(
     by_name: bool,
     finish: Callable[[tuple[Row, ...], ConvertedRows], Expectation],
 ) -> Expectation:
-    """How a write ends: `finish` says it for the old rows, under the new schema, and the incoming ones that fit."""
+    """Return the outcomes of a write.
+
+    `finish` gives them if the incoming rows fit. It receives the old rows in the new schema, and the converted rows.
+    """
     try:
-        fitted = convert_rows(table, incoming, schema_mode, by_name=by_name)
+        converted = convert_rows(table, incoming, schema_mode, by_name=by_name)
     except (Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
-    except Given:
-        return refused(table, GIVEN, "outcome.identity-given-refused")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    except IdentityValueGiven:
+        return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-given-refused")
     except RowMismatch:
-        return refused(table, "schema", "outcome.misfit-refused")
+        return expect_refusal(table, "schema", "outcome.misfit-refused")
     except BrokenRule:
         known = {name.casefold() for name in incoming.schema.names}
         lacking = by_name and any(
@@ -76,62 +79,66 @@ def write(
             _forbidden_inside(field.type) for field in table.schema if isinstance(field.type, Array | Map)
         )
         kinds = ("constraint", "schema") if lacking or filled else ("constraint",)
-        return refused(table, kinds, "outcome.broken-rule-refused")
-    old = table.rows if fitted.table.schema is table.schema else under(fitted.table.schema, table)
+        return expect_refusal(table, kinds, "outcome.broken-rule-refused")
+    old = (
+        table.rows
+        if converted.table.schema is table.schema
+        else rows_in_schema(converted.table.schema, table)
+    )
     try:
-        expectation = finish(old, fitted)
+        expectation = finish(old, converted)
     except KeyError:
-        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
-    if "missing" in fitted.liberties and generated(table.schema):
-        expectation = or_refused(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
-    for liberty in fitted.liberties:
-        expectation = or_refused(expectation, table, ("schema",), SOURCES[liberty])
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+    if "missing" in converted.liberties and generated_columns(table.schema):
+        expectation = allow_refusal(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
+    for liberty in converted.liberties:
+        expectation = allow_refusal(expectation, table, ("schema",), LIBERTIES[liberty])
     return expectation
 
 
 def convert_rows(table: Table, incoming: Rows, schema_mode: str, *, by_name: bool) -> ConvertedRows:
-    """The incoming rows as rows of the table, or Misfit, or BrokenRule, or Overflow."""
+    """Return the incoming rows as rows of the table. Raises RowMismatch, BrokenRule or Overflow."""
     if schema_mode not in SCHEMA_MODES:
         message = f"schema mode {schema_mode!r}"
         raise NotModelled(message)
-    target = evolved(table, incoming.schema, schema_mode)
+    target = evolve_table(table, incoming.schema, schema_mode)
     sources = (
         _by_name(target.schema, incoming.schema) if by_name else _by_position(target.schema, incoming.schema)
     )
-    if any(not each.explicit for each in given(target.schema, incoming.schema.names)):
+    if any(not column.explicit for column in identities_named(target.schema, incoming.schema.names)):
         message = "a column is always generated as identity"
-        raise Given(message)
+        raise IdentityValueGiven(message)
     casts = _casts(target.schema, incoming.schema, sources)
     if casts is None and sources == tuple(range(len(incoming.schema))):
         rows = incoming.rows
     else:
-        values = [_value_of(target, at, source, casts) for at, source in enumerate(sources)]
+        values = [_value_of(target, position, source, casts) for position, source in enumerate(sources)]
         rows = tuple(tuple(value(row) for value in values) for row in incoming.rows)
-    fill = recomputer(target.schema, incoming.schema.names if by_name else target.schema.names)
+    fill = generation_filler(target.schema, incoming.schema.names if by_name else target.schema.names)
     if fill is not None:
         rows = fill(rows)
     rows = target.stored(rows)
     check_rules(target, rows)
-    made = {identity.position for identity in identities(target.schema)}
-    lacking = any(source is None and at not in made for at, source in enumerate(sources))
+    generated = {identity.position for identity in identities(target.schema)}
+    lacking = any(source is None and position not in generated for position, source in enumerate(sources))
     missing = ("missing",) if lacking and schema_mode == "none" else ()
     return ConvertedRows(target, rows, missing + (("cast",) if casts else ()))
 
 
-def bare(data_type: DataType) -> DataType:
-    """A type without nullability and field metadata: what must agree for values to fit as they are."""
+def plain_type(data_type: DataType) -> DataType:
+    """Return a type without nullability and field metadata; values fit without a cast if these types agree."""
     match data_type:
         case Struct(fields=fields):
-            return Struct(tuple(Field(field.name.casefold(), bare(field.type)) for field in fields))
+            return Struct(tuple(Field(field.name.casefold(), plain_type(field.type)) for field in fields))
         case Array(element=element):
-            return Array(bare(element))
+            return Array(plain_type(element))
         case Map(key=key, value=value):
-            return Map(bare(key), bare(value))
+            return Map(plain_type(key), plain_type(value))
     return data_type
 
 
-def evolved(table: Table, incoming: Struct, schema_mode: str) -> Table:
-    """The table with the schema that a write leaves behind."""
+def evolve_table(table: Table, incoming: Struct, schema_mode: str) -> Table:
+    """Return the table with the schema that it has after a write. Raises RowMismatch."""
     if schema_mode == "overwrite":
         known = {candidate.casefold() for candidate in incoming.names}
         if any(name.casefold() not in known for name in table.partition_by):
@@ -145,15 +152,15 @@ def evolved(table: Table, incoming: Struct, schema_mode: str) -> Table:
 
 
 def merge_schemas(mine: Struct, theirs: Struct) -> Struct:
-    """The columns of one schema, and behind them what only the other has, nullable; inside structs likewise."""
-    places = {field.name.casefold(): at for at, field in enumerate(mine.fields)}
+    """Return the columns of one schema, then the other's additional ones as nullable; likewise inside structs."""
+    places = {field.name.casefold(): place for place, field in enumerate(mine.fields)}
     fields = list(mine.fields)
     for their in theirs:
-        at = places.get(their.name.casefold())
-        if at is None:
+        place = places.get(their.name.casefold())
+        if place is None:
             fields.append(replace(their, nullable=True))
         else:
-            fields[at] = replace(fields[at], type=_merge_types(fields[at].type, their.type))
+            fields[place] = replace(fields[place], type=_merge_types(fields[place].type, their.type))
     return Struct(tuple(fields))
 
 
@@ -170,44 +177,47 @@ def _merge_types(mine: DataType, theirs: DataType) -> DataType:
     return mine
 
 
-def under(schema: Struct, table: Table) -> tuple[Row, ...]:
-    """The table's rows under another schema: what they lack is null, what it lacks is left out, inside structs too."""
-    convert = converter(table.schema, schema)
+def rows_in_schema(schema: Struct, table: Table) -> tuple[Row, ...]:
+    """Return the table's rows in another schema: new fields are null, missing ones are dropped."""
+    convert = value_converter(table.schema, schema)
     return tuple(map(convert, table.rows))
 
 
-def converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
-    """Turns values of a type into those of its later form, by the names of fields."""
+def value_converter(old: DataType, new: DataType) -> Callable[[Value], Value]:
+    """Return the function that converts values of a type to a later form of it, by the names of fields."""
     match old, new:
         case Struct(), Struct():
-            places = {field.name.casefold(): at for at, field in enumerate(old.fields)}
-            parts = [(places.get(each.name.casefold()), each.type) for each in new]
-            casts = [None if at is None else converter(old.fields[at].type, kind) for at, kind in parts]
+            places = {field.name.casefold(): place for place, field in enumerate(old.fields)}
+            parts = [(places.get(later.name.casefold()), later.type) for later in new]
+            casts = [
+                None if place is None else value_converter(old.fields[place].type, kind)
+                for place, kind in parts
+            ]
 
             def convert(value: Value) -> Value:
                 if value is None:
                     return None
                 return tuple(
-                    None if at is None or cast is None else cast(value[at])
-                    for (at, _), cast in zip(parts, casts, strict=True)
+                    None if place is None or cast is None else cast(value[place])
+                    for (place, _), cast in zip(parts, casts, strict=True)
                 )
 
             return convert
         case Array(), Array():
-            element = converter(old.element, new.element)
+            element = value_converter(old.element, new.element)
             return lambda value: None if value is None else tuple(map(element, value))
         case Map(), Map():
-            key, part = converter(old.key, new.key), converter(old.value, new.value)
+            key, part = value_converter(old.key, new.key), value_converter(old.value, new.value)
             return lambda value: (
-                None if value is None else tuple((key(each), part(other)) for each, other in value)
+                None if value is None else tuple((key(name), part(content)) for name, content in value)
             )
     return (lambda value: value) if old == new else assigner(old, new)
 
 
 def check_rules(table: Table, rows: Iterable[Row]) -> None:
-    """Raise BrokenRule if a row breaks NOT NULL, at any depth, or a constraint, or is not what it is generated from."""
+    """Raise BrokenRule if a row breaks NOT NULL at any depth, a constraint, or a generation expression."""
     rows = tuple(rows)
-    if name := breaks_generation(table.schema, rows):
+    if name := find_broken_generation(table.schema, rows):
         message = f"{name} is not what it is generated from"
         raise BrokenRule(message)
     if has_forbidden_null := _forbidden_null(table.schema):
@@ -215,7 +225,7 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
             if name := has_forbidden_null(row):
                 message = f"{name} is NOT NULL"
                 raise BrokenRule(message)
-    for name, check in (*table.constraints, *written_rules(table.schema, table.properties)):
+    for name, check in (*table.constraints, *metadata_rules(table.schema, table.properties)):
         holds = compiled(check, table.schema)
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
@@ -223,7 +233,7 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
 
 
 def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | None:
-    """The same of what is inside a value that is not null."""
+    """`_forbidden_null` for the parts of a non-null value of any type."""
     match data_type:
         case Struct():
             return _forbidden_null(data_type)
@@ -235,8 +245,8 @@ def _forbidden_inside(data_type: DataType) -> Callable[[Value], str | None] | No
             if keys is None and values is None:
                 return None
             return lambda pairs: (
-                (keys(each for each, _ in pairs) if keys else None)
-                or (values(each for _, each in pairs) if values else None)
+                (keys(part for part, _ in pairs) if keys else None)
+                or (values(part for _, part in pairs) if values else None)
             )
     return None
 
@@ -253,42 +263,42 @@ def _forbidden_among(
             if value is None:
                 if not nulls:
                     return name
-            elif inner is not None and (found := inner(value)):
-                return found
+            elif inner is not None and (inner_name := inner(value)):
+                return inner_name
         return None
 
     return find
 
 
 def _forbidden_null(schema: Struct) -> Callable[[Value], str | None] | None:
-    """A function that names the field that is null and must not be; None where every field may be."""
+    """A function that returns the name of a null field that is NOT NULL; None if no field is NOT NULL."""
     watched: list[tuple[int, Field, Callable[[Value], str | None] | None]] = []
-    for at, field in enumerate(schema.fields):
+    for position, field in enumerate(schema.fields):
         inner = _forbidden_inside(field.type)
         if not field.nullable or inner is not None:
-            watched.append((at, field, inner))
+            watched.append((position, field, inner))
     if not watched:
         return None
 
     def find(value: Value) -> str | None:
-        for at, each, inner in watched:
-            part = value[at]
+        for position, column, inner in watched:
+            part = value[position]
             if part is None:
-                if not each.nullable:
-                    return each.name
-            elif inner is not None and (found := inner(part)):
-                return f"{each.name}.{found}"
+                if not column.nullable:
+                    return column.name
+            elif inner is not None and (name := inner(part)):
+                return f"{column.name}.{name}"
         return None
 
     return find
 
 
 def _by_name(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
-    places = {field.name.casefold(): at for at, field in enumerate(incoming.fields)}
+    places = {field.name.casefold(): position for position, field in enumerate(incoming.fields)}
     if len(places) != len(incoming):
         message = "two columns of one name"
         raise RowMismatch(message)
-    sources = tuple(places.pop(each.name.casefold(), None) for each in target)
+    sources = tuple(places.pop(column.name.casefold(), None) for column in target)
     if places:
         message = f"the table has no column {min(places)}"
         raise RowMismatch(message)
@@ -305,11 +315,11 @@ def _by_position(target: Struct, incoming: Struct) -> tuple[int | None, ...]:
 def _casts(
     target: Struct, incoming: Struct, sources: tuple[int | None, ...]
 ) -> list[Callable[[Value], Value] | None] | None:
-    """A cast for each column that needs one; None if no column does."""
+    """A cast for each column that needs one; None if no column needs one."""
     casts: list[Callable[[Value], Value] | None] = []
     for mine, source in zip(target, sources, strict=True):
         theirs = None if source is None else incoming.fields[source]
-        if theirs is None or bare(theirs.type) == bare(mine.type):
+        if theirs is None or plain_type(theirs.type) == plain_type(mine.type):
             casts.append(None)
             continue
         try:
@@ -321,23 +331,23 @@ def _casts(
 
 
 def _value_of(
-    target: Table, at: int, source: int | None, casts: list[Callable[[Value], Value] | None] | None
+    target: Table, position: int, source: int | None, casts: list[Callable[[Value], Value] | None] | None
 ) -> Callable[[Row], Value]:
     if source is None:
-        return default_of(target, target.schema.fields[at].name)
-    cast = casts[at] if casts else None
+        return default_of(target, target.schema.fields[position].name)
+    cast = casts[position] if casts else None
     if cast is None:
         return lambda row: row[source]
     return lambda row: cast(row[source])
 
 
 def default_of(table: Table, name: str) -> Callable[[Row], Value]:
-    """What a column takes in a row that does not name it: its default, or null, or what the table makes up."""
-    if given(table.schema, (name,)):
+    """Return the value of a column in a row that does not name it: its default, a generated value, or null."""
+    if identities_named(table.schema, (name,)):
         return lambda _: UNKNOWN
     expression = dict(table.defaults).get(name)
     if expression is None:
-        value = written_default(table.schema[name], table.schema)
+        value = metadata_default(table.schema[name], table.schema)
         return lambda _: value
     constant = compiled(expression, table.schema)
     blank = (None,) * len(table.schema)

@@ -13,11 +13,14 @@ from delta_models.values import Key, Row, Rows, bag
 
 
 class NotModelled(NotImplementedError):
-    """The model does not execute this operation, or not with these options; such a step must not be drawn or judged."""
+    """The model does not execute this operation, or not with these options.
+
+    Such a step must not be drawn or judged.
+    """
 
 
 NO_COLUMNS = Struct()
-# Properties for whose sake a protocol names a feature, which stays when the property says false.
+# Properties that make a protocol name a feature. The feature stays when the property becomes false.
 BROUGHT_BY = {
     "deletionVectors": ("delta.enableDeletionVectors",),
     "typeWidening": ("delta.enableTypeWidening",),
@@ -30,10 +33,10 @@ BROUGHT_BY = {
 
 @dataclass(frozen=True)
 class Table:
-    """A state. The order of `rows` means nothing; rows are shared between states as long as nothing changes them.
+    """One state of a table.
 
-    `name` is the catalogue's; without one the table is known by its path only. A `managed` table's files are the
-    catalogue's own.
+    The order of `rows` has no meaning. States share rows that no step has changed. `name` is the name in the catalogue;
+    without one the table is known only by its path. The catalogue owns the files of a `managed` table.
     """
 
     exists: bool = False
@@ -56,21 +59,21 @@ class Table:
 
     @property
     def definition(self) -> tuple[object, ...]:
-        """All but the rows."""
+        """Everything except the rows."""
         return (
             self.exists, self.schema, self.partition_by, self.properties, self.features, self.constraints,
             self.defaults, self.cluster_by, self.transactions,
         )  # fmt: skip
 
     def supports(self, feature: str) -> bool:
-        """Whether a table feature was asked for, by name or by its property."""
+        """Whether an operation has enabled a table feature, by name or by its property."""
         return feature in self.features or self.property(f"delta.feature.{feature}") in {
             "supported",
             "enabled",
         }
 
     def may_support(self, feature: str) -> bool:
-        """Whether the protocol may name a feature for the sake of what the table has."""
+        """Whether the protocol may name a feature because something in the table needs it."""
         if self.supports(feature) or (feature == "domainMetadata" and self._needs_domains()):
             return True
         if feature in BROUGHT_BY and any(key in BROUGHT_BY[feature] for key, _ in self.properties):
@@ -86,42 +89,42 @@ class Table:
         return Rows(self.schema, self.rows)
 
     def property(self, key: str, default: str = "") -> str:
-        """The value of a table property."""
+        """Return the value of a table property."""
         return dict(self.properties).get(key, default)
 
     def same_contents(self, other: Table) -> bool:
-        """Whether both are the same table to every reader: definition and bag of rows."""
+        """Whether both tables are the same to every reader: same definition and same bag of rows."""
         if self.definition != other.definition:  # fmt: skip
             return False
         return self.rows is other.rows or (len(self.rows) == len(other.rows) and self.bag == other.bag)
 
     def with_rows(self, rows: tuple[Row, ...]) -> Table:
-        """The same table with other rows, which must already be as the table stores them."""
+        """Return the same table with other rows, which must already have their stored form."""
         return replace(self, rows=rows)
 
     @cached_property
     def _texts_that_partition(self) -> tuple[int, ...]:
         positions = (self.schema.index(name) for name in self.partition_by)
-        return tuple(at for at in positions if self.schema.fields[at].type == STRING)
+        return tuple(position for position in positions if self.schema.fields[position].type == STRING)
 
     @cached_property
     def _widths(self) -> tuple[tuple[int, int], ...]:
-        found = ((at, width_of(column)) for at, column in enumerate(self.schema))
-        return tuple((at, width) for at, width in found if width is not None)
+        widths = ((position, width_of(column)) for position, column in enumerate(self.schema))
+        return tuple((position, width) for position, width in widths if width is not None)
 
     def stored(self, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """Rows as the table keeps them: as a partition value the empty string is null, a char(n) has its blanks."""
+        """Return rows as the table stores them: empty partition strings are null, and char(n) texts are padded."""
         positions = self._texts_that_partition
         if not positions and not self._widths:
             return tuple(rows)
         kept = []
         for row in rows:
             stored = list(row)
-            for at in positions:
-                if row[at] == "":
-                    stored[at] = None
-            for at, width in self._widths:
-                if stored[at] is not None:
-                    stored[at] = stored[at].ljust(width)
+            for position in positions:
+                if row[position] == "":
+                    stored[position] = None
+            for position, width in self._widths:
+                if stored[position] is not None:
+                    stored[position] = stored[position].ljust(width)
             kept.append(tuple(stored))
         return tuple(kept)

@@ -1,7 +1,7 @@
-"""What a merge that lets the schema grow makes of a struct whose source lacks fields: those stay as they are.
+"""Merge structs whose source lacks fields, in a merge with schema evolution: the missing fields keep their values.
 
-As delta-spark 4.4.0 does it: a struct in the source gives the fields that it has. One that is null, of a type that
-lacks fields, leaves a struct of the table a struct, with nulls in the fields that the source knows.
+As in delta-spark 4.4.0, a source struct sets the fields that it has. A null source struct whose type lacks fields sets
+the fields that it knows to null; the table's struct does not become null.
 """
 
 from __future__ import annotations
@@ -19,57 +19,59 @@ Blend = Callable[[Value, Value], Value]  # of the table's value and the source's
 
 @dataclass(frozen=True, slots=True)
 class MergedStruct:
-    """A column that is blended: its place in the table, that in the source, and how."""
+    """A column whose structs are merged: its place in the table, its place in the source, and the function."""
 
     place: int
     source: int
     blend: Blend
 
 
-def blended(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
-    """The columns of the table that the source has with fewer fields."""
-    places = {each.name.casefold(): at for at, each in enumerate(source)}
-    found = []
-    for at, each in enumerate(table):
-        other = places.get(each.name.casefold())
-        if other is not None and _lacks(each.type, source.fields[other].type):
-            found.append(MergedStruct(at, other, _blend(each.type, source.fields[other].type)))
-    return tuple(found)
+def find_merged_structs(table: Struct, source: Struct) -> tuple[MergedStruct, ...]:
+    """Return the columns of the table that have fewer fields in the source. Raises RowMismatch."""
+    places = {field.name.casefold(): position for position, field in enumerate(source)}
+    merged = []
+    for position, field in enumerate(table):
+        other = places.get(field.name.casefold())
+        if other is not None and _lacks(field.type, source.fields[other].type):
+            merged.append(MergedStruct(position, other, _blend(field.type, source.fields[other].type)))
+    return tuple(merged)
 
 
-def with_blended(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
-    """A row with its blended columns; without an old one what the source lacks is null."""
+def merge_structs(row: Row, old: Row | None, source: Row, columns: tuple[MergedStruct, ...]) -> Row:
+    """Return a row with its structs merged; without an old row the missing fields are null."""
     parts = list(row)
     for column in columns:
         parts[column.place] = column.blend(None if old is None else old[column.place], source[column.source])
     return tuple(parts)
 
 
-def _lacks(wanted: DataType, found: DataType) -> bool:
-    """Whether a struct has fields, at any depth of structs, that the other lacks."""
-    if not isinstance(wanted, Struct) or not isinstance(found, Struct):
+def _lacks(wanted: DataType, given: DataType) -> bool:
+    """Whether a struct has fields, at any depth, that the given one lacks."""
+    if not isinstance(wanted, Struct) or not isinstance(given, Struct):
         return False
-    inside = {each.name.casefold(): each.type for each in found}
+    inside = {field.name.casefold(): field.type for field in given}
     return any(
-        each.name.casefold() not in inside or _lacks(each.type, inside[each.name.casefold()])
-        for each in wanted
+        field.name.casefold() not in inside or _lacks(field.type, inside[field.name.casefold()])
+        for field in wanted
     )
 
 
-def _blend(wanted: DataType, found: DataType) -> Blend:
-    if not _lacks(wanted, found):
+def _blend(wanted: DataType, given: DataType) -> Blend:
+    if not _lacks(wanted, given):
         try:
-            cast = assignment.assigner(found, wanted)
+            cast = assignment.assigner(given, wanted)
         except assignment.NotAssignable as error:
             raise RowMismatch(str(error)) from error
         return lambda _, new: cast(new)
     assert isinstance(wanted, Struct)  # noqa: S101 - only structs lack fields
-    assert isinstance(found, Struct)  # noqa: S101 - the same
-    places = {each.name.casefold(): at for at, each in enumerate(found)}
+    assert isinstance(given, Struct)  # noqa: S101 - the same
+    places = {field.name.casefold(): position for position, field in enumerate(given)}
     parts: list[tuple[int, Blend] | None] = []
-    for each in wanted:
-        at = places.get(each.name.casefold())
-        parts.append(None if at is None else (at, _blend(each.type, found.fields[at].type)))
+    for field in wanted:
+        position = places.get(field.name.casefold())
+        parts.append(
+            None if position is None else (position, _blend(field.type, given.fields[position].type))
+        )
 
     def blend(old: Value, new: Value) -> Value:
         if old is None and new is None:

@@ -1,4 +1,4 @@
-"""What deleting and updating rows means."""
+"""What deletes and updates mean."""
 
 from __future__ import annotations
 
@@ -11,46 +11,59 @@ from delta_models.expressions import compiled, type_of
 from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Delete, Update
 from delta_models.schema import DataType, Struct
-from delta_models.table.expectation import Expectation, changed, or_refused, refused, rewritten, unchanged
-from delta_models.table.generated_columns import recomputer
-from delta_models.table.identity import given
-from delta_models.table.row_conversion import GIVEN, BrokenRule, RowMismatch, bare, check_rules
+from delta_models.table.expectation import (
+    Expectation,
+    allow_refusal,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
+)
+from delta_models.table.generated_columns import generation_filler
+from delta_models.table.identity import identities_named
+from delta_models.table.row_conversion import (
+    IDENTITY_REFUSALS,
+    BrokenRule,
+    RowMismatch,
+    check_rules,
+    plain_type,
+)
 from delta_models.table.state import Table
 from delta_models.values import Row, Value
 
 
 def delete(table: Table, operation: Delete) -> Expectation:
-    """The rows that the predicate picks go."""
+    """Expect the table without the rows that the predicate picks."""
     if table.property("delta.appendOnly") == "true":
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     if operation.where is None:
         kept: tuple[Row, ...] = ()
     else:
         try:
             picks = compiled(operation.where, table.schema)
         except KeyError:
-            return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+            return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
         kept = tuple(row for row in table.rows if picks(row) is not True)
     if len(kept) == len(table.rows):
-        return unchanged(table, "contents.delete-nothing")
-    return changed(
+        return expect_no_change(table, "contents.delete-nothing")
+    return expect_change(
         table.with_rows(kept), "contents.delete" if operation.where is not None else "contents.delete-all"
     )
 
 
 def update(table: Table, operation: Update) -> Expectation:
-    """The rows that the predicate picks take new values, each computed from the old row."""
+    """Expect new values, computed from the old row, in the rows that the predicate picks."""
     if table.property("delta.appendOnly") == "true":
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     try:
         picks = compiled(operation.where, table.schema) if operation.where is not None else None
         assign = assigner(operation.assignments, table.schema, table.schema)
     except KeyError:
-        return refused(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
     except RowMismatch:
-        return refused(table, ("schema", "bad-argument"), "outcome.misfit-refused")
-    if given(table.schema, [name for name, _ in operation.assignments]):
-        return refused(table, GIVEN, "outcome.identity-update-refused")
+        return expect_refusal(table, ("schema", "bad-argument"), "outcome.misfit-refused")
+    if identities_named(table.schema, [name for name, _ in operation.assignments]):
+        return expect_refusal(table, IDENTITY_REFUSALS, "outcome.identity-update-refused")
     kept: list[Row] = []
     picked: list[Row] = []
     try:
@@ -60,42 +73,52 @@ def update(table: Table, operation: Update) -> Expectation:
             else:
                 kept.append(row)
     except (casts.Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
     if not picked:
-        return unchanged(table, "contents.update-nothing")
-    fill = recomputer(table.schema, [name for name, _ in operation.assignments])
+        return expect_no_change(table, "contents.update-nothing")
+    fill = generation_filler(table.schema, [name for name, _ in operation.assignments])
     try:
         new = table.stored(fill(picked) if fill else picked)
         check_rules(table, new)
     except BrokenRule:
-        return refused(table, "constraint", "outcome.broken-rule-refused")
+        return expect_refusal(table, "constraint", "outcome.broken-rule-refused")
     except (casts.Overflow, EvaluationError):
-        return refused(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
-    ends = rewritten(table, table.with_rows((*kept, *new)), "contents.update")
+        return expect_refusal(table, ("overflow", "schema", "bad-argument"), "outcome.overflow-refused")
+    expectation = expect_rewrite(table, table.with_rows((*kept, *new)), "contents.update")
     if fill:
-        ends = or_refused(ends, table, ("constraint",), "outcome.generated-may-be-refused")
-    return or_refused(ends, table, ("schema",), "outcome.casts-may-be-refused") if assign.casts else ends
+        expectation = allow_refusal(expectation, table, ("constraint",), "outcome.generated-may-be-refused")
+    return (
+        allow_refusal(expectation, table, ("schema",), "outcome.casts-may-be-refused")
+        if assign.casts
+        else expectation
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Assigner:
-    """Gives a row its new values, computed from a row of a scope; `casts`: a value changes its type on the way."""
+    """`assign` returns a row with its new values, computed from a row of a scope.
+
+    `casts`: some value is cast to another type.
+    """
 
     assign: Callable[[Row, Row], Row]
     casts: bool
 
 
 def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigner:
-    """How rows of `schema` take the values that the assignments compute from rows of `scope`."""
+    """Return what assigns to rows of `schema` the values that are computed from rows of `scope`.
+
+    Raises KeyError for an unknown column, RowMismatch for a column that is assigned twice or cannot be cast.
+    """
     targets: list[tuple[int, Callable[[Row], Value]]] = []
     changes_type = False
     for name, expression in assignments:
         position = schema.index(name)
-        found, wanted = type_of(expression, scope), schema.fields[position].type
+        source, wanted = type_of(expression, scope), schema.fields[position].type
         value = compiled(expression, scope)
-        if bare(found) != bare(wanted):
+        if plain_type(source) != plain_type(wanted):
             changes_type = True
-            value = _cast(value, found, wanted)
+            value = _cast(value, source, wanted)
         targets.append((position, value))
     if len({position for position, _ in targets}) != len(targets):
         message = "a column is assigned twice"
@@ -113,9 +136,9 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigne
     return Assigner(assign, changes_type)
 
 
-def _cast(value: Callable[[Row], Value], found: DataType, wanted: DataType) -> Callable[[Row], Value]:
+def _cast(value: Callable[[Row], Value], source: DataType, wanted: DataType) -> Callable[[Row], Value]:
     try:
-        cast = casts.assigner(found, wanted)
+        cast = casts.assigner(source, wanted)
     except casts.NotAssignable as error:
         raise RowMismatch(str(error)) from error
     return lambda row: cast(value(row))

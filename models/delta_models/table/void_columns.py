@@ -1,4 +1,7 @@
-"""Columns of type void: always null, and never in a file, so that some tables can hold no rows at all."""
+"""What writing to tables with void columns means: void is always null and never in a file.
+
+Some tables can therefore hold no rows at all.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +9,42 @@ from functools import lru_cache
 
 from delta_models.outcomes import Committed
 from delta_models.schema import VOID, Array, DataType, Map, Struct
-from delta_models.table.expectation import Expectation, refused
+from delta_models.table.expectation import Expectation, expect_refusal
 from delta_models.table.state import Table
 
 REFUSALS = ("schema", "bad-argument", "unsupported-feature")
 
 
-def or_unwritable(before: Table, ends: Expectation) -> Expectation:
-    """The ends of an operation that writes rows; a refusal instead, if it wrote some to a table that can hold none."""
-    after = ends.ordinary.table
-    if not isinstance(ends.ordinary.outcome, Committed) or _reason(after.schema, after.partition_by) is None:
-        return ends
+def refuse_void_rows(before: Table, expectation: Expectation) -> Expectation:
+    """Return the outcomes of an operation, with a refusal if it would write rows to a table that can hold none."""
+    after = expectation.ordinary.table
+    if (
+        not isinstance(expectation.ordinary.outcome, Committed)
+        or _unwritable_reason(after.schema, after.partition_by) is None
+    ):
+        return expectation
     same = before.exists and before.schema == after.schema
     if not (after.bag - before.bag if same else after.rows):
-        return ends
-    return refused(before, REFUSALS, "outcome.void-refused")
+        return expectation
+    return expect_refusal(before, REFUSALS, "outcome.void-refused")
 
 
 @lru_cache(maxsize=1024)
-def _reason(schema: Struct, partition_by: tuple[str, ...]) -> str | None:
-    """Why rows can't be written: void is in an array or a map, or all that a struct or the table has."""
-    partitioning = {each.casefold() for each in partition_by}
+def _unwritable_reason(schema: Struct, partition_by: tuple[str, ...]) -> str | None:
+    """Why a table can hold no rows: void is in an array or a map, or a struct or the table has nothing else."""
+    partitioning = {column.casefold() for column in partition_by}
     inside = [field for field in schema if field.name.casefold() not in partitioning]
-    if inside and all(each.type == VOID for each in inside):
+    if inside and all(column.type == VOID for column in inside):
         return "every column is void"
-    return next((found for each in inside if (found := _wrong(each.type))), None)
+    return next((reason for column in inside if (reason := _void_inside(column.type))), None)
 
 
-def _wrong(data_type: DataType) -> str | None:
+def _void_inside(data_type: DataType) -> str | None:
     match data_type:
         case Struct(fields=fields):
             if fields and all(field.type == VOID for field in fields):
                 return "every field of a struct is void"
-            return next((found for field in fields if (found := _wrong(field.type))), None)
+            return next((reason for field in fields if (reason := _void_inside(field.type))), None)
         case Array(element=element):
             return _contained(element, "an array")
         case Map(key=key, value=value):
@@ -47,4 +53,4 @@ def _wrong(data_type: DataType) -> str | None:
 
 
 def _contained(data_type: DataType, where: str) -> str | None:
-    return f"{where} holds void" if data_type == VOID else _wrong(data_type)
+    return f"{where} holds void" if data_type == VOID else _void_inside(data_type)

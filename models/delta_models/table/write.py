@@ -1,4 +1,4 @@
-"""What appending and overwriting mean."""
+"""What appends and overwrites mean."""
 
 from __future__ import annotations
 
@@ -11,79 +11,87 @@ from delta_models.outcomes import Committed
 from delta_models.table.expectation import (
     AllowedOutcome,
     Expectation,
-    changed,
-    refused,
-    rewritten,
-    unchanged,
+    expect_change,
+    expect_no_change,
+    expect_refusal,
+    expect_rewrite,
 )
-from delta_models.table.row_conversion import ConvertedRows, write
+from delta_models.table.row_conversion import ConvertedRows, expect_write
 from delta_models.table.state import Table
 from delta_models.values import Row, row_keyer
 
 
 def append(table: Table, operation: Append) -> Expectation:
-    """The table's rows and the new ones."""
+    """Expect the table's rows and the new ones."""
     if operation.schema_mode == "overwrite":
-        return refused(table, "bad-argument", "outcome.misfit-refused")
+        return expect_refusal(table, "bad-argument", "outcome.misfit-refused")
 
-    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
-        if not fitted.rows and fitted.table is table:
-            return unchanged(table, "contents.append-nothing")
-        return changed(fitted.table.with_rows(old + fitted.rows), "contents.append")
+    def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
+        if not converted.rows and converted.table is table:
+            return expect_no_change(table, "contents.append-nothing")
+        return expect_change(converted.table.with_rows(old + converted.rows), "contents.append")
 
-    ends = write(table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish)
-    return with_transaction(table, operation.transaction, ends)
+    expectation = expect_write(
+        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
+    )
+    return apply_transaction(table, operation.transaction, expectation)
 
 
 def overwrite(table: Table, operation: Overwrite) -> Expectation:
-    """The new rows in place of the whole table, of the rows a predicate picks, or of the partitions they touch."""
+    """Expect the new rows in place of all rows, of those a predicate picks, or of the partitions they touch."""
     if table.property("delta.appendOnly") == "true":
-        return refused(table, "append-only", "outcome.append-only")
+        return expect_refusal(table, "append-only", "outcome.append-only")
     if operation.where is not None and operation.dynamic:
-        return refused(table, "bad-argument", "outcome.bad-argument-refused")
+        return expect_refusal(table, "bad-argument", "outcome.bad-argument-refused")
 
-    def finish(old: tuple[Row, ...], fitted: ConvertedRows) -> Expectation:
-        target = fitted.table
+    def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
+        target = converted.table
         if operation.where is not None:
             picks = compiled(operation.where, target.schema)
-            if any(picks(row) is not True for row in fitted.rows):
-                return refused(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
+            if any(picks(row) is not True for row in converted.rows):
+                return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)
             requirement = "contents.replace-where"
         elif operation.dynamic and table.partition_by:
             partition = _partition_of(target)
-            touched = {partition(row) for row in fitted.rows}
+            touched = {partition(row) for row in converted.rows}
             kept = tuple(row for row in old if partition(row) not in touched)
             requirement = "contents.overwrite-partitions"
         else:
             kept, requirement = (), "contents.overwrite"
-        return rewritten(table, target.with_rows(kept + fitted.rows), requirement)
+        return expect_rewrite(table, target.with_rows(kept + converted.rows), requirement)
 
-    ends = write(table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish)
-    return with_transaction(table, operation.transaction, ends)
+    expectation = expect_write(
+        table, operation.rows, operation.schema_mode, by_name=operation.by_name, finish=finish
+    )
+    return apply_transaction(table, operation.transaction, expectation)
 
 
-def with_transaction(table: Table, transaction: tuple[str, int] | None, ends: Expectation) -> Expectation:
-    """The ends of a write that carries a transaction id: what was written under it before is not written again."""
+def apply_transaction(
+    table: Table, transaction: tuple[str, int] | None, expectation: Expectation
+) -> Expectation:
+    """Return the outcomes of a write with a transaction id: the table skips a write that it already contains."""
     if transaction is None:
-        return ends
+        return expectation
     application, version = transaction
-    seen = dict(table.transactions)
-    recorded = tuple(sorted({**seen, application: version}.items()))
-    branches: list[AllowedOutcome] = []
-    for branch in ends.branches:
-        if isinstance(branch.outcome, Committed):
-            if branch.commits[0] == 0:
-                branches.append(replace(branch, commits=(0, 0)))
-            branches.append(
-                replace(branch, commits=(1, 1), table=replace(branch.table, transactions=recorded))
+    written = dict(table.transactions)
+    recorded = tuple(sorted({**written, application: version}.items()))
+    allowed_outcomes: list[AllowedOutcome] = []
+    for allowed in expectation.allowed_outcomes:
+        if isinstance(allowed.outcome, Committed):
+            if allowed.commits[0] == 0:
+                allowed_outcomes.append(replace(allowed, commits=(0, 0)))
+            allowed_outcomes.append(
+                replace(allowed, commits=(1, 1), table=replace(allowed.table, transactions=recorded))
             )
         else:
-            branches.append(branch)
-    if seen.get(application, version - 1) < version:
-        return Expectation(tuple(branches))
-    repeated = tuple(replace(branch, breaks="outcome.repeated-transaction-skipped") for branch in branches)
-    return Expectation((*unchanged(table, "contents.repeated-transaction", most=0).branches, *repeated))
+            allowed_outcomes.append(allowed)
+    if written.get(application, version - 1) < version:
+        return Expectation(tuple(allowed_outcomes))
+    repeated = tuple(
+        replace(allowed, breaks="outcome.repeated-transaction-skipped") for allowed in allowed_outcomes
+    )
+    return expect_no_change(table, "contents.repeated-transaction", most=0).or_else(*repeated)
 
 
 def _partition_of(table: Table) -> Callable[[Row], object]:
@@ -93,6 +101,6 @@ def _partition_of(table: Table) -> Callable[[Row], object]:
     def partition(row: Row) -> object:
         keyed = key(row)
         assert isinstance(keyed, tuple)  # noqa: S101 - narrows the type: a row's key is a tuple of its values' keys
-        return tuple(keyed[at] for at in positions)
+        return tuple(keyed[position] for position in positions)
 
     return partition

@@ -86,7 +86,7 @@ class LogTable:
         rows = ROWS if rows is None else rows
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(ARROW)
         table = pa.table(
-            [pa.array(column, each.type) for column, each in zip(columns, ARROW, strict=True)], ARROW
+            [pa.array(column, field.type) for column, field in zip(columns, ARROW, strict=True)], ARROW
         )
         pq.write_table(table, self.folder / name)
         stats = self.stats(rows) | changes.pop("stats", {})
@@ -108,15 +108,17 @@ class LogTable:
         columns = list(zip(*rows, strict=True)) if rows else [()] * 4
         present = [[value for value in column if value is not None] for column in columns]
         names = ARROW.names
-        found: dict[str, Any] = {
+        statistics: dict[str, Any] = {
             "numRecords": len(rows),
             "nullCount": {name: column.count(None) for name, column in zip(names, columns, strict=True)},
         }
         for key, choose in (("minValues", min), ("maxValues", max)):
-            found[key] = {name: choose(column) for name, column in zip(names, present, strict=True) if column}
-            if "at" in found[key]:
-                found[key]["at"] = f"1970-01-01T00:00:{found[key]['at'] // 1000 / 1000:06.3f}Z"
-        return found
+            statistics[key] = {
+                name: choose(column) for name, column in zip(names, present, strict=True) if column
+            }
+            if "at" in statistics[key]:
+                statistics[key]["at"] = f"1970-01-01T00:00:{statistics[key]['at'] // 1000 / 1000:06.3f}Z"
+        return statistics
 
     def file(self, name: str, columns: pa.Table, **changes: Any) -> dict[str, Any]:
         """A data file of these columns and its add action, with no more statistics than a count."""

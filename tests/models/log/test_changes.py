@@ -1,4 +1,4 @@
-"""The change feed from the log: recorded changes alone where there are some, else what files came and went."""
+"""The change feed from the log: recorded changes if there are any, else added and removed files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ON = {"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true
 ROWS = [(1, "a", None, None), (2, "b", None, None), (3, "c", None, None)]
 
 
-def told(table, first, last=None):
+def changes_of(table, first, last=None):
     rows = table.reader.changes(first, last).rows
     return sorted((version, kind, identity) for identity, *_, kind, version, _ in rows)
 
@@ -22,7 +22,7 @@ def test_added_files_are_inserted_and_removed_ones_deleted(table):
     action = table.add(rows=ROWS)
     table.write(action)
     table.write(table.remove(action), table.add("b.parquet", ROWS[:1]))
-    assert told(table, 0) == [
+    assert changes_of(table, 0) == [
         (1, "insert", 1),
         (1, "insert", 2),
         (1, "insert", 3),
@@ -31,7 +31,7 @@ def test_added_files_are_inserted_and_removed_ones_deleted(table):
         (2, "delete", 3),
         (2, "insert", 1),
     ]
-    assert told(table, 1, 1) == [(1, "insert", 1), (1, "insert", 2), (1, "insert", 3)]
+    assert changes_of(table, 1, 1) == [(1, "insert", 1), (1, "insert", 2), (1, "insert", 3)]
 
 
 def test_rearranged_files_change_nothing(table):
@@ -39,7 +39,7 @@ def test_rearranged_files_change_nothing(table):
     action = table.add(rows=ROWS)
     table.write(action)
     table.write(table.remove(action, dataChange=False), table.add("b.parquet", ROWS, dataChange=False))
-    assert told(table, 2) == []
+    assert changes_of(table, 2) == []
 
 
 def test_of_a_file_with_another_vector_only_the_difference_has_changed(table):
@@ -48,12 +48,12 @@ def test_of_a_file_with_another_vector_only_the_difference_has_changed(table):
     table.write(first)
     second = table.add(rows=ROWS, deletionVector=table.vector([0, 2]))
     table.write(table.remove(first), second)
-    assert told(table, 2) == [(2, "delete", 1), (2, "delete", 3)]
+    assert changes_of(table, 2) == [(2, "delete", 1), (2, "delete", 3)]
     table.write(table.remove(second), first)
-    assert told(table, 3) == [(3, "insert", 1), (3, "insert", 3)]
+    assert changes_of(table, 3) == [(3, "insert", 1), (3, "insert", 3)]
 
 
-def test_recorded_changes_are_told_alone(table):
+def test_recorded_changes_are_reported_alone(table):
     table.create(configuration=ON)
     action = table.add(rows=ROWS)
     table.write(action)
@@ -80,6 +80,6 @@ def test_recorded_changes_are_told_alone(table):
 def test_versions_without_the_feed_cannot_tell(table):
     table.create(configuration={})
     table.write(table.metadata(configuration=ON))
-    assert told(table, 1) == []
+    assert changes_of(table, 1) == []
     with pytest.raises(NoChangeData, match="version 0"):
         table.reader.changes(0)

@@ -1,4 +1,4 @@
-"""Reference tables made by others are read right, to the last row; what is not is named with its reason."""
+"""The reader reads reference tables made by others; the tables that it cannot read have a reason here."""
 
 from __future__ import annotations
 
@@ -45,15 +45,17 @@ def test_dat_is_read_with_its_metadata():
     cases = 0
     for case in sorted(corpus("dat").iterdir()):
         for expected in sorted((case / "expected").iterdir()):
-            said = json.loads((expected / "table_version_metadata.json").read_text())
+            metadata = json.loads((expected / "table_version_metadata.json").read_text())
             reader = LogReader(case / "delta")
-            state = reader.snapshot(None if expected.name == "latest" else said["version"])
+            state = reader.snapshot(None if expected.name == "latest" else metadata["version"])
             where = f"{case.name} {expected.name}"
-            assert (state.version, dict(state.properties)) == (said["version"], said["properties"]), where
+            assert (state.version, dict(state.properties)) == (metadata["version"], metadata["properties"]), (
+                where
+            )
             protocol = (state.protocol.min_reader, state.protocol.min_writer)
-            assert protocol == (said["min_reader_version"], said["min_writer_version"]), where
-            found = bag(state.schema, reader.rows(state).rows)
-            assert found == written(expected / "table_content", state.schema), where
+            assert protocol == (metadata["min_reader_version"], metadata["min_writer_version"]), where
+            observed = bag(state.schema, reader.rows(state).rows)
+            assert observed == written(expected / "table_content", state.schema), where
             cases += 1
     assert cases == 29
 
@@ -95,13 +97,13 @@ def test_acceptance_change_feeds_are_those_of_the_log():
             if spec["type"] != "cdf":
                 continue
             reader = LogReader(case / "delta", zone=ZONE, copied=True)
-            found = reader.changes(spec["startVersion"], spec.get("endVersion"))
+            changes = reader.changes(spec["startVersion"], spec.get("endVersion"))
             expected = case / "expected" / path.stem / "expected_data"
             if any(
                 expected.glob("*.parquet")
             ):  # the times of the commits are lost, so the last column is left out
-                kept = Struct(found.schema.fields[:-1])
-                assert bag(kept, [row[:-1] for row in found.rows]) == written(expected, kept), path.stem
+                kept = Struct(changes.schema.fields[:-1])
+                assert bag(kept, [row[:-1] for row in changes.rows]) == written(expected, kept), path.stem
             feeds += 1
     assert feeds == 31
 

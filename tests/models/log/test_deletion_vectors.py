@@ -1,4 +1,4 @@
-"""Deletion vectors are decoded by hand: text, bitmap, file, and each way in which one can be broken."""
+"""Deletion vectors are decoded from text, bitmap and file; each kind of damage is an error."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_an_absolute_vector_is_found_by_its_encoded_path(tmp_path):
 
 
 def test_an_inline_vector_is_cut_to_its_size(tmp_path):
-    vector = dv.inline(range(3))
+    vector = dv.inline_vector(range(3))
     assert vector.size_in_bytes % 4 == 2
     assert dv.read(vector, tmp_path) == {0, 1, 2}
 

@@ -1,4 +1,4 @@
-"""From a folder to states and rows: every way in, every way to fail, and what is kept in between."""
+"""From a folder to states and rows: all ways to load, all ways to fail, and the caches."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_a_torn_commit_is_named_with_its_version(table):
         table.reader.snapshot()
 
 
-def test_features_that_nobody_here_knows_are_refused(table):
+def test_features_that_the_reader_does_not_know_are_refused(table):
     table.create(protocol=PROTOCOL | {"readerFeatures": ["newest"], "writerFeatures": ["newest"]})
     with pytest.raises(UnsupportedFeature, match="newest"):
         table.reader.snapshot()
@@ -296,7 +296,7 @@ def test_an_overwritten_commit_is_noticed_and_read_again(table):
     assert len(reader.snapshot().live) == 3
 
 
-def test_a_newest_commit_that_is_replaced_is_told_though_another_follows_at_once(table):
+def test_a_newest_commit_that_is_replaced_is_reported_though_another_follows_at_once(table):
     table.create()
     path = table.write(table.add("a.parquet"))
     assert len(table.reader.snapshot().live) == 1
@@ -306,11 +306,11 @@ def test_a_newest_commit_that_is_replaced_is_told_though_another_follows_at_once
     table.write(table.add("b.parquet"))
     assert len(table.reader.snapshot().live) == 2
     assert table.reader.changed_commits() == [path.name]
-    assert table.reader.changed_commits() == [], "it is told once"
+    assert table.reader.changed_commits() == [], "reported once"
 
 
 @pytest.mark.parametrize("look", ("snapshot", "commits"))
-def test_a_replaced_commit_is_told_whoever_read_it_again_first(table, look):
+def test_a_replaced_commit_is_reported_whichever_call_read_it_again_first(table, look):
     table.create()
     path = table.write(table.add("a.parquet"))
     table.write(table.add("b.parquet"))

@@ -1,4 +1,4 @@
-"""One commit after the other, or all at once: the same state; and what did not change is shared."""
+"""Commits applied one by one or all at once give the same state, and states share what did not change."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def remove(path: str, vector: DeletionVector | None = None) -> Remove:
 
 def drawn_history(draw: Random) -> list[Commit]:
     """A few dozen commits that add and remove a handful of files again and again."""
-    found = [FIRST]
+    commits = [FIRST]
     for version in range(1, draw.randrange(2, 60)):
         keys = {draw.choice("abcdefgh"): draw.choice(VECTORS) for _ in range(draw.randrange(8))}
         files = list(keys.items())
         split = draw.randrange(len(files) + 1)
-        found.append(
+        commits.append(
             Commit(
                 version,
                 str(version),
@@ -46,7 +46,7 @@ def drawn_history(draw: Random) -> list[Commit]:
                 ),
             )
         )
-    return found
+    return commits
 
 
 @pytest.mark.parametrize("seed", range(40))

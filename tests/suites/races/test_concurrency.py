@@ -19,9 +19,9 @@ from delta_models.concurrency import (
     WRITE_SKEW,
     Anomaly,
     CompletedOperation,
-    anomaly,
-    documented,
-    explained,
+    documented_conflict,
+    find_anomaly,
+    find_explanation,
     has_properties,
     serial_states,
 )
@@ -54,7 +54,7 @@ def done(*operations: Operation) -> list[CompletedOperation]:
 
 
 def found(model_history: ModelHistory, operations: tuple[Operation, ...], rows_there: Rows) -> Anomaly | None:
-    return anomaly(model_history, done(*operations), rows_there)
+    return find_anomaly(model_history, done(*operations), rows_there)
 
 
 def table(*pairs: tuple[int, int]) -> Rows:
@@ -128,12 +128,12 @@ def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
     for one in operations:
         for other in operations:
             for overlap in ("table", "apart"):
-                assert documented(one, other, overlap) == documented(other, one, overlap)
-    assert documented(operations[0], operations[0], "table") == CANNOT
-    assert documented(operations[0], operations[2], "table") == CANNOT
-    assert documented(operations[1], operations[2], "table") == CAN
-    assert documented(operations[1], operations[1], "apart") == CANNOT
-    assert documented(operations[2], operations[2], "table") == CAN
+                assert documented_conflict(one, other, overlap) == documented_conflict(other, one, overlap)
+    assert documented_conflict(operations[0], operations[0], "table") == CANNOT
+    assert documented_conflict(operations[0], operations[2], "table") == CANNOT
+    assert documented_conflict(operations[1], operations[2], "table") == CAN
+    assert documented_conflict(operations[1], operations[1], "apart") == CANNOT
+    assert documented_conflict(operations[2], operations[2], "table") == CAN
 
 
 def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_taken(
@@ -143,13 +143,13 @@ def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_
         SetProperties((("delta.logRetentionDuration", f"interval {days} days"),)) for days in (3, 5)
     )
     for first, last in ((three, five), (five, three)):
-        end = explained(model_history, done(three, five), table(*START), dict(last.properties))
+        end = find_explanation(model_history, done(three, five), table(*START), dict(last.properties))
         assert end is not None
         assert (
             end.property("delta.logRetentionDuration") == dict(last.properties)["delta.logRetentionDuration"]
         )
         assert not has_properties(end, dict(first.properties))
-    lost = explained(model_history, done(three, five), table(*START), {})
+    lost = find_explanation(model_history, done(three, five), table(*START), {})
     assert lost is not None
     assert not has_properties(lost, {})
 

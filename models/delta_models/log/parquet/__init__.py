@@ -1,4 +1,4 @@
-"""Where Arrow and Parquet become plain values: the only place of the model that imports pyarrow."""
+"""Convert Arrow tables and Parquet files to plain values. Only this package of the model imports pyarrow."""
 
 from __future__ import annotations
 

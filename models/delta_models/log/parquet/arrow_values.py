@@ -1,7 +1,7 @@
-"""Arrow arrays to the values of `delta_models.values`, column by column and without a detour through scalars.
+"""Convert Arrow arrays to the values of `delta_models.values`, a column at a time and without Arrow scalars.
 
-Fixed-width arrays are read straight from their buffers. What Arrow calls a column does not decide what it means: the
-Delta type does, so that views, dictionaries, units, time zones and widened types all end in the same values.
+Fixed-width arrays are read directly from their buffers. The Delta type decides what a column means, not the Arrow type.
+So views, dictionaries, units, time zones and widened types all give the same values.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _INTEGER_CODES = {
 }  # fmt: skip
 _SIZES = {"b": 1, "h": 2, "i": 4, "q": 8, "B": 1, "H": 2, "I": 4, "Q": 8, "f": 4, "d": 8}
 
-# Which of the Arrow fields holds a field of the schema; None: none does, so its values are null.
+# Returns the index of the Arrow field that holds a field of the schema; None if there is none, so values are null.
 Finder = Callable[[Sequence[pa.Field], Field], int | None]
 
 
 class ArrowMismatch(ValueError):
-    """An Arrow column cannot hold values of the Delta type that it should."""
+    """An Arrow column cannot hold values of its Delta type."""
 
 
 def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
-    """The field of the same name, or of the same name in other case if there is no other."""
+    """Return the index of the field of the same name; otherwise of the first whose name differs only in case."""
     folded = None
     for index, candidate in enumerate(candidates):
         if candidate.name == wanted.name:
@@ -47,7 +47,10 @@ def by_name(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
 
 
 def arrow_to_rows(table: pa.Table, schema: Struct) -> Rows:
-    """The rows of an Arrow table in the order of a schema. Columns are found by name; one that is missing is null."""
+    """Return the rows of an Arrow table in a schema. Columns are found by name; missing ones are null.
+
+    Raises ArrowMismatch.
+    """
     columns = struct_columns(table.schema, table.columns, table.num_rows, schema, by_name)
     return Rows(schema, tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows)
 
@@ -55,7 +58,7 @@ def arrow_to_rows(table: pa.Table, schema: Struct) -> Rows:
 def struct_columns(
     candidates: Sequence[pa.Field], arrays: Sequence[Any], length: int, schema: Struct, find: Finder
 ) -> list[list[Value]]:
-    """The values of each field of a schema, from the arrays of Arrow fields."""
+    """Return the values of each field of a schema from the arrays of Arrow fields. Raises ArrowMismatch."""
     listed = list(candidates)
     columns = []
     for field in schema.fields:
@@ -71,7 +74,7 @@ def struct_columns(
 
 
 def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> list[Value]:
-    """The values of one Arrow array (chunked or not) as values of a Delta type."""
+    """Return the values of one Arrow array, chunked or not, as values of a Delta type. Raises ArrowMismatch."""
     if isinstance(array, pa.ChunkedArray):
         if array.num_chunks == 1:
             return _values(array.chunk(0), data_type, find)
@@ -79,71 +82,118 @@ def column_values(array: Any, data_type: DataType, find: Finder = by_name) -> li
     return _values(array, data_type, find)
 
 
-def _values(  # noqa: PLR0912 - one branch a type
-    array: pa.Array, data_type: DataType, find: Finder
-) -> list[Value]:
-    array = _plain(array)
-    arrow_type = array.type
-    if kinds.is_null(arrow_type):
+def _values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value]:
+    array = _unwrap(array)
+    if kinds.is_null(array.type):
         return [None] * len(array)
     match data_type:
-        case Primitive(name="byte" | "short" | "integer" | "long"):
-            if kinds.is_integer(arrow_type):
-                return _integers(array)
-        case Primitive(name="float" | "double"):
-            if kinds.is_floating(arrow_type):
-                return _floats(array)
-            if kinds.is_integer(arrow_type):
-                return _mapped(float, _integers(array))
-        case Primitive(name="string"):
-            if _is_text(arrow_type) or _is_bytes(arrow_type):
-                return _strings(array)
-        case Primitive(name="binary"):
-            if _is_text(arrow_type) or _is_bytes(arrow_type):
-                return _bytes(array)
-        case Primitive(name="boolean"):
-            if kinds.is_boolean(arrow_type):
-                return _booleans(array)
-        case Primitive(name="date"):
-            if kinds.is_date32(arrow_type):
-                return _fixed(array, "i")
-            if kinds.is_date64(arrow_type):
-                return _mapped(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
-        case Primitive(name="timestamp" | "timestamp_ntz"):
-            if kinds.is_timestamp(arrow_type):
-                return _timestamps(array)
-            if kinds.is_date32(arrow_type) and data_type.name == "timestamp_ntz":
-                return _mapped(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+        case Primitive(name=name):
+            values = _primitive_values(array, name)
         case DecimalType(scale=scale):
-            if kinds.is_decimal(arrow_type):
-                return _decimals(array, scale)
-            if kinds.is_integer(arrow_type):
-                factor = 10**scale
-                return _mapped(lambda whole: Decimal(whole * factor, scale), _integers(array))
-        case Primitive(name=name) if name.startswith(("interval ", "time(")):
-            return _previewed(array)
-        case Primitive(name="variant"):
-            found = variant_values(array) if kinds.is_struct(arrow_type) else None
-            if found is not None:
-                return found
-        case Primitive(name="void"):
-            return [None] * len(array)
-        case Struct():
-            if kinds.is_struct(arrow_type):
-                return _structs(array, data_type, find)
+            values = _decimal_values(array, scale)
+        case _:
+            values = _nested_values(array, data_type, find)
+    if values is None:
+        raise ArrowMismatch(f"Arrow's {array.type} does not hold Delta's {data_type}")
+    return values
+
+
+def _primitive_values(array: pa.Array, name: str) -> list[Value] | None:
+    """The values of a primitive type; None if the Arrow type cannot hold them."""
+    reader = _PRIMITIVE_READERS.get(name)
+    if reader is not None:
+        return reader(array)
+    return _preview_values(array) if name.startswith(("interval ", "time(")) else None
+
+
+def _decimal_values(array: pa.Array, scale: int) -> list[Value] | None:
+    if kinds.is_decimal(array.type):
+        return _decimals(array, scale)
+    if kinds.is_integer(array.type):
+        factor = 10**scale
+        return _map_values(lambda whole: Decimal(whole * factor, scale), _integers(array))
+    return None
+
+
+def _nested_values(array: pa.Array, data_type: DataType, find: Finder) -> list[Value] | None:
+    arrow_type = array.type
+    match data_type:
+        case Struct() if kinds.is_struct(arrow_type):
+            return _structs(array, data_type, find)
         case Array(element=element):
             if kinds.is_list(arrow_type) or kinds.is_large_list(arrow_type):
                 return _lists(array, element, find)
             if kinds.is_list_view(arrow_type) or kinds.is_large_list_view(arrow_type):
                 return _list_views(array, element, find)
-        case Map():
-            if kinds.is_map(arrow_type):
-                return _maps(array, data_type, find)
-    raise ArrowMismatch(f"Arrow's {arrow_type} does not hold Delta's {data_type}")
+        case Map() if kinds.is_map(arrow_type):
+            return _maps(array, data_type, find)
+    return None
 
 
-def _plain(array: pa.Array) -> pa.Array:
-    """The same values without extension, dictionary, run ends and views."""
+def _read_integers(array: pa.Array) -> list[Value] | None:
+    return _integers(array) if kinds.is_integer(array.type) else None
+
+
+def _read_floats(array: pa.Array) -> list[Value] | None:
+    if kinds.is_floating(array.type):
+        return _floats(array)
+    return _map_values(float, _integers(array)) if kinds.is_integer(array.type) else None
+
+
+def _read_strings(array: pa.Array) -> list[Value] | None:
+    return _strings(array) if _is_text(array.type) or _is_bytes(array.type) else None
+
+
+def _read_bytes(array: pa.Array) -> list[Value] | None:
+    return _bytes(array) if _is_text(array.type) or _is_bytes(array.type) else None
+
+
+def _read_booleans(array: pa.Array) -> list[Value] | None:
+    return _booleans(array) if kinds.is_boolean(array.type) else None
+
+
+def _read_dates(array: pa.Array) -> list[Value] | None:
+    if kinds.is_date32(array.type):
+        return _fixed(array, "i")
+    if kinds.is_date64(array.type):
+        return _map_values(lambda millis: millis // MILLIS_A_DAY, _fixed(array, "q"))
+    return None
+
+
+def _read_timestamps(array: pa.Array) -> list[Value] | None:
+    return _timestamps(array) if kinds.is_timestamp(array.type) else None
+
+
+def _read_local_timestamps(array: pa.Array) -> list[Value] | None:
+    if kinds.is_date32(array.type):
+        return _map_values(lambda days: days * MICROS_A_DAY, _fixed(array, "i"))
+    return _read_timestamps(array)
+
+
+def _read_variants(array: pa.Array) -> list[Value] | None:
+    return variant_values(array) if kinds.is_struct(array.type) else None
+
+
+def _read_voids(array: pa.Array) -> list[Value]:
+    return [None] * len(array)
+
+
+_PRIMITIVE_READERS: dict[str, Callable[[pa.Array], list[Value] | None]] = {
+    **dict.fromkeys(("byte", "short", "integer", "long"), _read_integers),
+    **dict.fromkeys(("float", "double"), _read_floats),
+    "string": _read_strings,
+    "binary": _read_bytes,
+    "boolean": _read_booleans,
+    "date": _read_dates,
+    "timestamp": _read_timestamps,
+    "timestamp_ntz": _read_local_timestamps,
+    "variant": _read_variants,
+    "void": _read_voids,
+}
+
+
+def _unwrap(array: pa.Array) -> pa.Array:
+    """The same values in an array without extension, dictionary, run ends and views."""
     while True:
         arrow_type = array.type
         if isinstance(arrow_type, pa.BaseExtensionType):
@@ -174,7 +224,7 @@ def _is_bytes(arrow_type: pa.DataType) -> bool:
     )
 
 
-def _mapped(change: Callable[[Any], Value], values: list[Any]) -> list[Value]:
+def _map_values(change: Callable[[Any], Value], values: list[Any]) -> list[Value]:
     return [None if value is None else change(value) for value in values]
 
 
@@ -207,7 +257,7 @@ def _floats(array: pa.Array) -> list[Value]:
 
 def _booleans(array: pa.Array) -> list[Value]:
     bits = array.cast(pa.uint8())
-    return _mapped(bool, _fixed(bits, "B"))
+    return _map_values(bool, _fixed(bits, "B"))
 
 
 def _timestamps(array: pa.Array) -> list[Value]:
@@ -215,15 +265,15 @@ def _timestamps(array: pa.Array) -> list[Value]:
     values = _fixed(array, "q")
     if factor == divisor:
         return values
-    return _mapped(lambda ticks: ticks * factor // divisor, values)
+    return _map_values(lambda ticks: ticks * factor // divisor, values)
 
 
-def _previewed(array: pa.Array) -> list[Value]:
+def _preview_values(array: pa.Array) -> list[Value]:
     """Intervals, which Spark stores as plain integers, and times of day in microseconds."""
     if kinds.is_time(array.type):
         factor, divisor = _UNITS[array.type.unit]
         ticks = _fixed(array, "i" if kinds.is_time32(array.type) else "q")
-        return _mapped(lambda value: value * factor // divisor, ticks)
+        return _map_values(lambda value: value * factor // divisor, ticks)
     if kinds.is_integer(array.type):
         return _integers(array)
     raise ArrowMismatch(f"Arrow's {array.type} holds neither an interval nor a time of day")
@@ -242,15 +292,15 @@ def _decimals(array: pa.Array, scale: int) -> list[Value]:
     else:
         whole = bytes(raw)
         unscaled = [
-            int.from_bytes(whole[at : at + width], "little", signed=True)
-            for at in range(0, len(whole), width)
+            int.from_bytes(whole[start : start + width], "little", signed=True)
+            for start in range(0, len(whole), width)
         ]
     if arrow_type.scale == scale:
-        return _with_nulls(array, [Decimal(each, scale) for each in unscaled])
+        return _with_nulls(array, [Decimal(number, scale) for number in unscaled])
     if arrow_type.scale > scale:
         raise ArrowMismatch(f"Arrow's {arrow_type} has more digits after the point than {scale}")
     factor = 10 ** (scale - arrow_type.scale)
-    return _with_nulls(array, [Decimal(each * factor, scale) for each in unscaled])
+    return _with_nulls(array, [Decimal(number * factor, scale) for number in unscaled])
 
 
 def _offsets(array: pa.Array) -> list[int]:
@@ -318,7 +368,7 @@ def _lists(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
 
 
 def _list_views(array: pa.Array, element: DataType, find: Finder) -> list[Value]:
-    """Read by hand: pyarrow's cast to plain lists breaks the offsets of views with nulls."""
+    """The values of list views. pyarrow's cast to plain lists is wrong here: it breaks views with nulls."""
     wide = kinds.is_large_list_view(array.type)
     size, code = (8, "q") if wide else (4, "i")
     part = slice(array.offset * size, (array.offset + len(array)) * size)

@@ -1,4 +1,4 @@
-"""Parquet files of checkpoints: the small actions as plain objects, the many adds as columns read on demand."""
+"""Read Parquet files of checkpoints: file actions stay columns, the few other actions become objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from delta_models.casts.assignment import date_text, timestamp_text
 from delta_models.log.errors import CorruptLog, MissingFile
 from delta_models.log.parquet.arrow_values import column_values
-from delta_models.log.paths import logical
+from delta_models.log.paths import logical_path
 from delta_models.schema import BOOLEAN, DATE, INTEGER, LONG, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map
 
 _BATCH = 1024
@@ -22,7 +22,7 @@ STRINGS = Map(STRING, STRING)
 
 
 class FileActions:
-    """The add or remove actions of one checkpoint file, as columns. `keys` names them, `form` makes one an object."""
+    """The add or remove actions of one checkpoint file, as columns. `form` makes one of them an object."""
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -31,12 +31,12 @@ class FileActions:
         return len(self._array)
 
     def has(self, name: str) -> bool:
-        """Whether the actions have a field, and one of them a value in it."""
+        """Whether one of the actions has a value in a field."""
         column = _field(self._array, name)
         return column is not None and column.null_count < len(column)
 
     def keys(self) -> list[tuple[str, str | None]]:
-        """Path and deletion vector id of each, in order."""
+        """Return path and deletion vector id of each action, in order."""
         paths = self._paths()
         vectors = self._vector_ids()
         if vectors is None:
@@ -44,7 +44,10 @@ class FileActions:
         return list(zip(paths, vectors, strict=True))
 
     def positions(self) -> dict[str, int]:
-        """Where each is, by its path, and behind a zero byte the id of its deletion vector if it has one."""
+        """Return the position of each action by its flat key.
+
+        The key is its path, followed by a zero byte and the id of its deletion vector if it has one.
+        """
         paths = self._paths()
         vectors = self._vector_ids()
         if vectors is not None:
@@ -55,21 +58,21 @@ class FileActions:
         return dict(zip(paths, range(len(paths)), strict=True))
 
     def form(self, index: int) -> dict[str, Any]:
-        """One action as the object that a line of JSON would hold."""
+        """Return one action as the object that a line of JSON would hold."""
         return _objects(self._array.slice(index, 1))[0]
 
     def forms(self) -> Iterator[dict[str, Any]]:
-        """All actions as objects, in order."""
+        """Yield all actions as objects, in order."""
         for start in range(0, len(self._array), _BATCH):
             yield from _objects(self._array.slice(start, _BATCH))
 
     def _paths(self) -> list[str]:
-        """The path by which each file is known."""
+        """The logical path of each file."""
         column = _field(self._array, "path")
-        found: list[str] = column_values(column, STRING)
-        if len(found) and pc.any(pc.starts_with(column, "file:")).as_py():
-            return [logical(path) for path in found]
-        return found
+        paths: list[str] = column_values(column, STRING)
+        if len(paths) and pc.any(pc.starts_with(column, "file:")).as_py():
+            return [logical_path(path) for path in paths]
+        return paths
 
     def _vector_ids(self) -> list[str | None] | None:
         vectors = _field(self._array, "deletionVector")
@@ -87,7 +90,7 @@ class FileActions:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPart:
-    """One Parquet file of a checkpoint. `others` are (name of the action, its object) pairs."""
+    """The actions in one file of a checkpoint. `others` are pairs of an action's name and its object."""
 
     adds: FileActions
     removes: FileActions
@@ -97,7 +100,10 @@ class CheckpointPart:
 
 
 def read_checkpoint_file(path: Path) -> CheckpointPart:
-    """The actions in one Parquet file of a checkpoint, classic, part, V2 top level or sidecar."""
+    """Return the actions in one Parquet file of a checkpoint: classic, part, V2 top level or sidecar.
+
+    Raises MissingFile or CorruptLog.
+    """
     try:
         with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
             table = file.read(use_threads=False)
@@ -112,14 +118,14 @@ def read_checkpoint_file(path: Path) -> CheckpointPart:
         if name in {"add", "remove"}:
             files[name] = FileActions(present)
         else:
-            others.extend((name, each) for each in _objects(present))
+            others.extend((name, form) for form in _objects(present))
     nothing = FileActions(pa.array([], pa.struct([("path", pa.string())])))
     adds, removes = files.get("add", nothing), files.get("remove", nothing)
     return CheckpointPart(adds, removes, tuple(others), tuple(table.schema.names), table.num_rows)
 
 
 def _present(column: Any) -> Any:
-    """The rows that are not null; they mostly stand together, and then nothing is copied."""
+    """The rows that are not null. They are mostly adjacent, and then nothing is copied."""
     count = len(column) - column.null_count
     if count == len(column):
         return column
@@ -132,15 +138,15 @@ def _field(array: Any, name: str) -> Any:
     index = array.type.get_field_index(name)
     if index < 0:
         return None
-    found = array.field(index)
-    # A child of a null struct may hold anything; its own validity has to be that of the struct as well.
+    child = array.field(index)
+    # A child of a null struct may hold anything, so it has to become null as well.
     return (
-        found if array.null_count == 0 else pc.if_else(array.is_valid(), found, pa.scalar(None, found.type))
+        child if array.null_count == 0 else pc.if_else(array.is_valid(), child, pa.scalar(None, child.type))
     )
 
 
 def _objects(array: Any) -> list[dict[str, Any]]:
-    """The values of a struct array as objects. What is null is left out: a column is there for all or for none."""
+    """The values of a struct array as objects, without their null fields."""
     if not pa.types.is_struct(array.type):
         return []
     names = [array.type.field(index).name for index in range(array.type.num_fields)]
@@ -152,7 +158,7 @@ def _objects(array: Any) -> list[dict[str, Any]]:
 
 
 def _times(array: Any) -> list[str | None]:
-    """Days and moments as statistics spell them, also beyond the years that Python's calendar has."""
+    """Dates and timestamps as statistics spell them, also outside the years of Python's calendar."""
     if pa.types.is_date(array.type):
         return [
             None if column_value is None else date_text(column_value)
@@ -176,8 +182,8 @@ def _plain(array: Any) -> list[Any]:
         return [None if pairs is None else dict(pairs) for pairs in column_values(array, STRINGS)]
     if pa.types.is_struct(kind):
         valid = array.is_valid().to_pylist() if array.null_count else [True] * len(array)
-        return [each if there else None for each, there in zip(_objects(array), valid, strict=True)]
+        return [form if present else None for form, present in zip(_objects(array), valid, strict=True)]
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _times(array)
-    found: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
-    return found
+    values: list[Any] = array.to_pylist(maps_as_pydicts="lossy")
+    return values

@@ -1,4 +1,4 @@
-"""Data files: the columns of a schema out of one Parquet file."""
+"""Read the columns of a schema from a Parquet data file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMN_ID = "delta.columnMapping.id"
 
 @dataclass(frozen=True, slots=True)
 class FileColumns:
-    """The columns of a file: its own top-level names, the number of its rows, and the values of the schema's fields."""
+    """The top-level names of a file, the number of its rows, and the values of the schema's fields."""
 
     names: tuple[str, ...]
     length: int
@@ -30,7 +30,10 @@ class FileColumns:
 
 
 def read_data_file(path: Path, schema: Struct, mapping: str = "none") -> FileColumns:
-    """The columns of `schema` in a Parquet file, found by display name, physical name or field id as `mapping` says."""
+    """Return the columns of `schema` in a Parquet file. Raises MissingFile or CorruptFile.
+
+    `mapping` is none, name or id: columns are found by display name, physical name or field id.
+    """
     try:
         with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
             table = file.read(use_threads=False)
@@ -50,7 +53,7 @@ def read_data_file(path: Path, schema: Struct, mapping: str = "none") -> FileCol
 
 @lru_cache(maxsize=4096)
 def physical_name(field: Field) -> str:
-    """The name that a field has in files and in the log of a table with column mapping."""
+    """Return the name that a field has in files and in the log of a table with column mapping."""
     return str(field.metadata.get(_PHYSICAL_NAME, field.name))
 
 
@@ -66,10 +69,10 @@ def _by_physical_name(candidates: Sequence[pa.Field], wanted: Field) -> int | No
 
 def _by_id(candidates: Sequence[pa.Field], wanted: Field) -> int | None:
     column = _column_id(wanted)
-    if column is None:  # no column of the table, but one of a change data file
+    if column is None:  # a column of change data files, not of the table
         return by_name(candidates, wanted)
     for index, candidate in enumerate(candidates):
-        found = (candidate.metadata or {}).get(_FIELD_ID)
-        if found is not None and int(found) == column:
+        field_id = (candidate.metadata or {}).get(_FIELD_ID)
+        if field_id is not None and int(field_id) == column:
             return index
     return None

@@ -1,4 +1,4 @@
-"""What the footer of a data file says of its columns, without reading a row."""
+"""Read the footer of a Parquet file and the form of its data pages, but no rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,15 +17,19 @@ _FIELD_ID = b"PARQUET:field_id"
 _KINDS = {
     "int8": "byte", "int16": "short", "int32": "integer", "int64": "long", "float": "float", "date32[day]": "date",
 }  # fmt: skip
+# A page header begins with its type: the field 1, a number of 32 bits, in Thrift's compact protocol.
+_PAGE_TYPE_FIELD = 0x15
+_PAGE_FORMS = {0: 1, 6: 2}  # DATA_PAGE and DATA_PAGE_V2, zigzag
 
 
 @dataclass(frozen=True, slots=True)
 class FileColumn:
     """A column of a file, or a field of a struct in it.
 
-    `inner` are the field ids of elements, keys and values, by the way that leads to them: `element`, `value.element`.
-    `int96` says that timestamps in it are stored so, `adjusted` that they are moments. `kind` is the Delta type of
-    numbers and dates, else Arrow's name."""
+    `inner` are the field ids of elements, keys and values by their paths, such as `element` and `value.element`.
+    `int96`: its timestamps are stored as INT96. `adjusted`: its timestamps are instants. `kind` is the Delta type of
+    numbers and dates, else Arrow's name.
+    """
 
     name: str
     field_id: int | None
@@ -38,40 +43,53 @@ class FileColumn:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a file says of itself: its columns in their order, and where the first data page of each part begins."""
+    """A file's columns in their order, and the offset of the first data page of each column chunk."""
 
     columns: tuple[FileColumn, ...]
     pages: tuple[int, ...]
 
 
 def file_layout(path: Path) -> tuple[FileColumn, ...]:
-    """The columns of a Parquet file in their order."""
+    """Return the columns of a Parquet file in their order. Raises MissingFile or CorruptFile."""
     return footer(path).columns
 
 
 def footer(path: Path) -> Footer:
-    """The footer of a Parquet file, read once as long as the file stays."""
+    """Return the footer of a Parquet file, cached until the file changes. Raises MissingFile or CorruptFile."""
     try:
-        found = path.stat()
-        return _footer(path, found.st_mtime_ns, found.st_size)
+        status = path.stat()
+        return _footer(path, status.st_mtime_ns, status.st_size)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingFile(f"no data file {path}") from error
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptFile(f"the data file {path} cannot be read: {error}") from error
 
 
+def page_forms(path: Path) -> set[int]:
+    """Return the versions of the data pages in a file, 1 or 2; none for a file without rows. Raises CorruptFile.
+
+    Columns that begin with another kind of page do not count.
+    """
+    starts = footer(path).pages
+    try:
+        with path.open("rb") as data:
+            return {form for start in starts if (form := _page_form(data, start)) is not None}
+    except OSError as error:
+        raise CorruptFile(f"the file {path} cannot be read: {error}") from error
+
+
 @lru_cache(maxsize=64)
 def _footer(path: Path, _changed: int, _size: int) -> Footer:
     with pq.ParquetFile(path) as file:
         stored, arrow, groups = file.schema, file.schema_arrow, file.metadata
-    leaves = [stored.column(at) for at in range(len(stored.names))]
+    leaves = [stored.column(index) for index in range(len(stored.names))]
     old = {leaf.path.partition(".")[0] for leaf in leaves if leaf.physical_type == "INT96"}
     pages = (
-        groups.row_group(group).column(at).data_page_offset
+        groups.row_group(group).column(index).data_page_offset
         for group in range(groups.num_row_groups)
-        for at in range(groups.num_columns)
+        for index in range(groups.num_columns)
     )
-    return Footer(tuple(_column(each, each.name in old) for each in arrow), tuple(pages))
+    return Footer(tuple(_column(field, field.name in old) for field in arrow), tuple(pages))
 
 
 def _column(field: pa.Field, int96: bool) -> FileColumn:
@@ -112,5 +130,11 @@ def _kind(kind: pa.DataType) -> str:
 
 def _fields(kind: pa.DataType) -> Iterator[FileColumn]:
     if pa.types.is_struct(kind):
-        for at in range(kind.num_fields):
-            yield _column(kind.field(at), False)
+        for index in range(kind.num_fields):
+            yield _column(kind.field(index), False)
+
+
+def _page_form(file: BinaryIO, start: int) -> int | None:
+    file.seek(start)
+    head = file.read(2)
+    return _PAGE_FORMS.get(head[1]) if len(head) == 2 and head[0] == _PAGE_TYPE_FIELD else None

@@ -1,8 +1,8 @@
-"""Variant columns of Parquet files, plain or shredded into typed columns, as canonical variants.
+"""Read variant columns of Parquet files, plain or shredded into typed columns, as canonical variants.
 
-A shredded variant is a group of `metadata`, `value` and `typed_value`: what fits the type stands in `typed_value`, the
-rest in `value`; of an object single fields may be shredded, each again a group of `value` and `typed_value`. The
-specification is the Parquet project's "Variant Shredding", to which the feature variantShredding refers.
+A shredded variant is a group of `metadata`, `value` and `typed_value`. Values of the column's type are in
+`typed_value`, others in `value`. Single fields of an object may be shredded; each is again a group of `value` and
+`typed_value`. The feature variantShredding refers to the specification, the Parquet project's "Variant Shredding".
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _UUID = 20
 
 
 def variant_values(array: Any) -> list[Value] | None:
-    """The values of an Arrow struct array that holds variants; None if its fields are not those of variants."""
+    """Return the variants in an Arrow struct array; None if its fields are not those of variants."""
     names = {array.type.field(index).name for index in range(array.type.num_fields)}
     if "metadata" not in names or not names <= {"metadata", "value", "typed_value"}:
         return None
-    return [None if each is None else _variant(each, array.type) for each in array.to_pylist()]
+    return [None if group is None else _variant(group, array.type) for group in array.to_pylist()]
 
 
 def _variant(group: dict[str, Any], group_type: pa.StructType) -> Variant:
@@ -40,28 +40,28 @@ def _variant(group: dict[str, Any], group_type: pa.StructType) -> Variant:
         tree = _tree(group, group_type, metadata)
         return variants.encode(None if tree is _MISSING else tree)
     except variants.MalformedVariant:
-        return plain  # compared as the bytes that it is
+        return plain  # compared by its bytes
 
 
 def _tree(group: dict[str, Any], group_type: pa.StructType, metadata: bytes) -> Any:
-    """The tree of a group of `value` and `typed_value`; _MISSING if the object has no such field."""
+    """The tree of a group of `value` and `typed_value`; _MISSING if the object does not have the field."""
     stored, typed = group.get("value"), group.get("typed_value")
     rest = _MISSING if stored is None else variants.decode(Variant(metadata, stored))
     if typed is None:
         return rest
     typed_type = group_type.field("typed_value").type
     if kinds.is_struct(typed_type):
-        found = dict(rest) if isinstance(rest, dict) else {}
+        fields = dict(rest) if isinstance(rest, dict) else {}
         for index in range(typed_type.num_fields):
             field = typed_type.field(index)
             part = typed.get(field.name)
             tree = _MISSING if part is None else _tree(part, field.type, metadata)
             if tree is not _MISSING:
-                found[field.name] = tree
-        return found
+                fields[field.name] = tree
+        return fields
     if kinds.is_list(typed_type) or kinds.is_large_list(typed_type):
-        parts = [_tree(each, typed_type.value_type, metadata) for each in typed]
-        return [None if each is _MISSING else each for each in parts]
+        parts = [_tree(element, typed_type.value_type, metadata) for element in typed]
+        return [None if element is _MISSING else element for element in parts]
     return _scalar(typed, typed_type)
 
 

@@ -215,7 +215,7 @@ def _tombstones(
     lost = [
         key
         for key, remove in replayed.tombstones.items()
-        if key not in held.tombstones and not retention.expired(replayed, remove, written)
+        if key not in held.tombstones and not retention.is_expired(replayed, remove, written)
     ]
     wrong = f"unexpired tombstones are missing: {some(lost)}" if lost else None
     yield "checkpoint.keeps-tombstones", wrong

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from delta_models.log.actions import Metadata
 from delta_models.log.errors import LogError
-from delta_models.log.parquet.pages import page_forms
+from delta_models.log.parquet.layout import page_forms
 
 PROPERTY = "delta.parquet.format.version"
 _FIRST = "1.0.0"

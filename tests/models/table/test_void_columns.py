@@ -1,4 +1,4 @@
-"""Columns of type void: null in every row, and in some places a reason to write none."""
+"""Void columns are null in every row, and make some writes impossible."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_what_writes_no_row_is_no_concern_of_it():
         ops.SetProperties((("a", "b"),)),
     ):
         assert all(
-            branch.requirement != "outcome.void-refused"
-            for branch in model_history.expect(operation).branches
+            allowed.requirement != "outcome.void-refused"
+            for allowed in model_history.expect(operation).allowed_outcomes
         )
 
 

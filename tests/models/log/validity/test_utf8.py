@@ -1,4 +1,4 @@
-"""Texts that are no UTF-8, in a file that somebody made: read without loss, named, and what engines do with them."""
+"""Texts that are not UTF-8: the reader keeps them, a rule reports them, and engines handle them."""
 
 from __future__ import annotations
 

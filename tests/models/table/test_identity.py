@@ -1,4 +1,4 @@
-"""Identity columns: what the model knows of values that only an engine knows."""
+"""Identity columns, whose values only the engine knows at first."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from delta_models.table import ModelHistory
 from delta_models.table.identity import (
     UNKNOWN,
     Identity,
-    bound,
-    generated_identity,
+    bind_generated_values,
+    generated_values,
     identities,
-    made_up,
+    identity_field,
     without_identities,
 )
 from delta_models.values import Row, Rows
 
 BARE = struct(("id", LONG), ("name", STRING))
-ALWAYS = Struct((*BARE.fields, generated_identity("serial", 10, 5, explicit=False)))
-BY_DEFAULT = Struct((*BARE.fields, generated_identity("serial", 10, 5, explicit=True)))
+ALWAYS = Struct((*BARE.fields, identity_field("serial", 10, 5, explicit=False)))
+BY_DEFAULT = Struct((*BARE.fields, identity_field("serial", 10, 5, explicit=True)))
 WITH_VALUES = struct(*BARE.fields, ("Serial", LONG))
 ON_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 
@@ -52,25 +52,28 @@ class TestValues:
 
     def test_rows_without_the_column_are_no_reason_to_refuse(self) -> None:
         ends = model_history(ALWAYS).expect(append((1, "a")))
-        assert {type(branch.outcome) for branch in ends.branches} == {Committed}
+        assert {type(allowed.outcome) for allowed in ends.allowed_outcomes} == {Committed}
 
     def test_values_are_bound_to_what_a_copy_holds(self) -> None:
         table = model_history(ALWAYS, append((1, "a"), (1, "a"), (2, None))).table
-        seen = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
-        after = bound(table, seen)
-        assert sorted(after.rows, key=str) == sorted(seen.rows, key=str)
-        assert sorted(made_up(table, after)["serial"]) == [10, 15, 20]
+        observed = Rows(ALWAYS, ((2, None, 20), (1, "a", 15), (1, "a", 10)))
+        after = bind_generated_values(table, observed)
+        assert sorted(after.rows, key=str) == sorted(observed.rows, key=str)
+        assert sorted(generated_values(table, after)["serial"]) == [10, 15, 20]
 
     def test_a_known_value_keeps_its_row(self) -> None:
         table = model_history(ALWAYS, append((1, "a"))).table
-        known = bound(table, Rows(ALWAYS, ((1, "a", 10),)))
+        known = bind_generated_values(table, Rows(ALWAYS, ((1, "a", 10),)))
         more = known.with_rows((*known.rows, (1, "a", UNKNOWN)))
-        assert bound(more, Rows(ALWAYS, ((1, "a", 15), (1, "a", 10)))).rows == ((1, "a", 10), (1, "a", 15))
+        assert bind_generated_values(more, Rows(ALWAYS, ((1, "a", 15), (1, "a", 10)))).rows == (
+            (1, "a", 10),
+            (1, "a", 15),
+        )
 
     def test_what_a_copy_does_not_hold_stays_unknown(self) -> None:
         table = model_history(ALWAYS, append((1, "a"))).table
-        assert bound(table, Rows(ALWAYS, ((2, "a", 10),))) is not None
-        assert bound(table, Rows(ALWAYS, ((2, "a", 10),))).rows == ((1, "a", UNKNOWN),)
+        assert bind_generated_values(table, Rows(ALWAYS, ((2, "a", 10),))) is not None
+        assert bind_generated_values(table, Rows(ALWAYS, ((2, "a", 10),))).rows == ((1, "a", UNKNOWN),)
 
     def test_an_update_and_a_delete_leave_known_values_alone(self) -> None:
         now = model_history(BY_DEFAULT, ops.Append(Rows(WITH_VALUES, ((1, "a", 3), (2, "b", 4)))))
@@ -133,18 +136,21 @@ class TestLattice:
 
 
 class TestOverflow:
-    NEAR = Struct((*BARE.fields, generated_identity("serial", 2**63 - 2, 1, explicit=True)))
+    NEAR = Struct((*BARE.fields, identity_field("serial", 2**63 - 2, 1, explicit=True)))
 
     def test_where_values_run_out_a_write_is_done_or_refused(self) -> None:
         ends = model_history(self.NEAR).expect(append((1, "a")))
         assert isinstance(ends.ordinary.outcome, Committed)
-        refusals = {branch.requirement for branch in ends.branches if isinstance(branch.outcome, Rejected)}
+        refusals = {
+            allowed.requirement for allowed in ends.allowed_outcomes if isinstance(allowed.outcome, Rejected)
+        }
         assert refusals == {"outcome.identity-overflow-may-be-refused"}
 
     def test_rows_with_values_of_their_own_are_no_reason(self) -> None:
         given = ops.Append(Rows(WITH_VALUES, ((1, "a", 3),)))
         assert {
-            type(branch.outcome) for branch in model_history(self.NEAR, given).expect(given).branches
+            type(allowed.outcome)
+            for allowed in model_history(self.NEAR, given).expect(given).allowed_outcomes
         } == {Committed}
 
     def test_the_honest_engine_refuses_and_does_not_wrap_around(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rules that a table carries as SQL text."""
+"""Rules that a table stores as SQL text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bounds of variants: how they are spelled, and which paths they are for."""
+"""The bounds of variants: their spelling, and the paths that they may have."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_delta_spark_has_the_metadata_first_and_fills_the_last_block(form, tree)
 
 
 def test_every_object_is_found_with_either_part_first():
-    for tree in ({}, {"$": 1}, {f"$['{each}']": "x" * each for each in range(300)}):
+    for tree in ({}, {"$": 1}, {f"$['{number}']": "x" * number for number in range(300)}):
         metadata, value = variants.encode(tree)
         for data in (metadata + value, value + metadata):
             assert variants.decode(variants.split(data + b"\0\0")) == tree
@@ -78,7 +78,7 @@ def test_a_path_is_normalized_or_no_path(text, path):
 
 
 def test_numbers_of_all_widths_are_of_one_type_and_dates_are_not():
-    assert {kind_of(each) for each in (1, 2**40, Decimal(15, 1))} == {"exact number"}
+    assert {kind_of(value) for value in (1, 2**40, Decimal(15, 1))} == {"exact number"}
     assert kind_of(True) == "boolean"
     assert kind_of(Scalar(TIMESTAMP, b"")) == kind_of(Scalar(TIMESTAMP_NANOS, b"")) == "timestamp"
     assert kind_of(Scalar(11, b"")) == "date"
@@ -122,7 +122,7 @@ def test_wide_bounds_may_be_no_value_and_still_bound():
     assert found({"$['a']": 3}, {"$['a']": 9}, *values, tight=False) == ["stats.variant-min-values"]
 
 
-def test_bounds_that_are_no_object_are_told_of_and_nothing_is_held_to_them():
+def test_bounds_that_are_no_object_are_reported_and_not_checked_further():
     assert found([1], 7, {"a": 1}) == ["stats.variant-bounds-by-path"] * 2
 
 

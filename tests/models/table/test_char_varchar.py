@@ -1,4 +1,4 @@
-"""Texts of limited length: what is too long, and what may become of it."""
+"""Texts that are too long for a char or varchar column, and the padding of char."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from delta_models.expressions import Column, Compare, Literal
 from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import LENGTH, LONG, STRING, Field, Struct, limit_of, struct, width_of
 from delta_models.table import Expectation, ModelHistory
-from delta_models.table.char_varchar import char, varchar
+from delta_models.table.char_varchar import char_field, varchar_field
 from delta_models.values import Rows, bag, row_key
 
-SCHEMA = Struct((Field("id", LONG), varchar("text", 3)))
+SCHEMA = Struct((Field("id", LONG), varchar_field("text", 3)))
 ON_ID = Compare("=", Column(("source", "id")), Column(("target", "id")))
 UPDATE_ALL = ops.MergeClause("matched", "update", everything=True)
 
@@ -26,11 +26,15 @@ def model_history(*texts: str | None) -> ModelHistory:
 
 def ends(expectation: Expectation) -> tuple[list[str], list[tuple[str | None, tuple[object, ...]]]]:
     """The kinds of refusal, and each other end with the rule that it breaks and its texts."""
-    kinds = [branch.outcome.kind for branch in expectation.branches if isinstance(branch.outcome, Rejected)]
+    kinds = [
+        allowed.outcome.kind
+        for allowed in expectation.allowed_outcomes
+        if isinstance(allowed.outcome, Rejected)
+    ]
     others = [
-        (branch.breaks, tuple(sorted(row[1] for row in branch.table.rows)))
-        for branch in expectation.branches
-        if isinstance(branch.outcome, Committed)
+        (allowed.breaks, tuple(sorted(row[1] for row in allowed.table.rows)))
+        for allowed in expectation.allowed_outcomes
+        if isinstance(allowed.outcome, Committed)
     ]
     return kinds, others
 
@@ -62,7 +66,7 @@ WRITES: dict[str, Callable[[str], ops.Operation]] = {
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 class TestTooLong:
-    def test_a_text_that_is_too_long_is_refused_and_told_of_where_it_is_not(self, write):
+    def test_a_text_that_is_too_long_is_refused_and_a_stored_one_breaks_a_rule(self, write):
         refusals, others = ends(model_history("a").expect(write("abcd")))
         assert "constraint" in refusals
         assert [rule for rule, _ in others] == ["outcome.too-long-refused"]
@@ -81,17 +85,17 @@ class TestTooLong:
 
 def test_a_long_text_that_stays_is_no_reason_to_refuse():
     long = ModelHistory().after(ops.Create(SCHEMA))
-    told = next(
-        branch
-        for branch in long.expect(WRITES["append"]("abcd")).branches
-        if isinstance(branch.outcome, Committed)
+    stored = next(
+        allowed
+        for allowed in long.expect(WRITES["append"]("abcd")).allowed_outcomes
+        if isinstance(allowed.outcome, Committed)
     )
-    later = long.after(WRITES["append"]("abcd"), told)
+    later = long.after(WRITES["append"]("abcd"), stored)
     assert isinstance(later.expect(WRITES["append"]("abc")).ordinary.outcome, Committed)
 
 
-WIDE = Struct((Field("id", LONG), char("text", 3)))
-COPIED = Struct((*WIDE.fields, varchar("copy", 5)))
+WIDE = Struct((Field("id", LONG), char_field("text", 3)))
+COPIED = Struct((*WIDE.fields, varchar_field("copy", 5)))
 
 
 class TestFilledUp:
@@ -107,7 +111,7 @@ class TestFilledUp:
         now = ModelHistory().after(ops.Create(COPIED)).after(ops.Append(Rows(COPIED, ((0, "a", None),))))
         assert now.after(ops.Update((("copy", Column(("text",))),))).table.rows == ((0, "a  ", "a  "),)
 
-    def test_a_row_is_the_same_whoever_adds_the_blanks(self):
+    def test_a_row_is_the_same_whether_writer_or_reader_adds_the_blanks(self):
         assert bag(WIDE, ((0, "a"), (0, "a "), (0, "a  ")))[(0, "a  ")] == 3
         assert row_key(WIDE, (0, "a")) == row_key(WIDE, (0, "a  "))
 
@@ -123,7 +127,7 @@ class TestFilledUp:
     def test_an_update_to_the_same_text_without_its_blanks_changes_nothing(self):
         now = ModelHistory().after(ops.Create(WIDE)).after(ops.Append(Rows(WIDE, ((0, "a  "),))))
         ends = now.expect(ops.Update((("text", Literal(STRING, "a")),)))
-        assert {branch.commits[0] for branch in ends.branches} == {0}
+        assert {allowed.commits[0] for allowed in ends.allowed_outcomes} == {0}
 
     def test_a_text_that_is_too_long_is_refused(self):
         now = ModelHistory().after(ops.Create(WIDE))

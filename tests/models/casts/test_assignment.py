@@ -1,4 +1,4 @@
-"""What becomes of a value that is written to a column of another type."""
+"""Values written to a column of another type, and the text forms of values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from delta_models.casts.assignment import (
     civil,
     date_text,
     double_text,
-    fit_decimal,
+    round_decimal,
     shortest_digits,
     timestamp_text,
 )
@@ -176,7 +176,7 @@ def test_the_shortest_digits_read_as_the_double(value: float) -> None:
 @given(st.integers(-(10**9), 10**9), st.integers(0, 8))
 def test_rounding_is_half_up_away_from_zero(unscaled: int, scale: int) -> None:
     target = DecimalType(38, 3)
-    stored = fit_decimal(Decimal(unscaled, scale), target)
+    stored = round_decimal(Decimal(unscaled, scale), target)
     error = abs(stored.unscaled * 10**scale - unscaled * 10**3)
     assert 2 * error <= 10**scale
     if 2 * error == 10**scale:

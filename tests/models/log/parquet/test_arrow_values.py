@@ -1,4 +1,4 @@
-"""Arrow ends in the same values whatever it calls a column: views, dictionaries, units, zones, widths, slices."""
+"""Arrow arrays give the same values in every form: views, dictionaries, units, zones, widths, slices."""
 
 from __future__ import annotations
 
@@ -130,10 +130,10 @@ def test_a_slice_of_an_array_holds_its_part_of_the_values(name):
 
 
 def test_special_doubles_stay_what_they_are():
-    found = column_values(pa.array([math.nan, -0.0, math.inf]), DOUBLE)
-    assert math.isnan(found[0])
-    assert math.copysign(1, found[1]) == -1
-    assert found[2] == math.inf
+    values = column_values(pa.array([math.nan, -0.0, math.inf]), DOUBLE)
+    assert math.isnan(values[0])
+    assert math.copysign(1, values[1]) == -1
+    assert values[2] == math.inf
 
 
 def test_columns_are_found_by_name_and_missing_ones_are_null():

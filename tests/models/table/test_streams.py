@@ -1,4 +1,4 @@
-"""What a reader that follows a table must have got, and what a stream writes, by the model alone."""
+"""What a streaming reader must have received, and what a stream writes, by the model."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def after(*operations: Operation) -> ModelHistory:
     return model_history
 
 
-def ids(found: Counter[Key]) -> list[object]:
-    return sorted((key[0] for key in found.elements()), key=repr)
+def ids(bag: Counter[Key]) -> list[object]:
+    return sorted((key[0] for key in bag.elements()), key=repr)
 
 
 def test_a_follower_gets_the_rows_of_its_first_look_and_those_that_came_since():
     model_history = after(
         Create(SCHEMA), Append(rows(1)), ReadStream(), Append(rows(2)), Optimize(), Append(rows(3))
     )
-    expected = model_history.follow(ReadStream(), 2, 2)
+    expected = model_history.expect_stream(ReadStream(), 2, 2)
     assert ids(expected.first) == [1]
     assert [(step.step, ids(step.came), ids(step.went)) for step in expected.steps] == [
         (3, [2], []), (4, [], []), (5, [3], []),
@@ -58,26 +58,26 @@ def test_what_is_left_of_all_changes_is_the_newest_state():
     model_history = after(
         Create(SCHEMA, (), RECORDED), Append(rows(1, 2)), ReadStream(), Delete(), Append(rows(2))
     )
-    expected = model_history.follow(ReadStream(follows="changes"), 2, 2)
+    expected = model_history.expect_stream(ReadStream(follows="changes"), 2, 2)
     assert ids(expected.now) == [2]
     assert {key[0] for key in expected.ever} == {1, 2}
 
 
-def test_only_upkeep_is_told_from_what_brought_rows():
+def test_maintenance_is_told_apart_from_commits_that_add_rows():
     before = (Create(SCHEMA), Append(rows(1)), Append(rows(2)), ReadStream())
-    assert not after(*before).follow(ReadStream(), 3, 3).upkeep
-    assert after(*before, Optimize()).follow(ReadStream(), 3, 3).upkeep
-    assert not after(*before, Optimize(), Append(rows(3))).follow(ReadStream(), 3, 3).upkeep
+    assert not after(*before).expect_stream(ReadStream(), 3, 3).upkeep
+    assert after(*before, Optimize()).expect_stream(ReadStream(), 3, 3).upkeep
+    assert not after(*before, Optimize(), Append(rows(3))).expect_stream(ReadStream(), 3, 3).upkeep
     looked = after(*before, Append(rows(3)), ReadStream(), Optimize())
-    assert looked.follow(ReadStream(), 3, 5).upkeep
+    assert looked.expect_stream(ReadStream(), 3, 5).upkeep
 
 
 def test_a_follower_that_comes_after_a_vacuum_may_miss_files():
     model_history = after(
         Create(SCHEMA), Append(rows(1)), ReadStream(), Append(rows(2)), Overwrite(rows(3)), Vacuum(0.0)
     )
-    assert model_history.follow(ReadStream(), 2, 2).refusals == ("missing-file", "missing-version")
-    assert model_history.follow(ReadStream(), 6, 6).refusals == ()
+    assert model_history.expect_stream(ReadStream(), 2, 2).refusals == ("missing-file", "missing-version")
+    assert model_history.expect_stream(ReadStream(), 6, 6).refusals == ()
 
 
 @pytest.mark.parametrize(
@@ -91,27 +91,31 @@ def test_a_follower_that_comes_after_a_vacuum_may_miss_files():
 def test_what_is_not_modelled_is_not_judged(tail: ReadStream, operations: tuple[Operation, ...]):
     model_history = after(Create(SCHEMA), Append(rows(1)), ReadStream(), *operations)
     with pytest.raises(NotModelled):
-        model_history.follow(tail, 2, 2)
+        model_history.expect_stream(tail, 2, 2)
 
 
 def test_a_stream_writes_what_arrived_and_nothing_where_nothing_did():
     model_history = after(Create(SCHEMA), Append(rows(1)))
-    (end,) = model_history.expect(WriteStream(rows(2, 3))).branches
+    (end,) = model_history.expect(WriteStream(rows(2, 3))).allowed_outcomes
     assert (end.outcome, end.commits, ids(end.table.bag)) == (Committed(), (1, 1), [1, 2, 3])
-    assert {type(branch.outcome) for branch in model_history.expect(WriteStream(rows())).branches} == {
+    assert {
+        type(allowed.outcome) for allowed in model_history.expect(WriteStream(rows())).allowed_outcomes
+    } == {
         NoChange,
         Committed,
     }
-    assert {branch.commits for branch in model_history.expect(WriteStream(rows())).branches} == {(0, 0)}
+    assert {allowed.commits for allowed in model_history.expect(WriteStream(rows())).allowed_outcomes} == {
+        (0, 0)
+    }
 
 
 def test_what_arrived_before_a_cut_is_written_with_what_arrives_next():
     model_history = after(Create(SCHEMA), Append(rows(1)))
     cut = AllowedOutcome(NoChange(), (0, 0), model_history.table, "crash.all-or-nothing")
     waiting = model_history.after(WriteStream(rows(2)), cut)
-    (end,) = waiting.expect(WriteStream(rows(3))).branches
+    (end,) = waiting.expect(WriteStream(rows(3))).allowed_outcomes
     assert (end.commits, ids(end.table.bag)) == ((1, 2), [1, 2, 3])
-    (again,) = waiting.expect(WriteStream(rows())).branches
+    (again,) = waiting.expect(WriteStream(rows())).allowed_outcomes
     assert ids(again.table.bag) == [1, 2]
     assert ids(waiting.expect(WriteStream(rows(3), stream="other")).ordinary.table.bag) == [1, 3]
     done = waiting.after(WriteStream(rows(3)), end)

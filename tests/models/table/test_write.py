@@ -1,0 +1,138 @@
+"""What appends and overwrites mean."""
+
+from __future__ import annotations
+
+from delta_models import operations as ops
+from delta_models.outcomes import Committed, NoChange, Rejected, Unsupported
+from delta_models.schema import (
+    DATE,
+    LONG,
+    STRING,
+    Array,
+    Field,
+    Map,
+    struct,
+)  # fmt: skip
+from delta_models.table import ModelHistory
+from delta_models.values import Rows
+from tests.models.table import nested_rows
+from tests.models.table.three_rows import (
+    SCHEMA,
+    THREE,
+    A,
+    B,
+    C,
+    bag_of,
+    bagged,
+    equals,
+    kinds,
+    lit,
+    model_history,
+    rows,
+)
+
+
+class TestAppend:
+    def test_rows_are_added_duplicates_included(self) -> None:
+        assert bag_of(model_history(THREE, ops.Append(rows(A)))) == bagged(A, A, B, C)
+
+    def test_an_empty_append_may_add_a_version_or_not(self) -> None:
+        ends = model_history(THREE).expect(ops.Append(rows()))
+        assert ends.fitting_outcomes(Committed(), 0)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert ends.fitting_outcomes(NoChange(), 0)
+        assert not ends.fitting_outcomes(Committed(), 2)
+        assert not ends.fitting_outcomes(NoChange(), 1)
+
+    def test_an_append_adds_exactly_one_version(self) -> None:
+        ends = model_history().expect(THREE)
+        assert ends.fitting_outcomes(Committed(), 1)
+        assert not ends.fitting_outcomes(Committed(), 0)
+        assert not ends.fitting_outcomes(NoChange(), 0)
+        assert not ends.fitting_outcomes(Unsupported("no"), 0)
+
+    def test_columns_are_matched_by_name_without_regard_to_case(self) -> None:
+        swapped = Rows(struct(("PART", STRING), ("Id", LONG), ("name", STRING)), (("x", 1, "a"),))
+        assert model_history(ops.Append(swapped)).table.rows == (A,)
+
+    def test_a_misfit_is_refused_for_its_schema(self) -> None:
+        extra = Rows(
+            struct(("id", LONG), ("name", STRING), ("part", STRING), ("more", LONG)), ((1, "a", "x", 1),)
+        )
+        typed = Rows(struct(("id", DATE), ("name", STRING), ("part", STRING)), ((1, "a", "x"),))
+        assert kinds(model_history(), ops.Append(extra)) == {"schema"}
+        assert kinds(model_history(), ops.Append(typed)) == {"schema"}
+
+    def test_missing_columns_are_null_or_refused(self) -> None:
+        ends = model_history().expect(ops.Append(Rows(struct(("id", LONG)), ((1,),))))
+        assert ends.ordinary.table.rows == ((1, None, None),)
+        assert ends.fitting_outcomes(Rejected("schema", "whatever words"), 0)
+
+    def test_new_columns_come_last_when_schemas_are_merged(self) -> None:
+        wide = Rows(struct(("id", LONG), ("more", LONG)), ((9, 9),))
+        now = model_history(THREE, ops.Append(wide, schema_mode="merge"))
+        assert now.table.schema.names == ("id", "name", "part", "more")
+        assert (1, "a", "x", None) in now.table.rows
+        assert (9, None, None, 9) in now.table.rows
+
+    def test_an_empty_text_in_a_partition_column_is_null(self) -> None:
+        now = model_history(ops.Append(rows((1, "", ""))), partition_by=("part",))
+        assert now.table.rows == ((1, "", None),)
+
+    def test_null_where_no_element_or_value_may_be_null_breaks_a_rule(self) -> None:
+        lists, maps = Array(LONG, contains_null=False), Map(STRING, LONG, value_contains_null=False)
+        schema = struct(("id", LONG), ("lists", Array(lists)), ("maps", struct(("inner", maps))))
+        now = ModelHistory().after(ops.Create(schema))
+        row = (1, ((1, 2), None, ()), ((("a", 1),),))
+        assert now.after(ops.Append(Rows(schema, (row, (2, None, None))))).table.rows == (
+            row,
+            (2, None, None),
+        )
+        for bad in ((1, ((1, None),), None), (1, None, ((("a", None),),))):
+            ends = now.expect(ops.Append(Rows(schema, (bad,))))
+            assert {allowed.outcome.kind for allowed in ends.allowed_outcomes} == {"constraint", "schema"}
+
+    def test_null_in_a_column_that_is_not_null_breaks_a_rule(self) -> None:
+        schema = struct(Field("id", LONG, nullable=False))
+        now = ModelHistory().after(ops.Create(schema))
+        assert kinds(now, ops.Append(Rows(schema, ((None,),)))) == {"constraint"}
+
+
+class TestOverwrite:
+    def test_the_whole_table_is_replaced(self) -> None:
+        assert model_history(THREE, ops.Overwrite(rows(A))).table.rows == (A,)
+
+    def test_only_the_rows_that_the_predicate_picks_are_replaced(self) -> None:
+        new = (7, "new", "x")
+        now = model_history(THREE, ops.Overwrite(rows(new), where=equals("part", "x", STRING)))
+        assert bag_of(now) == bagged(B, C, new)
+
+    def test_new_rows_outside_of_the_predicate_are_refused(self) -> None:
+        operation = ops.Overwrite(rows((7, "new", "z")), where=equals("part", "x", STRING))
+        assert "constraint" in kinds(model_history(THREE), operation)
+
+    def test_only_the_partitions_that_new_rows_touch_are_replaced(self) -> None:
+        now = model_history(
+            THREE, ops.Overwrite(rows((7, "n", "x"), (8, "n", "")), dynamic=True), partition_by=("part",)
+        )
+        assert bag_of(now) == bagged((7, "n", "x"), (8, "n", None), B)
+
+    def test_an_append_only_table_refuses_to_lose_rows(self) -> None:
+        now = (
+            ModelHistory().after(ops.Create(SCHEMA, properties=(("delta.appendOnly", "true"),))).after(THREE)
+        )
+        for operation in (ops.Overwrite(rows()), ops.Delete(), ops.Update((("id", lit(LONG, 1)),))):
+            assert kinds(now, operation) == {"append-only"}
+
+
+class TestTransaction:
+    def test_a_write_under_a_transaction_id_is_done_once(self) -> None:
+        write = ops.Append(Rows(nested_rows.SCHEMA, ((3, None, None),)), transaction=("job", 7))
+        now = nested_rows.model_history(write)
+        assert len(now.table.rows) == 3
+        again = now.expect(write)
+        assert again.ordinary.outcome == NoChange()
+        (repeated,) = again.fitting_outcomes(Committed(), 1)
+        assert repeated.breaks == "outcome.repeated-transaction-skipped"
+        later = ops.Append(Rows(nested_rows.SCHEMA, ((4, None, None),)), transaction=("job", 8))
+        assert len(now.after(later).table.rows) == 4
