@@ -1,98 +1,32 @@
-"""What a run is going to do is data, counted out beforehand."""
+"""A plan is data: the same chunks, seeds and core for the same profile, seed and options."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import Chunk
-from conformance.planning.plan import chunk_seed, make_plan
-from conformance.planning.profile import (
-    PlanError,
-    load_profile,
-    parse_profile,
-    profile_names,
-)
-from delta_models.requirements import BY_ID
-
-ENGINES = ("delta-rs", "delta-spark")
-
-
-def small(**changes):
-    form = {
-        "suites": {
-            "lockstep": {"chunks": 3, "heavy_histories": 2, "heavy_chunks": 2},
-            "shared": {"chunks": 1},
-        },
-        "core": [{"requirements": ["write.schema"], "engines": list(ENGINES), "suite": "lockstep"}],
-    }
-    return parse_profile("small", {**form, **changes})
-
-
-class TestProfiles:
-    @pytest.mark.parametrize("name", profile_names())
-    def test_every_committed_profile_can_be_planned(self, name):
-        plan = make_plan(load_profile(name), 1, engines=ENGINES)
-        assert plan.steps == sum(
-            chunk.histories * chunk.steps for chunk in plan.chunks if chunk.suite != "examples"
-        )
-        assert sum(each.chunks for each in plan.planned()) == len(plan.chunks)
-
-    def test_what_nobody_plays_is_not_planned(self):
-        plan = make_plan(load_profile("ci"), 1, engines=ENGINES)
-        everything, on_a_jvm = plan.planned(), plan.planned(light=False)
-        assert sum(each.steps for each in on_a_jvm) == sum(each.dear for each in everything) > 0
-        assert all(each.steps == each.dear for each in on_a_jvm)
-        assert not any(each.dear for each in plan.planned(heavy=False))
-        assert sum(each.histories for each in plan.planned(heavy=False)) == sum(
-            each.histories for each in everything
-        )
-
-    @pytest.mark.parametrize("name", ("dev", "ci", "nightly"))
-    def test_the_core_names_requirements_that_there_are(self, name):
-        core = load_profile(name).core
-        assert core
-        assert {each.requirement for each in core} <= set(BY_ID)
-        assert set(ENGINES) <= {each.engine for each in core} <= {*ENGINES, "pyspark", "reference"}
-
-    @pytest.mark.parametrize("name", ("dev", "ci", "nightly"))
-    def test_the_core_asks_no_more_histories_than_are_planned(self, name):
-        profile = load_profile(name)
-        plan = make_plan(profile, 1, engines=(*ENGINES, "pyspark"))
-        light = {chunk.suite: 0 for chunk in plan.chunks}
-        heavy = dict(light)
-        for chunk in plan.chunks:
-            light[chunk.suite] += chunk.histories
-            heavy[chunk.suite] += len(chunk.heavy)
-        for floor in plan.core:
-            played = light if floor.engine == "delta-rs" else heavy
-            suites = [floor.suite] if floor.suite else list(played)
-            assert floor.histories <= sum(played[suite] for suite in suites), floor
-
-    def test_ci_plans_three_thousand_steps_and_more(self):
-        assert make_plan(load_profile("ci"), 1, engines=ENGINES).steps >= 3000
-
-    def test_a_typo_in_a_profile_is_refused_not_ignored(self):
-        with pytest.raises(PlanError, match="chunk"):
-            small(suites={"lockstep": {"chunk": 3}})
-        with pytest.raises(PlanError, match="cores"):
-            small(cores=[])
-        with pytest.raises(PlanError, match="floor"):
-            small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "lockstep", "floor": 3}])
-
-    def test_a_core_on_a_suite_that_is_not_planned_is_refused(self):
-        with pytest.raises(PlanError, match="races"):
-            small(core=[{"requirements": ["x"], "engines": ["e"], "suite": "races"}])
-
-    def test_an_unknown_profile_is_told_with_those_that_there_are(self):
-        with pytest.raises(PlanError, match="ci, dev, nightly"):
-            load_profile("weekly")
+from conformance.options import RunOptions
+from conformance.planning.plan import chunk_seed, default_engines, make_plan, plan_run
+from conformance.planning.profile import PlanError, load_profile
+from tests.planning.samples import ENGINES, small
 
 
 class TestPlans:
+    def test_steps_of_engines_that_do_not_run_are_not_planned(self):
+        plan = make_plan(load_profile("ci"), 1, engines=ENGINES)
+        everything, on_a_jvm = plan.planned(), plan.planned(light=False)
+        assert sum(suite.steps for suite in on_a_jvm) == sum(suite.dear for suite in everything) > 0
+        assert all(suite.steps == suite.dear for suite in on_a_jvm)
+        assert not any(suite.dear for suite in plan.planned(heavy=False))
+        assert sum(suite.histories for suite in plan.planned(heavy=False)) == sum(
+            suite.histories for suite in everything
+        )
+
     def test_suites_take_turns(self):
         names = [chunk.name for chunk in make_plan(small(), 1, engines=ENGINES).chunks]
         assert names == ["lockstep-0", "shared-0", "lockstep-1", "lockstep-2"]
@@ -112,7 +46,7 @@ class TestPlans:
         assert [(chunk.histories, chunk.steps) for chunk in plan.chunks] == [(12, 7), (2, 7)]
         assert plan.steps == 14 * 7
 
-    def test_a_suite_that_the_profile_does_not_plan_is_told_with_those_that_it_does(self):
+    def test_a_suite_that_the_profile_does_not_plan_is_an_error_that_lists_those_that_it_does(self):
         with pytest.raises(PlanError, match="lockstep, shared"):
             make_plan(small(), 1, engines=ENGINES, suites=("crashes",))
 
@@ -138,14 +72,14 @@ class TestPlans:
         ]
         assert [chunk.heavy for chunk in part.chunks] == [tuple(range(12)), (0, 1)]
         assert part.core == () != whole.core
-        assert [each.numbers for each in part.planned()] == [(1, 2)]
-        assert [each.numbers for each in whole.planned()] == [()]
+        assert [suite.numbers for suite in part.planned()] == [(1, 2)]
+        assert [suite.numbers for suite in whole.planned()] == [()]
         plain = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("plain",), examples=3)
         assert [(chunk.name, chunk.histories) for chunk in plain.chunks] == [("lockstep-0", 3)]
         both = make_plan(small(suites=suites), 1, engines=ENGINES, tables=("merges", "rules"), examples=13)
         assert [chunk.histories for chunk in both.chunks] == [12, 1, 2]
 
-    def test_a_kind_of_histories_that_is_not_planned_is_told_with_those_that_are(self):
+    def test_a_kind_of_histories_that_is_not_planned_is_an_error_that_lists_those_that_are(self):
         with pytest.raises(PlanError, match="'merge' in lockstep, shared of this profile; there are plain"):
             make_plan(small(), 1, engines=ENGINES, tables=("merge",))
 
@@ -167,5 +101,17 @@ class TestSeeds:
 
     def test_another_process_derives_the_same_seed(self):
         code = "from conformance.planning.plan import chunk_seed; print(chunk_seed(7, 'lockstep', 'ci', 3))"
-        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert int(told.stdout) == chunk_seed(7, "lockstep", "ci", 3)
+        process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert int(process.stdout) == chunk_seed(7, "lockstep", "ci", 3)
+
+
+class TestRuns:
+    def test_a_run_without_engines_is_planned_for_the_default_ones(self):
+        assert default_engines() == ("delta-rs", "delta-spark")
+        plan = plan_run(RunOptions(Path("run"), profile="ci", seed=3))
+        assert plan == make_plan(load_profile("ci"), 3, engines=default_engines())
+
+    def test_two_versions_of_an_engine_are_one_engine_of_the_plan(self):
+        options = RunOptions(Path("run"), engines=("delta-rs", "delta-rs@1.5.0"), suites=("lockstep",))
+        plan = plan_run(options)
+        assert plan == make_plan(load_profile("ci"), 0, engines=("delta-rs",), suites=("lockstep",))

@@ -34,6 +34,7 @@ from conformance.histories import History, Step
 from conformance.reporting.aggregation import ResultAggregator
 from conformance.reporting.event_log import EventLog
 from conformance.reporting.results import Results
+from delta_adapters.engine_id import EngineId
 from delta_models.expressions import Column, Compare, Literal
 from delta_models.operations import Append, Create, Delete, Optimize
 from delta_models.requirements import CATALOGUE
@@ -161,7 +162,7 @@ def keep(folder: Path, requirement: str, engine: str, *, detail: str = NASTY) ->
         Step(Optimize(), "B"),
     )
     finding = Finding(
-        key=FindingKey(requirement, engine.partition("@")[0], "Delete", ("where",), (), ("long",), "Committed"),
+        key=FindingKey(requirement, EngineId.parse(engine).name, "Delete", ("where",), (), ("long",), "Committed"),
         strength="must", engine=engine, role="writer", step=2, action="Delete where id = 1", detail=detail,
         history=History("shared", "ci", 0, 77, steps), slots={"A": engine, "B": "delta-spark@4.4.0"},
     )  # fmt: skip
@@ -176,7 +177,7 @@ def big_run(folder: Path) -> list[Event]:
     engines = ("delta-rs@1.6.6", "delta-spark@4.4.0", "pyspark@0.1.0", "reference@0.1.0")
     ids = [rule.id for rule in CATALOGUE]
     core = tuple(
-        EvidenceThreshold(identity, engine.partition("@")[0])
+        EvidenceThreshold(identity, EngineId.parse(engine).name)
         for identity in ids[:40]
         for engine in engines[:2]
     )
