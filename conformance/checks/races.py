@@ -225,7 +225,10 @@ def _check_reads(race: RaceObservation, recorder: CheckRecorder) -> None:
             if index in race.published[place] and not isinstance(race.outcomes[index], Rejected | NoChange)
         ]
         is_state = find_anomaly(race.model_history, published, rows) is None
-        problem = f"{len(rows)} rows were read when {operation_names(published)} had been committed, which are no such state"
+        problem = (
+            f"{len(rows)} rows were read when {operation_names(published)} had been committed,"
+            " which are no such state"
+        )
         recorder.record("race.no-dirty-read", None if is_state else problem)
 
 

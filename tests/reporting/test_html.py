@@ -158,7 +158,7 @@ def test_a_known_deviation_shows_its_cause_and_where_it_was_reported(tmp_path, m
         "tight-bounds", ("9f3c21aa",), "stats.tight-bounds", "delta-rs", ">=1.6", "Decimals <pass> through floats.",
         "https://example.org/issues/1", date(2027, 6, 30), {},
     )  # fmt: skip
-    monkeypatch.setattr(view_models, "named", lambda name: entry if name == entry.name else None)
+    monkeypatch.setattr(view_models, "deviation_named", lambda name: entry if name == entry.name else None)
     known = replace(FINDING, known=True, deviation=entry.name)
     text = page(results_of(*small_run(known), home=tmp_path), tmp_path)
     assert "<h4>Cause</h4><p>Decimals &lt;pass&gt; through floats.</p>" in text
