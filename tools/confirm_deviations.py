@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))  # for the stage, which lives in the tests
 
 from conformance.engine_pool import call_timeout  # noqa: E402
 from conformance.execution.engine_session import EngineSession  # noqa: E402
-from conformance.execution.table_session import StepResult, TableSession  # noqa: E402
-from conformance.execution.table_session import play as play_step  # noqa: E402
+from conformance.execution.step_result import StepResult  # noqa: E402
+from conformance.execution.table_session import TableSession  # noqa: E402
 from conformance.findings import Finding, key_of  # noqa: E402
 from conformance.findings.known_deviations import known_deviation  # noqa: E402
 from conformance.findings.scripts import scripts_for  # noqa: E402
@@ -173,7 +173,7 @@ def findings(entry: Deviation, history: History) -> Iterator[Finding]:
         played = (
             play(DeltaRs(), table, operations).result if entry.engine == RS else _on_spark(table, history)
         )
-    seen = [(judged.seen, violation) for judged in played for violation in judged.violations]
+    seen = [(judged.observation, violation) for judged in played for violation in judged.violations]
     for each, violation in sorted(seen, key=lambda pair: pair[1].requirement != entry.requirement):
         key = key_of(each, violation)
         if known_deviation(key, history=history) == entry.name:
@@ -192,9 +192,9 @@ def _on_spark(table: Path, history: History) -> list[StepResult]:
         1,
         "confirm",
     )
-    judged = list(desk.open_all())
+    judged = desk.open_all()
     for step in history.steps:
-        judged += [each for _, each in play_step([desk], step)]
+        judged += desk.execute(step)
     return judged
 
 

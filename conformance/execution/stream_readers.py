@@ -1,4 +1,4 @@
-"""Readers that follow one table: when each looked first and last, and what it must have got by now."""
+"""Tracks the stream readers of one table: when each read first and last, and what it must have received by now."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from conformance.execution.arrow_answers import rows_from_arrow
+from conformance.execution.read_results import rows_from_arrow
 from conformance.observations.observation import ReadObservation
 from delta_adapters.host_client import ReadReply
 from delta_models.log.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
@@ -21,18 +21,18 @@ from delta_models.values import Rows, row_keyer
 
 @dataclass(slots=True)
 class StreamReaders:
-    """The followers of one table, each by its engine and name, with the steps of its first and its newest look."""
+    """The stream readers of one table by engine and name, with the steps of their first and their newest read."""
 
-    looked: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    read_at: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
-    def look(
+    def observe(
         self, tail: ReadStream, engine: str, model_history: ModelHistory, schema: Struct, reply: ReadReply
     ) -> ReadObservation:
-        """What a follower answered, beside what it must have got."""
+        """A stream reader's answer, beside what it must have received."""
         now = model_history.step
-        began, last = self.looked.get((engine, tail.reader), (now, now))
+        began, last = self.read_at.get((engine, tail.reader), (now, now))
         expected = _expected(model_history, tail, began, last)
-        self.looked[engine, tail.reader] = (began, last if reply.table is None else now)
+        self.read_at[engine, tail.reader] = (began, last if reply.table is None else now)
         if reply.table is None:
             return ReadObservation("follow", tail, None, None, refused=reply.outcome, followed=expected)
         answer = _rows(reply.table, schema, changes=tail.follows == CHANGES)
@@ -41,8 +41,8 @@ class StreamReaders:
         return ReadObservation("follow", tail, None, answer, followed=expected)
 
     def copy(self) -> StreamReaders:
-        """The same followers, of a copy of the table."""
-        return StreamReaders(dict(self.looked))
+        """The same stream readers, for a copy of the table."""
+        return StreamReaders(dict(self.read_at))
 
 
 def left_of(told: pa.Table, schema: Struct) -> Rows | str:

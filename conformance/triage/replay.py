@@ -10,7 +10,8 @@ from pathlib import Path
 
 from conformance.engine_pool import call_timeout, is_heavy
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.table_session import StepResult, TableSession, play
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import STEPS_HELD
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
@@ -120,13 +121,18 @@ def _desk(
     if turnstile is None:
         return TableSession(folder, engine_sessions, finding.history.seed, tag)
     if finding.suite == RACES:
-        table_session = RaceTableSession(folder, engine_sessions, instrumented_processes, turnstile, tag)
-        table_session.processes = finding.processes
-        table_session.overlap = next(
-            (option.removeprefix(OVERLAP) for option in finding.key.options if option.startswith(OVERLAP)),
-            "table",
+        overlaps = (
+            option.removeprefix(OVERLAP) for option in finding.key.options if option.startswith(OVERLAP)
         )
-        return table_session
+        return RaceTableSession(
+            folder,
+            engine_sessions,
+            instrumented_processes,
+            turnstile,
+            tag,
+            processes=finding.processes,
+            overlap=next(overlaps, "table"),
+        )
     return CrashTableSession(folder, engine_sessions, instrumented_processes[0], finding.history.seed, tag)
 
 
@@ -153,14 +159,14 @@ def _seat(host: HostClient, spec: EngineSpec) -> EngineSession:
 
 
 def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list[StepResult], int]:
-    result = list(table_session.open_all())
+    result = table_session.open_all()
     played = 0
     for step in finding.history.steps:
         if not table_session.plays or any(
             each == finding.fingerprint for _, each in _broken(finding, result)
         ):
             break
-        result += [each for _, each in play([table_session], step)]
+        result += table_session.execute(step)
         played += 1
     return result, played
 
@@ -171,10 +177,10 @@ def _broken(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[St
     own = known_deviation(finding.key, _version(finding.engine), finding.history)
     for each in result:
         for violation in each.violations:
-            if engine_name(each.seen.engine) != finding.key.engine:
+            if engine_name(each.observation.engine) != finding.key.engine:
                 continue
-            key = key_of(each.seen, violation)
-            deviation = known_deviation(key, _version(each.seen.engine), finding.history)
+            key = key_of(each.observation, violation)
+            deviation = known_deviation(key, _version(each.observation.engine), finding.history)
             if key.fingerprint == finding.fingerprint or deviation in {None, own}:
                 yield each, key.fingerprint
 
@@ -185,7 +191,9 @@ def _version(engine: str) -> str | None:
 
 def _told(name: str, finding: Finding, result: list[StepResult], played: int) -> ReplayResult:
     broken = list(_broken(finding, result))
-    failures = [why for each in result if each.seen.race is not None for why in each.seen.race.failures]
+    failures = [
+        why for each in result if each.observation.race is not None for why in each.observation.race.failures
+    ]
     if not broken and failures:
         return ReplayResult(
             COULD_NOT_RUN, f"{name} could not run: its schedule could not be followed: {failures[0]}"
@@ -200,4 +208,4 @@ def _told(name: str, finding: Finding, result: list[StepResult], played: int) ->
     first = (same or [each for each, _ in broken])[0]
     details = "; ".join(f"{violation.requirement}: {violation.detail}" for violation in first.violations)
     how = "still fails" if same else "fails in another way"
-    return ReplayResult(FAILS, f"{name} {how} at step {first.seen.step}: {details}")
+    return ReplayResult(FAILS, f"{name} {how} at step {first.observation.step}: {details}")

@@ -101,7 +101,7 @@ def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
         [(step.operation, step.slot or "A") for step in history.steps],
         *others,
     )
-    keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
+    keys = [key_of(each.observation, violation) for each in played.result for violation in each.violations]
     assert set(entry.fingerprints) & {key.fingerprint for key in keys}, (
         played.told() or "it no longer happens"
     )

@@ -30,14 +30,14 @@ STEPS = (
 @pytest.mark.parametrize("engine", (Honest, WritesOneMore, ReadsTheFolder))
 def test_it_does_not_matter_when_the_log_is_judged(engine, tmp_path):
     played = play(engine(), tmp_path / "table", STEPS)
-    assert sum(bool(each.seen.looks) for each in played.result) >= 3
+    assert sum(bool(each.observation.looks) for each in played.result) >= 3
     for each in played.result:
-        begun = run_log_checks(replace(each.seen, looks=()))
+        begun = run_log_checks(replace(each.observation, looks=()))
         early = dict(begun.recorder.evidence)
-        told, at_once = run_checks(each.seen, begun=begun), run_checks(each.seen)
+        told, at_once = run_checks(each.observation, begun=begun), run_checks(each.observation)
         assert (told.evidence, told.violations, told.faults) == (
             at_once.evidence,
             at_once.violations,
             at_once.faults,
         )
-        assert bool(early) == each.seen.wrote
+        assert bool(early) == each.observation.wrote

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import TableSession, play
+from conformance.execution.table_session import TableSession
 from conformance.findings.recorder import FindingRecorder
 from conformance.findings.text import history_lines
 from conformance.histories import History, Step
@@ -93,14 +93,14 @@ def engine_session(adapter, name: str) -> EngineSession:
 def table_session(tmp_path, *adapters) -> TableSession:
     engine_sessions = [engine_session(adapter, f"engine-{at}@1") for at, adapter in enumerate(adapters)]
     found = TableSession(tmp_path / "table", engine_sessions, seed=3, tag="t")
-    assert not list(found.open_all())
+    assert not found.open_all()
     return found
 
 
 def played(where: TableSession, *operations, slot: str | None = None):
     result = []
     for operation in operations:
-        result += [found for _, found in play([where], Step(operation, slot))]
+        result += where.execute(Step(operation, slot))
     return result
 
 
@@ -114,7 +114,7 @@ class TestStates:
         where = table_session(tmp_path, engine)
         result = played(where, CREATE, Reopen(), rows((1, "a")), rows((2, "b")), Restore(AtState(2)))
         assert not broken(result)
-        assert where.versions == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
+        assert where.log.versions == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
         assert next(each for each in engine.asked if isinstance(each, Restore)).at.version == 1
 
     def test_a_step_that_only_looks_leaves_a_state_to_go_back_to(self, tmp_path):
@@ -181,12 +181,11 @@ class TestSharing:
         steps = [Step(CREATE, "A"), Step(rows((1, "a")), "B"), Step(Delete(), "C"), Step(Reopen(), "C")]
         for step in steps:
             history_recorder.begin_step(step)
-            for at, result in play([where], step):
-                history_recorder.take(at, (result,))
+            history_recorder.take(where, where.execute(step))
         assert [(each.slot, each.by) for each in history_recorder.steps] == [
             ("A", None), ("B", None), ("C", "B"), ("C", None),
         ]  # fmt: skip
-        kept = History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(history_recorder.steps))
+        kept = History(chunk.suite, chunk.profile, chunk.number, chunk.seed, history_recorder.steps)
         assert History.from_json(kept.to_json()) == kept
         assert history_lines(kept)[2].startswith("  2. [C -> B] Delete")
 
@@ -194,14 +193,16 @@ class TestSharing:
         first, second = Watched(), Watched()
         where = table_session(tmp_path, first, second)
         played(where, CREATE, rows((1, "a")), slot="A")
-        assert not broken([found for _, found in play([where], Step(Delete(), "A", by="B"))])
+        assert not broken(where.execute(Step(Delete(), "A", by="B")))
         assert any(isinstance(each, Delete) for each in second.asked)
         assert not any(isinstance(each, Delete) for each in first.asked)
 
     def test_outcome_and_log_are_judged_once_and_reading_for_each(self, tmp_path):
         where = table_session(tmp_path, Watched(), Watched())
         result = played(where, CREATE, rows((1, "a")), slot="A")
-        by_engine = {each.engine_session.engine: each.evidence for each in result if each.seen.step == 1}
+        by_engine = {
+            each.engine_session.engine: each.evidence for each in result if each.observation.step == 1
+        }
         assert by_engine["engine-0@1"]["outcome.allowed"] == 1
         assert "outcome.allowed" not in by_engine["engine-1@1"]
         assert by_engine["engine-0@1"]["read.latest"] == by_engine["engine-1@1"]["read.latest"] == 1
@@ -254,7 +255,7 @@ class TestWrong:
         result = played(where, CREATE, rows((1, "a"), (2, "b")), rows((3, "c")))
         assert "contents.append" in broken(result)
         assert not where.plays
-        assert max(each.seen.step for each in result) == 1
+        assert max(each.observation.step for each in result) == 1
 
     @pytest.mark.parametrize("done", (True, False))
     def test_after_unknown_the_log_tells_what_happened(self, tmp_path, done):
@@ -269,8 +270,8 @@ class TestWrong:
         where = table_session(tmp_path, Unsure())
         change = Update((("name", Literal(STRING, "z")),), is_one())
         result = played(where, CREATE, rows((1, "a")), change)
-        last = next(each for each in result if isinstance(each.seen.operation, Update))
-        assert (last.seen.branch is not None) == done
+        last = next(each for each in result if isinstance(each.observation.operation, Update))
+        assert (last.observation.branch is not None) == done
         assert "outcome.told" in broken(result)
 
     def test_columns_of_other_types_are_malformed_and_not_compared(self, tmp_path):
@@ -306,7 +307,7 @@ class TestWrong:
             rows((2, "b")), rows((3, "c")), Checkpoint(),
         )  # fmt: skip
         told = [
-            (each.seen.step, violation.where)
+            (each.observation.step, violation.where)
             for each in result
             for violation in each.violations
             if violation.requirement == "checkpoint.omits-json-stats"

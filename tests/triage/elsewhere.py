@@ -16,7 +16,6 @@ from pathlib import Path
 from conformance.engine_pool import EnginePool
 from conformance.events.types import FindingFound
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import play
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import History
@@ -79,7 +78,7 @@ def kept(deviation: str, folder: Path) -> Path:
         history_recorder.take(table_session, table_session.open_all())
         for step in history.steps:
             history_recorder.begin_step(step)
-            history_recorder.take(table_session, (result for _, result in play([table_session], step)))
+            history_recorder.take(table_session, table_session.execute(step))
     finally:
         instrumented_engines.close()
     found = [each for each in told if isinstance(each, FindingFound) and each.deviation == deviation]

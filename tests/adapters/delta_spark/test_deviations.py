@@ -55,7 +55,7 @@ def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     history = History.from_json(entry.history)
     steps = [(step.operation, step.slot or "A") for step in history.steps]
     played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
-    keys = [key_of(each.seen, violation) for each in played.result for violation in each.violations]
+    keys = [key_of(each.observation, violation) for each in played.result for violation in each.violations]
     causes = {key: known_deviation(key, history=history) for key in keys}
     assert {each.fingerprint for each, cause in causes.items() if cause == entry.name} == set(
         entry.fingerprints
