@@ -58,15 +58,6 @@ class ReadSchedule:
             self._predicates.append((where, types))
         return Read(where=where)
 
-    def plan_after(self, observation: Observation, model_history: ModelHistory) -> list[PlannedRead]:
-        """The reads to make after the step that was observed, as far as this table had the states."""
-        reads = self.after(observation.step, model_history.table.schema, model_history.readable())
-        return [
-            PlannedRead(kind, read, resolved)
-            for kind, read in reads
-            if isinstance(resolved := resolve_states(read, observation.versions, observation.reader), Read)
-        ]
-
     def after(self, step: int, schema: Struct, states: Collection[int]) -> tuple[tuple[str, Read], ...]:
         """The reads to make after a step, with their kinds; `states` are the steps after which there was a table."""
         reads: list[tuple[str, Read]] = []
@@ -99,6 +90,20 @@ class ReadSchedule:
     def _number(self, what: str, step: int) -> int:
         digest = hashlib.blake2b(f"{self.seed}/{step}/{what}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big")
+
+
+def plan_reads_after(
+    read_schedule: ReadSchedule | None, observation: Observation, model_history: ModelHistory
+) -> list[PlannedRead]:
+    """The extra reads that follow the step that was observed, as far as this table had the states."""
+    if read_schedule is None or observation.after is None:
+        return []
+    reads = read_schedule.after(observation.step, model_history.table.schema, model_history.readable())
+    return [
+        PlannedRead(kind, read, resolved)
+        for kind, read in reads
+        if isinstance(resolved := resolve_states(read, observation.versions, observation.reader), Read)
+    ]
 
 
 def predicate_of(operation: Operation) -> Expression | None:

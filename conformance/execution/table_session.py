@@ -14,29 +14,33 @@ The harness reads the log, and judges it, while the engines read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from conformance.checks import PendingChecks, run_checks, run_log_checks
+from conformance.checks import run_log_checks
 from conformance.execution.engine_session import (
-    ANSWERS,
-    LIVES,
-    SPEAKS,
     EngineSession,
     HostFailure,
     PendingAnswer,
     PendingQuery,
-    collect_all,
     find_performer,
     submit_query_to_all,
 )
 from conformance.execution.input_files import READS_FILES, write_input_files
 from conformance.execution.log_tracker import LogTracker
 from conformance.execution.outcome_matching import match_outcome, with_generated_values
-from conformance.execution.read_results import kind_of, observe_answers
-from conformance.execution.read_schedule import PlannedRead, ReadSchedule
+from conformance.execution.pending_reads import (
+    Collected,
+    CompletedStep,
+    PendingQueryStep,
+    PendingReads,
+    PendingReadsBefore,
+    PendingStep,
+    submit_query,
+    submit_reopen,
+)
+from conformance.execution.read_schedule import PlannedRead, ReadSchedule, plan_reads_after
 from conformance.execution.step_result import StepResult
 from conformance.execution.stop_conditions import ViolationDeduplicator, violations_that_end_history
 from conformance.execution.stream_readers import StreamReaders
@@ -44,8 +48,7 @@ from conformance.generation import SLOTS
 from conformance.histories import Step
 from conformance.observations.observation import FaultContext, Observation, RaceObservation, ReadObservation
 from conformance.observations.version_resolution import resolve_states
-from delta_adapters.contract import Query
-from delta_adapters.host_client import ReadReply, Reply
+from delta_adapters.host_client import Reply
 from delta_models.log import Commit, Snapshot
 from delta_models.operations import (
     QUERIES,
@@ -72,21 +75,6 @@ from delta_models.table import AllowedOutcome, Expectation, ModelHistory
 from delta_models.wire_names import name_of
 
 KEEPS_CONTENT = (Checkpoint, CleanLog, CloneTo, CompactLog, Optimize, Purge, SetZone, Vacuum, ZOrder)
-
-
-class PendingStep(Protocol):
-    """A step that was submitted at one table."""
-
-    @property
-    def table_session(self) -> TableSession:
-        """The table."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether there is nothing left to collect."""
-
-    def collect(self) -> list[StepResult]:
-        """Wait for what engines were sent last, and send them what comes next; returns what was judged meanwhile."""
 
 
 class TableSession:
@@ -159,9 +147,10 @@ class TableSession:
         """Send a step to the engines, and do not wait for them."""
         operation = step.operation
         if isinstance(operation, Reopen):
-            return self._submit_reopen(operation)
+            return submit_reopen(self, operation)
         if isinstance(operation, QUERIES):
-            return self.submit_query(operation)
+            reads = submit_query(self, operation)
+            return self.pass_step(operation) if reads is None else PendingQueryStep(reads, operation)
         if isinstance(operation, SwitchActor):
             return self.pass_step(operation)
         wanted = step.by or step.slot
@@ -176,7 +165,7 @@ class TableSession:
     def stop_asking(self, reason: str) -> CompletedStep:
         """End the history at this table, where no engine did anything wrong."""
         self.left = self.not_asked = reason
-        return CompletedStep(self)
+        return CompletedStep()
 
     # The parts of a step, for the suites
 
@@ -185,12 +174,7 @@ class TableSession:
         step = self.model_history.step
         self.model_history = self.model_history.after(operation, branch)
         self.log.remember(step)
-        return CompletedStep(self)
-
-    def submit_query(self, query: Query) -> PendingStep:
-        """Send a query that is a step of its own; the model takes the step once the query is judged."""
-        pending = self._pending_query(query)
-        return self.pass_step(query) if pending is None else _PendingQueryStep(pending, query)
+        return CompletedStep()
 
     def submit_operation(
         self,
@@ -215,9 +199,9 @@ class TableSession:
         exists = self.model_history.table.exists
         if reads_before and exists and self.read_schedule and getattr(operation, "where", None) is not None:
             read = self.read_schedule.before(operation, self.model_history.table.schema)
-            pending = None if read is None else self._pending_query(read)
-            if pending is not None:
-                return _PendingReadsBefore(self, operation, performer, performed_by, pending)
+            reads = None if read is None else submit_query(self, read, performed_by)
+            if reads is not None:
+                return PendingReadsBefore(reads, operation, performer, performed_by)
         if isinstance(operation, READS_FILES):
             write_input_files(operation, self.folder, self.model_history.step, exists=exists)
         self.latest_reads = {}
@@ -367,45 +351,6 @@ class TableSession:
         }
         return self.stop_asking("; ".join(sorted(reasons)))
 
-    def _submit_reopen(self, operation: Reopen) -> PendingStep:
-        """Open the table through new links, cold for every engine, and read it."""
-        step, expectation = self.model_history.step, self.model_history.expect(operation)
-        failures = [
-            self.judge_failure(engine_session, failure, operation)
-            for engine_session in self.engine_sessions
-            if engine_session.left is None
-            and (failure := engine_session.open(self.new_address())) is not None
-        ]
-        answers = submit_query_to_all(self.readers, Read(), self.log.snapshot)
-        self.pass_step(operation)
-        observation = self.observe(operation, expectation, branch=expectation.ordinary, step=step)
-        reads = [PlannedRead("reopen", Read(), Read())]
-        if self.read_schedule is not None and observation.after is not None:
-            reads += self.read_schedule.plan_after(observation, self.model_history)
-        return PendingReads(self, observation, reads, answers, results=failures)
-
-    def _pending_query(self, query: Query) -> PendingReads | None:
-        """A query to all engines; None if it names a state that this table never had.
-
-        A filtered read is followed by the unfiltered rows that it can be compared with, unless they are known.
-        """
-        resolved = self.resolve(query)
-        if not isinstance(resolved, Query) or (self.log.snapshot is None and not isinstance(query, Read)):
-            return None
-        reads = [PlannedRead(kind_of(query), query, resolved)]
-        known: Mapping[str, ReadObservation] = {}
-        if isinstance(query, Read) and isinstance(resolved, Read):
-            plain = replace(query, where=None, columns=None)
-            known = dict(self.latest_reads) if plain == Read() else {}
-            if plain == query:
-                reads = [PlannedRead(kind_of(query), query, resolved, tuple(known))]
-            else:
-                unfiltered = replace(resolved, where=None, columns=None)
-                reads.append(PlannedRead(kind_of(plain), plain, unfiltered, tuple(known)))
-        observation = self.observe(query, self.model_history.expect(query))
-        answers = submit_query_to_all(self.readers, resolved, self.log.snapshot, reads[0].without)
-        return PendingReads(self, observation, reads, answers, known=known)
-
     def _annotated(self, observation: Observation) -> Observation:
         """The observation with what a vacuum must keep, and with what only the suite knows."""
         if isinstance(observation.operation, Vacuum):
@@ -418,188 +363,54 @@ class TableSession:
 
 
 @dataclass(frozen=True, slots=True)
-class CompletedStep:
-    """A step that has nothing left to wait for."""
-
-    table_session: TableSession
-    results: Sequence[StepResult] = ()
-    is_complete: bool = True
-
-    def collect(self) -> list[StepResult]:
-        """What was judged when the step was submitted."""
-        return list(self.results)
-
-
-@dataclass(slots=True)
-class PendingReads:
-    """Queries that engines answer one after another, and are judged by: `answers` are those to the first of `reads`.
-
-    `writer` performed the step; `checks` have judged the log for it. `known` are answers to compare the new ones with.
-    """
-
-    table_session: TableSession
-    observation: Observation
-    reads: list[PlannedRead]
-    answers: dict[str, PendingQuery]
-    writer: EngineSession | None = None
-    checks: PendingChecks | None = None
-    known: Mapping[str, ReadObservation] = field(default_factory=dict)
-    performed_by: str | None = None
-    results: list[StepResult] = field(default_factory=list)
-    is_complete: bool = False
-    _replies: list[tuple[str, Query, dict[str, ReadReply]]] = field(default_factory=list)
-
-    def collect(self) -> list[StepResult]:
-        """Wait for the answers to one query, and send the next; after the last one, judge all answers."""
-        table = self.table_session
-        replies, failures = collect_all(self.answers)
-        results, self.results = self.results, []
-        results += [
-            table.judge_failure(*failure, self.observation.operation, self.performed_by)
-            for failure in failures
-        ]
-        read = self.reads.pop(0)
-        self._replies.append((read.kind, read.query, replies))
-        if self.reads and table.left is None:
-            read = self.reads[0]
-            self.answers = submit_query_to_all(table.readers, read.resolved, table.log.snapshot, read.without)
-            return results
-        self.is_complete = True
-        observed = observe_answers(
-            self._replies, self.observation, table.model_history, table.stream_readers.observe
-        )
-        for engine, answers in observed.items():
-            latest = [answer for answer in answers if answer.operation == Read()]
-            table.latest_reads.update((engine, answer) for answer in latest)
-            if engine in self.known:
-                answers.append(replace(self.known[engine], again=True))
-        for engine_session in table.engine_sessions:
-            wrote = engine_session is self.writer
-            if not wrote and engine_session.engine not in observed:
-                continue
-            reads = tuple(observed.get(engine_session.engine, ()))
-            observation = replace(self.observation, engine=engine_session.engine, looks=reads, wrote=wrote)
-            report = run_checks(observation, begun=self.checks if wrote else None)
-            step_result = StepResult(
-                engine_session,
-                observation,
-                report.violations,
-                report.evidence | dict.fromkeys((LIVES, ANSWERS, SPEAKS), len(reads) + wrote),
-                report.faults,
-                self.performed_by,
-                engine_session.engine not in table.unpromised,
-            )
-            results.append(table.judge_violations(step_result) if report.violations else step_result)
-        return results
-
-
-@dataclass(slots=True)
 class PendingOperation:
-    """An operation that one engine executes, followed by the reads of all engines."""
+    """An operation that one engine executes."""
 
     table_session: TableSession
     engine_session: EngineSession
     operation: Operation
     answer: PendingAnswer[Reply]
     performed_by: str | None = None
-    is_complete: bool = False
-    _answered: tuple[Outcome, Expectation, dict[str, PendingQuery]] | None = None
-    _reads: PendingReads | None = None
 
-    def collect(self) -> list[StepResult]:
-        """Collect the operation; then read and judge the log; then collect the reads."""
-        if self._reads is None:
-            if self._answered is None:
-                return self._collect_answer()
-            self._reads = self._read_log(*self._answered)
-        results = self._reads.collect()
-        self.is_complete = self._reads.is_complete
-        return results
-
-    def _collect_answer(self) -> list[StepResult]:
-        """Wait for the operation, and have all engines read the newest rows."""
-        table = self.table_session
+    def collect(self) -> Collected:
+        """Wait for the operation, and have the engines read the newest rows."""
+        table, operation = self.table_session, self.operation
         reply = self.answer.collect()
         if isinstance(reply, HostFailure):
-            self.is_complete = True
-            return [table.judge_failure(self.engine_session, reply, self.operation, self.performed_by)]
-        expectation = table.model_history.expect(self.operation)
+            return [table.judge_failure(self.engine_session, reply, operation, self.performed_by)], None
+        expectation = table.model_history.expect(operation)
         answers = submit_query_to_all(table.readers, Read(), table.log.snapshot)
-        self._answered = (reply.outcome, expectation, answers)
-        return []
-
-    def _read_log(
-        self, outcome: Outcome, expectation: Expectation, answers: dict[str, PendingQuery]
-    ) -> PendingReads:
-        """Read what the operation added to the log, and judge it while the engines read."""
-        table = self.table_session
-        observation = table.observe_outcome(self.operation, self.engine_session, outcome, expectation)
-        checks = run_log_checks(observation)
-        reads = [PlannedRead("latest", Read(), Read())]
-        if table.read_schedule is not None and observation.after is not None and table.left is None:
-            reads += table.read_schedule.plan_after(observation, table.model_history)
-        return PendingReads(
-            table,
-            observation,
-            reads,
-            answers,
-            self.engine_session,
-            checks,
-            performed_by=self.performed_by,
-        )
+        return [], PendingOutcome(self, reply.outcome, expectation, answers)
 
 
-@dataclass(slots=True)
-class _PendingReadsBefore:
-    """An operation that is sent once the engines have answered the reads before it."""
+@dataclass(frozen=True, slots=True)
+class PendingOutcome:
+    """An operation whose engine has answered. What it did to the log is not read yet; the engines read the table."""
 
-    table_session: TableSession
-    operation: Operation
-    performer: EngineSession
-    performed_by: str | None
-    reads: PendingReads
-    is_complete: bool = False
-    _pending: PendingStep | None = None
-
-    def collect(self) -> list[StepResult]:
-        """Collect the reads, then the operation, unless its engine takes no more part after the reads."""
-        if self._pending is not None:
-            results = self._pending.collect()
-            self.is_complete = self._pending.is_complete
-            return results
-        results = [replace(result, performed_by=self.performed_by) for result in self.reads.collect()]
-        if self.reads.is_complete and self.performer.left is None:
-            self._pending = self.table_session.submit_operation(
-                self.operation,
-                [self.performer],
-                performed_by=self.performed_by,
-                reads_before=False,
-            )
-        elif self.reads.is_complete:
-            self.is_complete = True
-        return results
-
-
-@dataclass(slots=True)
-class _PendingQueryStep:
-    """A query that is a step of its own."""
-
-    reads: PendingReads
-    query: Query
-    is_complete: bool = False
+    pending_operation: PendingOperation
+    outcome: Outcome
+    expectation: Expectation
+    answers: dict[str, PendingQuery]
 
     @property
     def table_session(self) -> TableSession:
         """The table."""
-        return self.reads.table_session
+        return self.pending_operation.table_session
 
-    def collect(self) -> list[StepResult]:
-        """Collect the answers; then the model takes the step."""
-        results = self.reads.collect()
-        if self.reads.is_complete:
-            self.reads.table_session.pass_step(self.query)
-            self.is_complete = True
-        return results
+    def collect(self) -> Collected:
+        """Read what the operation added to the log, and judge it while the engines read; then collect the reads."""
+        pending = self.pending_operation
+        table, writer = pending.table_session, pending.engine_session
+        observation = table.observe_outcome(pending.operation, writer, self.outcome, self.expectation)
+        checks = run_log_checks(observation)
+        reads = [
+            PlannedRead("latest", Read(), Read()),
+            *plan_reads_after(table.read_schedule, observation, table.model_history),
+        ]
+        pending_reads = PendingReads(
+            table, observation, reads, self.answers, writer, checks, performed_by=pending.performed_by
+        )
+        return pending_reads.collect()
 
 
 def execute_step(
@@ -611,9 +422,15 @@ def execute_step(
 
     The engines of all tables work at the same time.
     """
-    pending = [table_session.submit(step) for table_session in table_sessions if table_session.plays]
+    pending: list[tuple[TableSession, PendingStep | None]] = [
+        (table_session, table_session.submit(step)) for table_session in table_sessions if table_session.plays
+    ]
     while pending:
-        for pending_step in pending:
-            if results := pending_step.collect():
-                record(pending_step.table_session, results)
-        pending = [pending_step for pending_step in pending if not pending_step.is_complete]
+        following: list[tuple[TableSession, PendingStep | None]] = []
+        for table_session, pending_step in pending:
+            if pending_step is not None:
+                results, next_phase = pending_step.collect()
+                if results:
+                    record(table_session, results)
+                following.append((table_session, next_phase))
+        pending = following

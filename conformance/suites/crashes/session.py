@@ -23,16 +23,11 @@ from conformance.execution.engine_session import (
 from conformance.execution.input_files import write_input_files
 from conformance.execution.log_tracker import LogTracker
 from conformance.execution.outcome_matching import classify_recovery
+from conformance.execution.pending_reads import CompletedStep, PendingReads, PendingStep
 from conformance.execution.read_schedule import PlannedRead
 from conformance.execution.step_result import StepResult
 from conformance.execution.table_copies import copy_folder
-from conformance.execution.table_session import (
-    CompletedStep,
-    PendingOperation,
-    PendingReads,
-    PendingStep,
-    TableSession,
-)
+from conformance.execution.table_session import PendingOperation, TableSession
 from conformance.fault_injection.fault_actions import rule_of
 from conformance.fault_injection.instrumented_process import InstrumentedProcess, NotInstrumented
 from conformance.fault_injection.storage_events import StorageRecord
@@ -191,7 +186,7 @@ class CrashTableSession(TableSession):
             for engine_session in self.engine_sessions
             if engine_session.plays and (failure := engine_session.open(self.new_address())) is not None
         ]
-        return CompletedStep(self, results)
+        return CompletedStep(results)
 
     # The fault
 
@@ -248,11 +243,11 @@ class CrashTableSession(TableSession):
         elif isinstance(fault, KillAt | TearAt):
             outcome = Unknown("killed")
         else:
-            return CompletedStep(self, [self.judge_failure(self.writer, reply, operation)])
+            return CompletedStep([self.judge_failure(self.writer, reply, operation)])
         self._move()
         for engine_session in self.engine_sessions:
             if (failure := self._revive(engine_session)) is not None:
-                return CompletedStep(self, [self.judge_failure(engine_session, failure, operation)])
+                return CompletedStep([self.judge_failure(engine_session, failure, operation)])
         counts = record.followed
         self.struck += counts
         self.missed += not counts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from concurrent.futures import Future
 
+from conformance.execution.pending_reads import PendingStep
 from conformance.execution.step_result import StepResult
-from conformance.execution.table_session import PendingStep
 from conformance.histories import Step
 from conformance.suites.races.session import PendingRace, RaceTableSession
 
@@ -40,8 +40,8 @@ class BackgroundRace:
         pending = self.pending.result()
         results: list[StepResult] = []
         while pending is not None:
-            results += pending.collect()
-            pending = None if pending.is_complete else pending
+            collected, pending = pending.collect()
+            results += collected
         return results
 
     def _run(self, table_session: RaceTableSession, step: Step) -> None:

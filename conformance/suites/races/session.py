@@ -18,11 +18,12 @@ from conformance.execution.engine_session import (
     submit_query_to_all,
 )
 from conformance.execution.log_tracker import LogTracker
+from conformance.execution.pending_reads import Collected, PendingReads, PendingStep
 from conformance.execution.read_schedule import PlannedRead
 from conformance.execution.step_result import StepResult
 from conformance.execution.stream_readers import left_of
 from conformance.execution.table_copies import copy_folder
-from conformance.execution.table_session import PendingReads, PendingStep, TableSession
+from conformance.execution.table_session import TableSession
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.interleaving import (
@@ -330,7 +331,7 @@ class RaceTableSession(TableSession):
         return self.speaker_of(race_observation.owners[last])
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class PendingRace:
     """A race that is over, and the reads after it that engines still owe.
 
@@ -345,19 +346,17 @@ class PendingRace:
     answers: Mapping[int, Answer | Exception]
     failure: tuple[EngineSession, HostFailure] | None
     reads: dict[str, PendingQuery]
-    is_complete: bool = False
 
     def wait(self) -> None:
         """Wait until no engine is needed any more."""
         collect_all(self.reads)
 
-    def collect(self) -> list[StepResult]:
+    def collect(self) -> Collected:
         """Read the log, and judge the race; every violation is charged to the engine that is to blame."""
         table, race = self.table_session, self.race
-        self.is_complete = True
         observation, writer = table.observe_race(self)
         if self.failure is not None:
-            return [table.judge_failure(*self.failure, race)]
+            return [table.judge_failure(*self.failure, race)], None
         planned, checks = [PlannedRead("reopen", Read(), Read())], run_log_checks(observation)
         reads = PendingReads(table, observation, planned, self.reads, writer=writer, checks=checks)
         speakers = [table.speaker_of(owner) for owner in race.owners]
@@ -365,11 +364,13 @@ class PendingRace:
         if not table.unpromised:
             made = commit_authors(sorted(set(race.owners)), self.result.records)
             authors = {version: table.speaker_of(owner) for version, owner in made.items()}
-        return [
-            charged
-            for step_result in reads.collect()
-            for charged in attribute_violations(step_result, authors, speakers, table.unpromised)
+        step_results, following = reads.collect()
+        charged = [
+            result
+            for step_result in step_results
+            for result in attribute_violations(step_result, authors, speakers, table.unpromised)
         ]
+        return charged, following
 
 
 def promises(engine_session: EngineSession) -> bool:

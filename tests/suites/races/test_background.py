@@ -14,8 +14,8 @@ import pytest
 from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, HarnessFault, HistoryEnded, RaceOutcome
 from conformance.execution.history_recorder import HistoryRecorder
+from conformance.execution.pending_reads import CompletedStep, PendingStep
 from conformance.execution.step_result import StepResult
-from conformance.execution.table_session import CompletedStep, PendingStep
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Step
@@ -191,14 +191,14 @@ def test_what_a_race_raises_is_raised_where_it_is_collected():
 
 
 def test_what_opening_the_table_raises_is_raised_where_its_results_are_asked_for():
-    race = in_background(NoTable(lambda _: CompletedStep(Mock()), opens=False))
+    race = in_background(NoTable(lambda _: CompletedStep(), opens=False))
     with pytest.raises(KeyError, match="open"):
         race.opened.result()
 
 
 def test_the_harness_goes_on_as_soon_as_engines_have_only_to_read():
     go_on = threading.Event()
-    pending = Mock(spec=PendingRace, wait=lambda: go_on.wait(20), collect=list, is_complete=True)
+    pending = Mock(spec=PendingRace, wait=lambda: go_on.wait(20), collect=lambda: ([], None))
     race = in_background(NoTable(lambda _: pending))
     race.wait_until_eased()
     go_on.set()
