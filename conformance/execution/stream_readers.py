@@ -45,10 +45,10 @@ class StreamReaders:
         return StreamReaders(dict(self.read_at))
 
 
-def left_of(told: pa.Table, schema: Struct) -> Rows | str:
-    """The rows that are left of what a reader was told: of changes those that came and did not go."""
-    changes = CHANGE_TYPE.name in told.column_names
-    rows = _rows(told, schema, changes=changes)
+def left_of(answer: pa.Table, schema: Struct) -> Rows | str:
+    """The rows that an answer adds up to: of changes, the rows that came and did not go; or what is wrong with it."""
+    changes = CHANGE_TYPE.name in answer.column_names
+    rows = _rows(answer, schema, changes=changes)
     if isinstance(rows, str) or not changes:
         return rows
     key = row_keyer(schema)
@@ -57,13 +57,15 @@ def left_of(told: pa.Table, schema: Struct) -> Rows | str:
     net.subtract(key(row[:-1]) for row in rows.rows if row[-1] in GOES)
     if min(net.values(), default=0) < 0:
         return "a row went that had not come"
-    return Rows(schema, tuple(known[each] for each in net.elements()))
+    return Rows(schema, tuple(known[row_key] for row_key in net.elements()))
 
 
-def _rows(told: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
+def _rows(answer: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
     wanted = Struct((*schema.fields, CHANGE_TYPE)) if changes else schema
-    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP.name) if each in told.column_names]
-    return rows_from_arrow(told.drop_columns(more), wanted)
+    extra = [
+        column.name for column in (COMMIT_VERSION, COMMIT_TIMESTAMP) if column.name in answer.column_names
+    ]
+    return rows_from_arrow(answer.drop_columns(extra), wanted)
 
 
 def _expected(

@@ -56,7 +56,7 @@ from delta_models.values import Rows
 GUARANTEE = "commits-of-several-processes-on-local-files"
 SERIALIZES = "serializable"
 SEVERAL, IN_TURN = "several", "several-in-turn"
-LEFT = "the schedule leaves"  # in what is told of a writer that had more to do than alone
+LEFT = "the schedule leaves"  # in the problem of a writer that had more to do than alone
 
 Answer = Reply | ReadReply
 

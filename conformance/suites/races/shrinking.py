@@ -169,8 +169,10 @@ class _Attempts:
 
 
 def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> tuple[Step, ...] | None:
-    """The simplest history that still shows it, the last step being the race, after at most so many attempts; None if
-    not even the history as it is shows it again."""
+    """The simplest history that still shows the violation, after at most so many attempts. Its last step is the race.
+
+    Returns None if not even the history as it is shows the violation again.
+    """
     best: tuple[Step, ...] | None = None
     left = most
 
@@ -178,18 +180,18 @@ def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> 
         nonlocal left, best
         left -= 1
         try:
-            found = attempt(candidate) is not None
+            shown = attempt(candidate) is not None
         except (FindingError, OSError):
             raise
         except Exception:  # noqa: BLE001 - a simpler history may be none at all
             return False
-        if found:
+        if shown:
             best = candidate
-        return found
+        return shown
 
     race = steps[-1]
-    short = (tuple(map(Step, each)) for each in _instead(table))
-    if not any(shows((*each, race)) for each in short) and not shows(tuple(steps)):
+    short = (tuple(map(Step, operations)) for operations in _short_pasts(table))
+    if not any(shows((*past, race)) for past in short) and not shows(tuple(steps)):
         return None
     improved = True
     while improved and best is not None:
@@ -206,33 +208,33 @@ def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> 
 def _simpler(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     *before, race = steps
     assert isinstance(race.operation, Interleave)  # noqa: S101 - a race is what is made simpler
-    for each in simpler(race.operation):
-        yield (*before, Step(each))
-    for at, step in enumerate(before):
-        for operation in _fewer(step.operation):
+    for operation in simpler(race.operation):
+        yield (*before, Step(operation))
+    for number, step in enumerate(before):
+        for fewer in _fewer(step.operation):
             yield (
-                *before[:at],
-                *([Step(operation)] if operation is not None else []),
-                *before[at + 1 :],
+                *before[:number],
+                *([Step(fewer)] if fewer is not None else []),
+                *before[number + 1 :],
                 race,
             )
 
 
 def _fewer(operation: Operation) -> Iterator[Operation | None]:
-    """Without it, or with fewer rows; a table there must be."""
+    """No operation, or one with fewer rows; the table must still be created."""
     if isinstance(operation, Create):
         if operation.partition_by:
             yield replace(operation, partition_by=())
         return
     yield None
     if isinstance(operation, Append) and len(operation.rows.rows) > 1:
-        for at in range(len(operation.rows.rows)):
-            rows = (*operation.rows.rows[:at], *operation.rows.rows[at + 1 :])
+        for number in range(len(operation.rows.rows)):
+            rows = (*operation.rows.rows[:number], *operation.rows.rows[number + 1 :])
             yield replace(operation, rows=Rows(operation.rows.schema, rows))
 
 
-def _instead(table: Table) -> Iterator[tuple[Operation, ...]]:
-    """A short past that leaves the same rows: in one write, then a write for each."""
+def _short_pasts(table: Table) -> Iterator[tuple[Operation, ...]]:
+    """Short pasts that leave the same rows: in one write, then in a write for each row."""
     created = Create(table.schema, partition_by=table.partition_by, properties=_properties(table))
     rows = tuple(table.rows)
     yield (created, *([Append(Rows(table.schema, rows))] if rows else []))
