@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from conformance.checks import PendingChecks, run_checks
 from conformance.execution.engine_session import (
@@ -12,20 +13,76 @@ from conformance.execution.engine_session import (
     LIVES,
     SPEAKS,
     EngineSession,
+    HostFailure,
     PendingQuery,
     collect_all,
     submit_query_to_all,
 )
+from conformance.execution.log_tracker import LogTracker
 from conformance.execution.read_results import kind_of, observe_answers
-from conformance.execution.read_schedule import PlannedRead, plan_reads_after
+from conformance.execution.read_schedule import PlannedRead, ReadSchedule, plan_reads_after
 from conformance.execution.step_result import StepResult
+from conformance.execution.stream_readers import StreamReaders
 from conformance.observations.observation import Observation, ReadObservation
 from delta_adapters.contract import Query
 from delta_adapters.host_client import ReadReply
 from delta_models.operations import Operation, Read, Reopen
+from delta_models.table import AllowedOutcome, Expectation, ModelHistory
 
-if TYPE_CHECKING:
-    from conformance.execution.table_session import TableSession
+
+class PlayedTable(Protocol):
+    """What the phases of a step need of a table session."""
+
+    engine_sessions: list[EngineSession]
+    readers: Sequence[EngineSession]
+    model_history: ModelHistory
+    log: LogTracker
+    stream_readers: StreamReaders
+    read_schedule: ReadSchedule | None
+    latest_reads: dict[str, ReadObservation]
+    unpromised: frozenset[str]
+    left: str | None
+
+    def submit_operation(
+        self,
+        operation: Operation,
+        candidates: Sequence[EngineSession],
+        *,
+        performed_by: str | None = None,
+        reads_before: bool = True,
+    ) -> PendingStep:
+        """Send an operation to the first candidate that claims it."""
+
+    def pass_step(self, operation: Operation) -> CompletedStep:
+        """Let the model take a step that adds nothing to the log."""
+
+    def resolve(self, operation: Operation) -> Operation | None:
+        """The operation with states as versions of this table."""
+
+    def observe(
+        self,
+        operation: Operation,
+        expectation: Expectation,
+        *,
+        branch: AllowedOutcome | None = None,
+        step: int | None = None,
+    ) -> Observation:
+        """What a check may look at, with the table as it is now."""
+
+    def judge_failure(
+        self,
+        engine_session: EngineSession,
+        failure: HostFailure,
+        operation: Operation,
+        performed_by: str | None = None,
+    ) -> StepResult:
+        """The result for an engine whose host failed."""
+
+    def judge_violations(self, step_result: StepResult) -> StepResult:
+        """The result with new violations only."""
+
+    def new_address(self) -> Path:
+        """Another path of the table."""
 
 
 class PendingStep(Protocol):
@@ -57,7 +114,7 @@ class PendingReads:
     `writer` performed the step; `checks` have judged the log for it. `known` are answers to compare the new ones with.
     """
 
-    table_session: TableSession
+    table_session: PlayedTable
     observation: Observation
     reads: list[PlannedRead]
     answers: dict[str, PendingQuery]
@@ -150,7 +207,7 @@ class PendingQueryStep:
 
 
 def submit_query(
-    table_session: TableSession, query: Query, performed_by: str | None = None
+    table_session: PlayedTable, query: Query, performed_by: str | None = None
 ) -> PendingReads | None:
     """Send a query to all engines; returns None if it names a state that this table never had.
 
@@ -175,7 +232,7 @@ def submit_query(
     return PendingReads(table_session, observation, reads, answers, known=known, performed_by=performed_by)
 
 
-def submit_reopen(table_session: TableSession, reopen: Reopen) -> PendingReads:
+def submit_reopen(table_session: PlayedTable, reopen: Reopen) -> PendingReads:
     """Have every engine open the table through a new link, cold, and read it."""
     model_history = table_session.model_history
     step, expectation = model_history.step, model_history.expect(reopen)

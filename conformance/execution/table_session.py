@@ -169,10 +169,10 @@ class TableSession:
 
     # The parts of a step, for the suites
 
-    def pass_step(self, operation: Operation, branch: AllowedOutcome | None = None) -> CompletedStep:
+    def pass_step(self, operation: Operation) -> CompletedStep:
         """Let the model take a step that adds nothing to the log."""
         step = self.model_history.step
-        self.model_history = self.model_history.after(operation, branch)
+        self.model_history = self.model_history.after(operation)
         self.log.remember(step)
         return CompletedStep()
 
