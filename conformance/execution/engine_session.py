@@ -44,14 +44,15 @@ class HostFailure:
 class EngineSession:
     """One engine at one table, for one history.
 
-    `left` says why the engine takes no more part. A call of an engine on a JVM is `dear`.
+    `left` says why the engine takes no more part. An engine that `runs_on_jvm` takes long over a call. `operations` and
+    `seconds` count its calls.
     """
 
     engine: str
     host: HostClient
     capabilities: Capabilities
     timeout: float
-    dear: bool = False
+    runs_on_jvm: bool = False
     left: str | None = None
     operations: int = 0
     seconds: float = 0.0
@@ -103,6 +104,11 @@ class EngineSession:
         except HostError as error:
             return PendingAnswer(self, None, self.lose(error))
 
+    def count(self, seconds: float, calls: int = 0) -> None:
+        """Count calls of the engine, and the seconds that it took."""
+        self.operations += calls
+        self.seconds += seconds
+
     def leave(self, reason: str) -> None:
         """Take no more part in the history."""
         self.left = reason
@@ -149,8 +155,7 @@ class PendingAnswer(Generic[AnyReply]):
         except HostError as error:
             answer = engine_session.lose(error)
             seconds = time.monotonic() - start
-        engine_session.operations += 1
-        engine_session.seconds += seconds
+        engine_session.count(seconds, calls=1)
         return answer
 
 
@@ -172,7 +177,7 @@ class PendingOpen:
                 self.pending.result()
             except HostError as error:
                 failure = self.engine_session.lose(error)
-        self.engine_session.seconds += time.monotonic() - self.start
+        self.engine_session.count(time.monotonic() - self.start)
         return failure
 
 

@@ -111,7 +111,7 @@ class TableSession:
         self.left: str | None = None
         self.not_asked: str | None = None
         self.unpromised = frozenset(unpromised)
-        sparing = any(engine_session.dear for engine_session in engine_sessions)
+        sparing = any(engine_session.runs_on_jvm for engine_session in engine_sessions)
         self.read_schedule = ReadSchedule(seed, sparing=sparing) if extra_reads else None
         self.latest_reads: dict[str, ReadObservation] = {}
         self._annotate = annotate

@@ -50,4 +50,6 @@ class SuiteContext:
 def engine_session_of(engine: Engine) -> EngineSession:
     """An engine session for an engine that runs."""
     assert engine.host is not None  # noqa: S101 - only engines that run take part
-    return EngineSession(engine.name, engine.host, engine.capabilities, engine.timeout, dear=engine.heavy)
+    return EngineSession(
+        engine.name, engine.host, engine.capabilities, engine.timeout, runs_on_jvm=engine.heavy
+    )

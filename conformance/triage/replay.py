@@ -155,7 +155,7 @@ def _seat(host: HostClient, spec: EngineSpec) -> EngineSession:
     except HostError as error:
         raise CannotRun(f"{spec} does not start: {error}") from error
     heavy = is_heavy(spec)
-    return EngineSession(identity, host, host.capabilities, call_timeout(heavy=heavy), dear=heavy)
+    return EngineSession(identity, host, host.capabilities, call_timeout(heavy=heavy), runs_on_jvm=heavy)
 
 
 def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list[StepResult], int]:

@@ -120,15 +120,14 @@ class CrashTableSession(TableSession):
     def count(self, other: CrashTableSession) -> None:
         """Count what took place at a copy of this table."""
         self.struck += other.struck
-        self.writer.operations += other.writer.operations
-        self.writer.seconds += other.writer.seconds
+        self.writer.count(other.writer.seconds, other.writer.operations)
 
     def open_all(self) -> list[StepResult]:
         """Have every engine open the table, which is a part of what the writer does."""
         self.file_dates.set_clock(self.model_history.hours)
         start = time.monotonic()
         results = super().open_all()
-        self.writer.seconds += time.monotonic() - start
+        self.writer.count(time.monotonic() - start)
         return results
 
     def reopen_all(self) -> list[StepResult]:
@@ -163,7 +162,7 @@ class CrashTableSession(TableSession):
             return super().submit(step)
         if self._fault is None:
             self._aftermath.begin_write(operation)
-            if self.writer.dear and not isinstance(operation, Vacuum):
+            if self.writer.runs_on_jvm and not isinstance(operation, Vacuum):
                 self.readers = []  # it reads after faults
             return self.submit_operation(operation, [self.writer])
         fault, self._fault = self._fault, None
@@ -327,7 +326,7 @@ class CrashTableSession(TableSession):
                 return HostFailure("host.lives", error)
             engine_session.rejoin()
         failure = engine_session.open(self.folder) if engine_session.plays else None
-        engine_session.seconds += time.monotonic() - start
+        engine_session.count(time.monotonic() - start)
         return failure
 
     def _add_aftermath(self, observation: Observation) -> Observation:

@@ -153,7 +153,7 @@ class CrashScenarios:
             history_recorder.begin_from(prelude)
             point.count_faults_before(original.struck)
             history_recorder.take(point, point.open_all())
-            sweeps = not point.writer.dear or number % SWEEPS_EVERY == SWEEPS_EVERY - 1
+            sweeps = not point.writer.runs_on_jvm or number % SWEEPS_EVERY == SWEEPS_EVERY - 1
             afterwards = scenario.afterwards if sweeps else _short_afterwards(scenario)
             for operation in (fault, scenario.operation, *afterwards):
                 if point.plays:

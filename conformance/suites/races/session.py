@@ -157,8 +157,7 @@ class RaceTableSession(TableSession):
     def count(self, other: RaceTableSession) -> None:
         """Count what engines executed at a copy of this table."""
         for mine, theirs in zip(self.slots, other.slots, strict=True):
-            mine.operations += theirs.operations
-            mine.seconds += theirs.seconds
+            mine.count(theirs.seconds, theirs.operations)
 
     def gates(self, place: int, operation: Operation) -> int:
         """Through how many gates an operation goes when nothing is in its way."""
@@ -219,9 +218,9 @@ class RaceTableSession(TableSession):
     def _count_race(self, race: Interleave, answers: Mapping[int, Answer | Exception]) -> None:
         """Count what the engines executed, and how long they took: they work side by side, so the longest counts."""
         for owner in race.owners:
-            self.speaker_of(owner).operations += 1
+            self.speaker_of(owner).count(0.0, calls=1)
         longest = max(answers, key=lambda place: getattr(answers[place], "seconds", 0.0))
-        self.speaker_of(race.owners[longest]).seconds += getattr(answers[longest], "seconds", 0.0)
+        self.speaker_of(race.owners[longest]).count(getattr(answers[longest], "seconds", 0.0))
 
     def _open_anew(self) -> tuple[EngineSession, HostFailure] | None:
         """Have every engine open the table, cold; returns the first that can't, with its failure."""
