@@ -9,13 +9,15 @@ import pytest
 
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import TableSession
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings.recorder import FindingRecorder
 from conformance.findings.text import history_lines
 from conformance.histories import History, Step
 from conformance.planning.plan import Chunk
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Answer
+from delta_adapters.host_client import Pending
 from delta_adapters.reference import Reference
 from delta_adapters.reference.log_writer import checkpoint_actions, publish_checkpoint
 from delta_models.expressions import Column, Compare, Literal
@@ -313,3 +315,46 @@ class TestWrong:
             if violation.requirement == "checkpoint.omits-json-stats"
         ]
         assert told == [(3, f"{2:020}.checkpoint.parquet"), (6, f"{4:020}.checkpoint.parquet")]
+
+
+class TestSideBySide:
+    def test_every_engine_is_sent_a_call_before_the_first_answer_is_waited_for(self, tmp_path):
+        calls: list[tuple[str, str]] = []
+
+        class Noted(InProcess):
+            """Notes when it is sent a call, and when its answer is waited for."""
+
+            def __init__(self, name: str) -> None:
+                super().__init__(Reference())
+                self.name = name
+
+            def submit(self, operation, tag="", timeout=0):
+                return self.noted(name_of(operation), super().submit(operation, tag, timeout))
+
+            def submit_read(self, read, timeout=0):
+                return self.noted(name_of(read), super().submit_read(read, timeout))
+
+            def noted(self, call, pending):
+                calls.append((self.name, f"submit {call}"))
+
+                def collect():
+                    calls.append((self.name, f"collect {call}"))
+                    return pending.result()
+
+                return Pending(collect)
+
+        tables = []
+        for name in ("one", "two"):
+            host: Any = Noted(name)
+            capabilities = Capabilities.validated(host.adapter.capabilities)
+            session = EngineSession(f"{name}@1", host, capabilities, 60.0)
+            tables.append(TableSession(tmp_path / name / "table", [session], seed=3, tag="t"))
+            assert not tables[-1].open_all()
+        results: list[StepResult] = []
+        execute_step(tables, Step(CREATE), lambda _, step_results: results.extend(step_results))
+        assert not broken(results)
+        assert calls == [
+            ("one", "submit Create"), ("two", "submit Create"),
+            ("one", "collect Create"), ("one", "submit Read"), ("two", "collect Create"), ("two", "submit Read"),
+            ("one", "collect Read"), ("two", "collect Read"),
+        ]  # fmt: skip
