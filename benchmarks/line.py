@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -24,8 +24,8 @@ from statistics import median
 from benchmarks.pairs import PAIRS, Pairs, measure
 from benchmarks.results import Result, Row
 from conformance.engine_pool import Engine, EnginePool
-from conformance.execution.engine_session import EngineSession, HostFailure
-from conformance.execution.table_session import TableSession, play
+from conformance.execution.engine_session import EngineSession, PendingAnswer
+from conformance.execution.table_session import TableSession
 from conformance.generation import TableShape, state_machine
 from conformance.histories import Chunk, Step
 from conformance.suites.context import engine_session_of
@@ -72,15 +72,15 @@ class RecordingSession(EngineSession):
 
     calls: list[Call] = field(default_factory=list)
 
-    def execute(self, operation: Operation, tag: str) -> Callable[[], Reply | HostFailure]:
-        """Record and submit an operation."""
+    def submit(self, operation: Operation, tag: str) -> PendingAnswer[Reply]:
+        """Send an operation."""
         self.calls.append((operation, tag))
-        return EngineSession.execute(self, operation, tag)
+        return EngineSession.submit(self, operation, tag)
 
-    def read(self, read: Query) -> Callable[[], ReadReply | HostFailure]:
-        """Record and submit a query."""
-        self.calls.append((read, ""))
-        return EngineSession.read(self, read)
+    def submit_query(self, query: Query) -> PendingAnswer[ReadReply]:
+        """Send a query."""
+        self.calls.append((query, ""))
+        return EngineSession.submit_query(self, query)
 
 
 class Harness:
@@ -101,12 +101,12 @@ class Harness:
             self._work / f"h{number}" / "table", [engine_session], SEED, f"bench-{number}"
         )
         start = time.perf_counter()
-        list(table_session.open_all())
+        table_session.open_all()
         self.steps = 0
         for step in steps:
             if not table_session.plays:
                 break
-            list(play([table_session], step))
+            table_session.execute(step)
             self.steps += 1
         seconds = time.perf_counter() - start
         self.calls = engine_session.calls

@@ -141,7 +141,7 @@ def beside(engine: str, work: Path) -> Row:
         def play() -> float:
             start = time.monotonic()
             while not context.is_over():
-                history_recorder.steps = []
+                history_recorder.begin_from(())
                 scenarios.play_pair(
                     history_recorder, group.table_session(context, next(tables), "bench"), next(pairs), group
                 )

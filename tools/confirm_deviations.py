@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))  # the stage is part of the tests
 
 from conformance.engine_pool import call_timeout  # noqa: E402
 from conformance.execution.engine_session import EngineSession  # noqa: E402
-from conformance.execution.table_session import StepResult, TableSession  # noqa: E402
-from conformance.execution.table_session import play as play_step  # noqa: E402
+from conformance.execution.step_result import StepResult  # noqa: E402
+from conformance.execution.table_session import TableSession  # noqa: E402
 from conformance.findings import Finding, key_of  # noqa: E402
 from conformance.findings.known_deviations import known_deviation  # noqa: E402
 from conformance.findings.scripts import scripts_for  # noqa: E402
@@ -174,7 +174,7 @@ def findings(entry: Deviation, history: History) -> Iterator[Finding]:
         played = (
             play(DeltaRs(), table, operations).result if entry.engine == RS else _on_spark(table, history)
         )
-    violations = [(result.seen, violation) for result in played for violation in result.violations]
+    violations = [(result.observation, violation) for result in played for violation in result.violations]
     for observation, violation in sorted(
         violations, key=lambda pair: pair[1].requirement != entry.requirement
     ):
@@ -197,7 +197,7 @@ def _on_spark(table: Path, history: History) -> list[StepResult]:
     )
     results = list(table_session.open_all())
     for step in history.steps:
-        results += [result for _, result in play_step([table_session], step)]
+        results += table_session.execute(step)
     return results
 
 

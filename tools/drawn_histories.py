@@ -27,8 +27,7 @@ from conformance.generation.state_machine import draw
 from conformance.histories import Chunk, Step
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.suites.crashes.scenario_groups import stories
-from conformance.suites.crashes.scenarios import CrashScenario
+from conformance.suites.crashes.scenarios import CrashScenario, scenarios_of
 from conformance.suites.examples import EXAMPLES, Orphan
 from conformance.suites.races.scenarios import PAIRS
 from conformance.suites.races.suite import EVERY_ORDER
@@ -72,7 +71,7 @@ def histories_of(chunk: Chunk) -> list[DrawnHistory]:
     """Return the histories of a chunk, each with its number."""
     if chunk.suite == "examples":
         return list(_examples())
-    if chunk.suite == "crashes" and (scenarios := stories(chunk.table)):
+    if chunk.suite == "crashes" and (scenarios := scenarios_of(chunk.table)):
         return list(_scenarios(scenarios[: chunk.histories]))
     if chunk.suite == "races" and chunk.table not in TABLES:
         return list(_pairs(chunk))

@@ -8,8 +8,8 @@ from conformance.checks import log_oracle
 from conformance.checks.formatting import difference, differing_columns
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
+from conformance.checks.schema_comparison import comparable_schema
 from conformance.observations.observation import Observation
-from conformance.observations.schema_comparison import comparable_schema
 from delta_adapters.capabilities import functions_of
 from delta_models.expressions import Expression
 from delta_models.log import CorruptLog, LogError, LogReader, MissingFile, Snapshot

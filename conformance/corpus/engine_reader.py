@@ -17,7 +17,7 @@ from conformance.corpus.expectations import compare, compare_rows, files
 from conformance.corpus.oracle import dat_facts, feed_range, projected, session_zone
 from conformance.corpus.result import FAILED, CaseResult, failed, out_of_scope, passed
 from conformance.engine_pool import JVM_TIMEOUT, NATIVE_TIMEOUT, runs_on_jvm
-from conformance.execution.arrow_answers import changes_of
+from conformance.execution.read_results import changes_of
 from delta_adapters.contract import Query
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient, ReadReply

@@ -1,8 +1,7 @@
-"""The account of one history: what engines were held to and what was found, told as events."""
+"""Records one history: its steps, what engines were held to, and what was found; reported as events."""
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections import Counter
@@ -19,7 +18,8 @@ from conformance.events.types import (
     Progress,
 )
 from conformance.execution.engine_session import ANSWERS, LIVES, SPEAKS, EngineSession
-from conformance.execution.table_session import StepResult, TableSession
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession
 from conformance.findings.recorder import FindingContext, FindingRecorder
 from conformance.generation import SLOTS
 from conformance.histories import Chunk, History, Step
@@ -76,77 +76,84 @@ class HistoryRecorder:
         chunk: Chunk,
         number: int,
         finding_recorder: FindingRecorder,
-        tell: Emit,
+        emit: Emit,
         *,
         features: Sequence[str] = (),
     ) -> None:
-        self.steps: list[Step] = []
+        self._steps: list[Step] = []
         self._chunk = chunk
         self._number = number
-        self._keeper = finding_recorder
-        self._tell = tell
+        self._finding_recorder = finding_recorder
+        self._emit = emit
         self._dear = number in chunk.heavy
         self._features = tuple(features)
         self._began = time.monotonic()
         self._played = 0
-        self._tallies: dict[tuple[str, ...], EvidenceCounts] = {}
+        self._evidence: dict[tuple[str, ...], EvidenceCounts] = {}
         self._schedules: Counter[tuple[str, ...]] = Counter()
         self._crash_points: Counter[str] = Counter()
-        self._struck: dict[tuple[str, str, str], _FaultCounts] = {}
+        self._fault_counts: dict[tuple[str, str, str], _FaultCounts] = {}
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps so far. One that another slot's engine performed says so."""
+        return tuple(self._steps)
+
+    def begin_from(self, steps: Sequence[Step]) -> None:
+        """Record another course of the history, which begins with these steps."""
+        self._steps = list(steps)
 
     def begin_step(self, step: Step) -> None:
-        """A command is about to be played."""
-        self.steps.append(step)
+        """Record the step that is executed next."""
+        self._steps.append(step)
 
     def played(self, engines: Iterable[str]) -> None:
-        """The last command was played by these engines."""
+        """Report that these engines have executed the last step."""
         self._played += 1
-        at = len(self.steps) - 1
-        chunk = self._chunk
-        self._tell(Progress(chunk.suite, chunk.number, self._number, at, tuple(engines), self._dear))
+        chunk, step = self._chunk, len(self._steps) - 1
+        self._emit(Progress(chunk.suite, chunk.number, self._number, step, tuple(engines), self._dear))
 
-    def take(self, table_session: TableSession, result: Iterable[StepResult]) -> None:
-        """Verdicts, as they come in."""
-        for each in result:
-            if table_session.handed_to is not None:
-                self.steps[-1] = replace(self.steps[-1], by=table_session.handed_to)
-            tally = self._tallies.setdefault(
-                _place(table_session, each.engine_session.engine), EvidenceCounts()
-            )
-            tally.add(each.evidence)
-            tally.wrote = tally.wrote or each.seen.wrote
-            if (
-                each.seen.wrote
-                and each.seen.fault_context is not None
-                and each.seen.fault_context.fault is not None
-            ):
-                self._crash_points[each.engine_session.engine] += 1
-                self._count(each.engine_session.engine, each.seen, each.seen.fault_context)
-            for fault in each.faults:
-                self._tell(HarnessFault(f"{self._where(each.seen.step)}: {fault.splitlines()[0]}", fault))
-            for violation in each.violations:
-                self._tell(self._keeper.record(self._found(table_session, each, violation)))
-                if violation.requirement in HOW_LOST:
-                    tail = each.engine_session.host.stderr_tail()
-                    how = HOW_LOST[violation.requirement]
-                    self._tell(
-                        EngineLost(each.engine_session.engine, how, violation.where, tail, restarted=True)
-                    )
+    def take(self, table_session: TableSession, step_results: Iterable[StepResult]) -> None:
+        """Record the results of the last step at a table, and report their violations."""
+        for step_result in step_results:
+            if step_result.performed_by is not None:
+                self._steps[-1] = replace(self._steps[-1], by=step_result.performed_by)
+            engine, observation = step_result.engine_session.engine, step_result.observation
+            evidence = self._evidence.setdefault(_key_of(table_session, engine), EvidenceCounts())
+            evidence.add(step_result.evidence)
+            evidence.wrote = evidence.wrote or observation.wrote
+            fault_context = observation.fault_context
+            if observation.wrote and fault_context is not None and fault_context.fault is not None:
+                self._crash_points[engine] += 1
+                self._count_fault(engine, observation, fault_context)
+            for fault in step_result.faults:
+                where = self._where(observation.step)
+                self._emit(HarnessFault(f"{where}: {fault.splitlines()[0]}", fault))
+            for violation in step_result.violations:
+                self._take_violation(table_session, step_result, violation)
+
+    def take_instead(
+        self, steps: Sequence[Step], table_session: TableSession, step_result: StepResult
+    ) -> None:
+        """Record the result of another history, which ended with these steps, in place of the last step's."""
+        recorded, self._steps = self._steps, list(steps)
+        self.take(table_session, (step_result,))
+        self._steps = recorded
 
     def followed(self, table_session: TableSession, schedules: int) -> None:
-        """So many orders were played at a table as they were scheduled."""
-        self._schedules[_place(table_session)] += schedules
+        """Record how many schedules went as they were planned at a table."""
+        self._schedules[_key_of(table_session)] += schedules
 
-    def harness_failed(self, table_sessions: Iterable[TableSession]) -> None:
-        """Something of ours raised while a step was played: the tables are not to be trusted any more."""
-        error = sys.exc_info()[1]
-        where = self._where(len(self.steps) - 1)
-        self._tell(HarnessFault(f"{where}: {type(error).__name__}: {error}", traceback.format_exc()))
+    def harness_failed(self, error: Exception, table_sessions: Iterable[TableSession]) -> None:
+        """Report an error of the harness in the last step, and end the history at tables that it left in any state."""
+        where = self._where(len(self._steps) - 1)
+        trace = "".join(traceback.format_exception(error))
+        self._emit(HarnessFault(f"{where}: {type(error).__name__}: {error}", trace))
         for table_session in table_sessions:
-            table_session.left = "the harness failed"
+            table_session.stop("the harness failed")
 
     def close(self, table_sessions: Sequence[TableSession]) -> None:
-        """Tell what the history showed."""
+        """Report the end of the history, and its evidence."""
         engine_sessions = [
             (table_session, engine_session)
             for table_session in table_sessions
@@ -155,12 +162,11 @@ class HistoryRecorder:
         operations: dict[str, int] = {}
         seconds: dict[str, float] = {}
         for _, engine_session in engine_sessions:
-            operations[engine_session.engine] = (
-                operations.get(engine_session.engine, 0) + engine_session.operations
-            )
-            seconds[engine_session.engine] = seconds.get(engine_session.engine, 0.0) + engine_session.seconds
+            engine = engine_session.engine
+            operations[engine] = operations.get(engine, 0) + engine_session.operations
+            seconds[engine] = seconds.get(engine, 0.0) + engine_session.seconds
         if self._played:
-            self._tell(
+            self._emit(
                 HistoryEnded(
                     self._chunk.suite,
                     self._chunk.number,
@@ -175,75 +181,80 @@ class HistoryRecorder:
                 )
             )
         for table_session, engine_session in engine_sessions:
-            self._tell_evidence(table_session, engine_session)
-        for (engine, operation, fault), each in sorted(self._struck.items()):
-            states, left = each.states, dict(sorted(each.left_over.items()))
-            self._tell(
-                FaultOutcome(engine, operation, fault, each.points, states[BEFORE], states[AFTER], left)
+            self._emit_evidence(table_session, engine_session)
+        for (engine, operation, fault), counts in sorted(self._fault_counts.items()):
+            states, left = counts.states, dict(sorted(counts.left_over.items()))
+            self._emit(
+                FaultOutcome(engine, operation, fault, counts.points, states[BEFORE], states[AFTER], left)
             )
 
-    def _count(self, engine: str, observation: Observation, fault_context: FaultContext) -> None:
-        """What one fault did to the table."""
-        key = (engine, name_of(observation.operation), name_of(fault_context.fault))
-        strikes = self._struck.setdefault(key, _FaultCounts())
-        strikes.points += 1
-        strikes.states[fault_context.found.state if fault_context.found else ""] += 1
-        strikes.left_over.update(fault_context.lying)
+    def _take_violation(
+        self, table_session: TableSession, step_result: StepResult, violation: Violation
+    ) -> None:
+        self._emit(self._finding_recorder.record(self._context_of(table_session, step_result, violation)))
+        if violation.requirement in HOW_LOST:
+            engine_session, how = step_result.engine_session, HOW_LOST[violation.requirement]
+            tail = engine_session.host.stderr_tail()
+            self._emit(EngineLost(engine_session.engine, how, violation.where, tail, restarted=True))
 
-    def _tell_evidence(self, table_session: TableSession, engine_session: EngineSession) -> None:
-        tally = self._tallies.get(_place(table_session, engine_session.engine), EvidenceCounts())
-        for role, checks in sorted(tally.checks.items()):
-            self._tell(
+    def _count_fault(self, engine: str, observation: Observation, fault_context: FaultContext) -> None:
+        """Count what one fault did to the table."""
+        key = (engine, name_of(observation.operation), name_of(fault_context.fault))
+        counts = self._fault_counts.setdefault(key, _FaultCounts())
+        counts.points += 1
+        counts.states[fault_context.found.state if fault_context.found else ""] += 1
+        counts.left_over.update(fault_context.lying)
+
+    def _emit_evidence(self, table_session: TableSession, engine_session: EngineSession) -> None:
+        engine = engine_session.engine
+        evidence = self._evidence.get(_key_of(table_session, engine), EvidenceCounts())
+        for role, checks in sorted(evidence.checks.items()):
+            self._emit(
                 Evidence(
                     self._chunk.suite,
                     self._chunk.number,
                     self._number,
-                    engine_session.engine,
+                    engine,
                     role,
                     dict(checks),
-                    with_engines=self._others(table_session, engine_session.engine),
+                    with_engines=self._others(table_session, engine),
                     features=self._features,
                     operations=engine_session.operations,
-                    crash_points=self._crash_points[engine_session.engine],
-                    schedules=self._schedules[_place(table_session)],
+                    crash_points=self._crash_points[engine],
+                    schedules=self._schedules[_key_of(table_session)],
                     processes=table_session.processes,
                 )
             )
 
-    def _found(
+    def _context_of(
         self, table_session: TableSession, step_result: StepResult, violation: Violation
     ) -> FindingContext:
         chunk = self._chunk
         return FindingContext(
-            history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self.steps)),
+            history=History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(self._steps)),
             number=self._number,
-            observation=step_result.seen,
+            observation=step_result.observation,
             violation=violation,
-            slots=_bound(table_session) if len(table_session.sitting) > 1 else {},
-            specs={each.engine: str(each.host.spec) for each in table_session.sitting},
+            slots=_slots_of(table_session) if len(table_session.slots) > 1 else {},
+            specs={session.engine: str(session.host.spec) for session in table_session.slots},
             with_engines=self._others(table_session, step_result.engine_session.engine),
             features=self._features,
             processes=table_session.processes,
-            promised=table_session.promised(step_result.engine_session),
+            promised=step_result.promised,
         )
 
     def _others(self, table_session: TableSession, engine: str) -> tuple[str, ...]:
-        """Who else wrote to the table; in races all do."""
+        """The other engines that wrote to the table; in races all do."""
         wrote = {
-            each.engine
-            for each in table_session.sitting
+            session.engine
+            for session in table_session.slots
             if table_session.processes != "one"
-            or self._tallies.get(_place(table_session, each.engine), EvidenceCounts()).wrote
+            or self._evidence.get(_key_of(table_session, session.engine), EvidenceCounts()).wrote
         }
         return tuple(sorted(wrote - {engine}))
 
     def _where(self, step: int) -> str:
         return f"{self._chunk.name}, history {self._number}, step {step}"
-
-
-def _place(table_session: TableSession, *engine: str) -> tuple[str, ...]:
-    """At which table of a history an engine is held to what it does: by who sits there, and how they publish."""
-    return (*engine, table_session.processes, *(each.engine for each in table_session.sitting))
 
 
 def features_of(properties: Properties) -> tuple[str, ...]:
@@ -253,8 +264,12 @@ def features_of(properties: Properties) -> tuple[str, ...]:
     )
 
 
-def _bound(table_session: TableSession) -> dict[str, str]:
-    """Which engine sits in which slot of a shared table."""
-    return {
-        slot: table_session.sitting[at % len(table_session.sitting)].engine for at, slot in enumerate(SLOTS)
-    }
+def _key_of(table_session: TableSession, *engine: str) -> tuple[str, ...]:
+    """What evidence is counted by: the engine, how its table's writers publish, and which engines they are."""
+    return (*engine, table_session.processes, *(session.engine for session in table_session.slots))
+
+
+def _slots_of(table_session: TableSession) -> dict[str, str]:
+    """The engine of each slot of a shared table."""
+    slots = table_session.slots
+    return {slot: slots[number % len(slots)].engine for number, slot in enumerate(SLOTS)}

@@ -1,4 +1,4 @@
-"""Readers that follow one table: when each looked first and last, and what it must have got by now."""
+"""Tracks the stream readers of one table: when each read first and last, and what it must have received by now."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from conformance.execution.arrow_answers import rows_from_arrow
+from conformance.execution.read_results import rows_from_arrow
 from conformance.observations.observation import ReadObservation
 from delta_adapters.host_client import ReadReply
 from delta_models.log.changes import CHANGE_TYPE, COMMIT_TIMESTAMP, COMMIT_VERSION
@@ -21,18 +21,18 @@ from delta_models.values import Rows, row_keyer
 
 @dataclass(slots=True)
 class StreamReaders:
-    """The followers of one table, each by its engine and name, with the steps of its first and its newest look."""
+    """The stream readers of one table by engine and name, with the steps of their first and their newest read."""
 
-    looked: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    read_at: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
-    def look(
+    def observe(
         self, tail: ReadStream, engine: str, model_history: ModelHistory, schema: Struct, reply: ReadReply
     ) -> ReadObservation:
-        """What a follower answered, beside what it must have got."""
+        """A stream reader's answer, beside what it must have received."""
         now = model_history.step
-        began, last = self.looked.get((engine, tail.reader), (now, now))
+        began, last = self.read_at.get((engine, tail.reader), (now, now))
         expected = _expected(model_history, tail, began, last)
-        self.looked[engine, tail.reader] = (began, last if reply.table is None else now)
+        self.read_at[engine, tail.reader] = (began, last if reply.table is None else now)
         if reply.table is None:
             return ReadObservation("follow", tail, None, None, refused=reply.outcome, followed=expected)
         answer = _rows(reply.table, schema, changes=tail.follows == CHANGES)
@@ -41,14 +41,14 @@ class StreamReaders:
         return ReadObservation("follow", tail, None, answer, followed=expected)
 
     def copy(self) -> StreamReaders:
-        """The same followers, of a copy of the table."""
-        return StreamReaders(dict(self.looked))
+        """The same stream readers, for a copy of the table."""
+        return StreamReaders(dict(self.read_at))
 
 
-def left_of(told: pa.Table, schema: Struct) -> Rows | str:
-    """The rows that are left of what a reader was told: of changes those that came and did not go."""
-    changes = CHANGE_TYPE.name in told.column_names
-    rows = _rows(told, schema, changes=changes)
+def left_of(answer: pa.Table, schema: Struct) -> Rows | str:
+    """The rows that an answer adds up to: of changes, the rows that came and did not go; or what is wrong with it."""
+    changes = CHANGE_TYPE.name in answer.column_names
+    rows = _rows(answer, schema, changes=changes)
     if isinstance(rows, str) or not changes:
         return rows
     key = row_keyer(schema)
@@ -57,13 +57,15 @@ def left_of(told: pa.Table, schema: Struct) -> Rows | str:
     net.subtract(key(row[:-1]) for row in rows.rows if row[-1] in GOES)
     if min(net.values(), default=0) < 0:
         return "a row went that had not come"
-    return Rows(schema, tuple(known[each] for each in net.elements()))
+    return Rows(schema, tuple(known[row_key] for row_key in net.elements()))
 
 
-def _rows(told: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
+def _rows(answer: pa.Table, schema: Struct, *, changes: bool) -> Rows | str:
     wanted = Struct((*schema.fields, CHANGE_TYPE)) if changes else schema
-    more = [each for each in (COMMIT_VERSION.name, COMMIT_TIMESTAMP.name) if each in told.column_names]
-    return rows_from_arrow(told.drop_columns(more), wanted)
+    extra = [
+        column.name for column in (COMMIT_VERSION, COMMIT_TIMESTAMP) if column.name in answer.column_names
+    ]
+    return rows_from_arrow(answer.drop_columns(extra), wanted)
 
 
 def _expected(

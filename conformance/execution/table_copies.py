@@ -1,4 +1,4 @@
-"""Copies of one table, each made while the one before it is played, and cleared away while one after it is."""
+"""Copies one table many times: each copy is made, and cleared away, while another one is played."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from conformance.engine_pool import clear
 
 
 class CopyableTable(Protocol):
-    """A table that can be played elsewhere from where it stands."""
+    """A table of which a copy can be played elsewhere."""
 
-    folder: Path
+    @property
+    def folder(self) -> Path:
+        """Where the table is."""
 
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
@@ -28,17 +30,17 @@ _AT_ONCE = 1 << 20
 
 
 def copy_folder(folder: Path, to: Path) -> None:
-    """All files of a folder with their times and rights, apart from what engines do in place."""
+    """Copy all files of a folder with their times and rights, so that no engine can change both."""
     os.makedirs(to)  # noqa: PTH103 - as all below: thousands of these
-    with os.scandir(folder) as found:
-        for each in found:
-            target = os.path.join(to, each.name)  # noqa: PTH118
-            if each.is_symlink():
-                os.symlink(os.readlink(each.path), target)  # noqa: PTH115, PTH211
-            elif each.is_dir():
-                copy_folder(Path(each.path), Path(target))
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            target = os.path.join(to, entry.name)  # noqa: PTH118
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), target)  # noqa: PTH115, PTH211
+            elif entry.is_dir():
+                copy_folder(Path(entry.path), Path(target))
             else:
-                _copy_file(each, target)
+                _copy_file(entry, target)
     status = os.stat(folder)  # noqa: PTH116
     os.utime(to, ns=(status.st_atime_ns, status.st_mtime_ns))
 
@@ -62,10 +64,12 @@ def _copy_file(file: os.DirEntry[str], to: str) -> None:
 
 
 def copies(table: Table, folder: Path, many: int, kept: int = 0) -> Iterator[Table]:
-    """So many copies, one after the other; each is gone once the next one is asked for, or where some are `kept` one
-    after that. `table` stays at rest."""
+    """So many copies of a table that is not played meanwhile, one after the other.
+
+    A copy is cleared away when the next one is taken; if some are `kept`, that many copies later.
+    """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="copies") as aside:
-        places = [folder / f"{at}" / "table" for at in range(many)]
+        places = [folder / f"{number}" / "table" for number in range(many)]
         coming = aside.submit(table.copy, places[0]) if places else None
         played: deque[Table] = deque()
         for following in (*places[1:], None):

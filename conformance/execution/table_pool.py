@@ -1,7 +1,7 @@
-"""Tables that were played, made good as they were and moved to where the next is wanted: a rename in place of a copy.
+"""A pool of used table copies: each is restored and moved to where the next one is needed, a rename instead of a copy.
 
-What is made good is checked: a file that is not the very one that was laid there, and as it was laid, spoils the table,
-and another is copied. The kernel's time of a file's last change, which nobody can set, says whether it is as it was.
+The pool checks what it restores. A file that is not the very one that was copied, unchanged, spoils the table, and the
+pool makes another copy. The kernel's time of a file's last change, which no program can set, says whether it changed.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ _Mark = tuple[int, int]  # of a file its inode and the time of its last change, 
 
 
 class TablePool:
-    """Copies of folders that stay as they are, each laid by `acquire` and handed back by `release`."""
+    """Copies of folders that stay as they are. `acquire` makes a copy, `release` hands it back."""
 
     def __init__(self) -> None:
-        self._laid: dict[Path, dict[str, _Mark]] = {}
+        self._marks_of: dict[Path, dict[str, _Mark]] = {}
         self._used: defaultdict[Path, list[Path]] = defaultdict(list)
 
     def acquire(self, source: Path, to: Path) -> None:
-        """Have a copy of a folder, one that was used before if there is one."""
+        """Make a copy of a folder, from a used one if there is one that can be restored."""
         while self._used[source]:
             used = self._used[source].pop()
-            marks = self._laid.pop(used)
-            if _make_good(used, marks):
+            marks = self._marks_of.pop(used)
+            if _restore(used, marks):
                 to.parent.mkdir(parents=True, exist_ok=True)
                 used.rename(to)
-                self._laid[to] = marks
+                self._marks_of[to] = marks
                 return
             clear(used)
         copy_folder(source, to)
-        self._laid[to] = dict(_marks(to))
+        self._marks_of[to] = dict(_marks(to))
 
     def release(self, source: Path, folder: Path) -> None:
-        """It is not needed any more."""
-        if folder in self._laid:
+        """Hand back a copy that is not needed any more."""
+        if folder in self._marks_of:
             self._used[source].append(folder)
 
 
 def _marks(folder: Path) -> list[tuple[str, _Mark]]:
-    found = [("", _mark_of_folder(str(folder)))]
+    marks = [("", _mark_of_folder(str(folder)))]
     waiting = [""]
     while waiting:
         below = waiting.pop()
@@ -53,10 +53,10 @@ def _marks(folder: Path) -> list[tuple[str, _Mark]]:
                 place = f"{below}{entry.name}"
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(f"{place}/")
-                    found.append((f"{place}/", _mark_of_folder(entry.path)))
+                    marks.append((f"{place}/", _mark_of_folder(entry.path)))
                 else:
-                    found.append((place, _mark_of_file(entry)))
-    return found
+                    marks.append((place, _mark_of_file(entry)))
+    return marks
 
 
 def _mark_of_file(file: os.DirEntry[str]) -> _Mark:
@@ -69,31 +69,31 @@ def _mark_of_folder(path: str) -> _Mark:
     return status.st_atime_ns, status.st_mtime_ns
 
 
-def _make_good(folder: Path, marks: dict[str, _Mark]) -> bool:
-    """Take away what has come, and say whether all else is as it was."""
+def _restore(folder: Path, marks: dict[str, _Mark]) -> bool:
+    """Remove what has been added; returns whether all else is as it was."""
     left = len(marks) - 1
     waiting = [""]
     while waiting:
         below = waiting.pop()
         try:
             with os.scandir(folder / below) as entries:
-                found = list(entries)
+                children = list(entries)
         except FileNotFoundError:
             return False
         changed = False
-        for each in found:
-            place = f"{below}{each.name}"
-            if each.is_dir(follow_symlinks=False):
+        for child in children:
+            place = f"{below}{child.name}"
+            if child.is_dir(follow_symlinks=False):
                 if f"{place}/" in marks:
                     waiting.append(f"{place}/")
                     left -= 1
                 else:
-                    clear(Path(each.path))
+                    clear(Path(child.path))
                     changed = True
             elif place not in marks:
-                os.unlink(each.path)  # noqa: PTH108
+                os.unlink(child.path)  # noqa: PTH108
                 changed = True
-            elif marks[place] == _mark_of_file(each):
+            elif marks[place] == _mark_of_file(child):
                 left -= 1
             else:
                 return False

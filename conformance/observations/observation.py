@@ -1,4 +1,4 @@
-"""What was seen of one engine's copy in one step: all that a check may look at."""
+"""The values that describe one executed step: all that a check may inspect."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from delta_models.values import Rows
 
 @dataclass(frozen=True, slots=True)
 class ReadObservation:
-    """One read by the engine under test, and what the model says it should have returned.
+    """One read or other query that the engine under test answered, and what the model says that it should answer.
 
-    `expected` is None where the model allows a refusal as well. `kind` tells looks apart: latest, state,
-    filter, reopen. `malformed` says why an answer could not be taken as rows of the schema asked for
-    (`answer` is then None). `again`: judged before, and here only to be compared with. `changes` is what the model says
-    that the change feed must tell, `told` what the engine tells of the table, column by column, `followed` what a
-    reader that follows the table must have got.
+    `kind` is latest, state, filter or reopen for a read, and changes, history, detail or follow for another query.
+    `expected` is None where the model allows a refusal as well. `malformed` says why an answer has not the columns of
+    the schema (`answer` is then None). If it is here `again`, it was judged before and is only to be compared with.
+
+    `changes` is what the change feed must hold by the model, `told` an answer column by column, `followed` what a
+    stream reader must have received.
     """
 
     kind: str
@@ -49,7 +50,7 @@ class ReadObservation:
 
 @dataclass(frozen=True, slots=True)
 class OrphanedFile:
-    """A file that a fault left in the table, so many hours ago, and that a vacuum removes; is it still there?"""
+    """A file that a fault left in the table so many hours ago, and that a vacuum removes; whether it is still there."""
 
     path: str
     hours: int
@@ -58,12 +59,14 @@ class OrphanedFile:
 
 @dataclass(frozen=True, slots=True)
 class FaultContext:
-    """What a storage fault did to the step, or one before it left to it.
+    """What a storage fault did to the step, or what faults before it have left to it.
 
-    `fault` struck this step's operation; `gone` are the earlier commits that are no longer as they were, `found` is the
-    state that the table is in, if it can be read at all, and `lying` counts the files that the fault left there and
-    no commit names, by role. `next_write` is the first write after a fault; `cleaned`: the log's clean-up may have been
-    cut. `left_over` are the files that faults left in the table and that were there before the step.
+    `fault` struck this step's operation. `gone` are the earlier commits that are no longer as they were. `found` is the
+    state that the table is in, if it can be read at all. `lying` counts, by role, the files that the fault left there
+    and that no commit names.
+
+    A step is the `next_write` if it is the first write after a fault. The log's clean-up may have removed commits if
+    the log was `cleaned`. `left_over` are the files that faults had left in the table before the step.
     """
 
     fault: Operation | None = None
@@ -77,13 +80,12 @@ class FaultContext:
 
 @dataclass(frozen=True, slots=True)
 class RaceObservation:
-    """Operations at once, beginning from one state: what was asked of each writer, and what came back.
+    """Operations that were executed at once from one state: what each writer executed, and what it answered.
 
-    `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place, and
-    `published` which of the others had published their commit by the time that the reader had its answer, while all
-    writers stood still. `failures` are why it did not go in the order scheduled, if it did not. `isolation` is the
-    level that the table asks for, as far as all who wrote promise it. `timeline` is which operation was let through
-    which gate.
+    `owners` are the operations' writers. `seen` are the rows that readers among them got, by their place in the race.
+    `published` are the operations that had published their commit when that reader had its answer, while all writers
+    stood still. `failures` say why the race did not go as scheduled, if it did not. `isolation` is the level that the
+    table asks for, as far as all writers promise it. `timeline` is which operation passed which gate, in order.
     """
 
     model_history: ModelHistory
@@ -100,16 +102,16 @@ class RaceObservation:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One step of one copy.
+    """One step of one engine at one table.
 
-    `before` and `after` are our own reading of the log around the step (None: no table); `commits` are the
-    versions that the step added; `branch` is the allowed alternative that fits what happened, None if none
-    does; `model` is the table as the model has it afterwards. `wrote` is False for an engine that only read a
-    shared table after another one's step: outcome and log are judged once, in the writer's
-    observation. `fault_context` is
-    what only histories with faults have, `race` what only those with several writers at once.
-    After a vacuum `retained` are the steps whose states must still be there, `recent` those so young that
-    nothing they wrote may be gone.
+    `before` and `after` are our own reading of the log around the step (None: no table), and `commits` the versions
+    that the step added. `branch` is the allowed outcome that the operation reached, None if it reached none. `model` is
+    the table as the model has it afterwards. `versions` maps steps to the versions that they led to.
+
+    `wrote` is False for an engine that only read a shared table after another one's step: outcome and log are judged
+    once, in the writer's observation. Only histories with faults have a `fault_context`, only those with several
+    writers at once a `race`. After a vacuum `retained` are the steps whose states must still be there, `recent` those
+    so young that nothing they wrote may be gone.
     """
 
     engine: str

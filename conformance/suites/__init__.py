@@ -1,1 +1,1 @@
-"""The suites: each draws or holds histories, plays them at tables, and reports what it saw."""
+"""The suites: they generate or hold histories, execute them at tables, and record the results."""

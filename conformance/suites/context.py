@@ -1,4 +1,4 @@
-"""Who plays: the engines of a worker, dealt to the histories of a chunk, with where their verdicts go."""
+"""What all suites of a worker share: its engines, and where findings and events go."""
 
 from __future__ import annotations
 
@@ -16,33 +16,40 @@ from conformance.histories import Chunk
 
 @dataclass(slots=True)
 class SuiteContext:
-    """A worker's engines, and whom to tell. `is_over` says whether nothing more is wanted."""
+    """A worker's engines, and where results go. `is_over` says whether the run needs nothing more."""
 
-    hosts: EnginePool
+    engine_pool: EnginePool
     finding_recorder: FindingRecorder
-    tell: Emit
+    emit: Emit
     is_over: Callable[[], bool]
     instrumented_engines: InstrumentedEngines
-    _told: set[str] = field(default_factory=set)
+    _noted: set[str] = field(default_factory=set)
 
-    def playing(self, chunk: Chunk, history: int) -> Iterator[Engine]:
-        """The engines that take part in a history, as far as the plan goes."""
-        for name, engine in self.hosts.engines.items():
-            if not engine.runs_on_jvm or history in chunk.heavy:
-                running = self.hosts.get(name)
-                if running is not None:
-                    yield running
+    def engines_of(self, chunk: Chunk, history: int) -> list[str]:
+        """The engines that the plan wants in a history, by what was asked for, whether they run or not."""
+        return [
+            name
+            for name, engine in self.engine_pool.engines.items()
+            if not engine.runs_on_jvm or history in chunk.heavy
+        ]
+
+    def running_engines_of(self, chunk: Chunk, history: int) -> Iterator[Engine]:
+        """The engines that take part in a history and run."""
+        for name in self.engines_of(chunk, history):
+            running = self.engine_pool.get(name)
+            if running is not None:
+                yield running
 
     def note(self, words: str) -> None:
-        """Say something once."""
-        if words not in self._told:
-            self._told.add(words)
-            self.tell(Note(words))
+        """Report a note once."""
+        if words not in self._noted:
+            self._noted.add(words)
+            self.emit(Note(words))
 
 
 def engine_session_of(engine: Engine) -> EngineSession:
-    """A seat for an engine that runs."""
-    assert engine.host is not None  # noqa: S101 - only engines that run are dealt to
+    """An engine session for an engine that runs."""
+    assert engine.host is not None  # noqa: S101 - only engines that run take part
     return EngineSession(
-        engine.name, engine.host, engine.capabilities, engine.timeout, dear=engine.runs_on_jvm
+        engine.name, engine.host, engine.capabilities, engine.timeout, runs_on_jvm=engine.runs_on_jvm
     )

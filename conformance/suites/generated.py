@@ -1,16 +1,17 @@
-"""Plays the histories that a machine draws, in *lockstep* or on a *shared* table."""
+"""The suites of generated histories: in *lockstep* each engine has its own table, on a *shared* one all take turns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.engine_pool import Engine, clear
 from conformance.execution.history_recorder import HistoryRecorder, features_of
-from conformance.execution.table_session import StepResult, TableSession, play
+from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings import FindingError
 from conformance.generation import TableShape, state_machine
 from conformance.histories import Chunk, Step
+from conformance.suites.base import engines_at, play_step
 from conformance.suites.context import SuiteContext, engine_session_of
 
 SHARED = "shared"
@@ -19,111 +20,110 @@ RACES = "races"
 
 
 class GeneratedHistories:
-    """The histories that a machine draws: see `machine.Game`."""
+    """The generated histories of a chunk. It is a `HistoryPlayer` for the state machine that generates them."""
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
-        self._dealer = context
-        self._chunk = chunk
-        self._work = work
+        self.context = context
+        self.chunk = chunk
+        self.work = work
         self._ended = 0
         self._folder = work
-        self._desks: list[TableSession] = []
-        self._account: HistoryRecorder | None = None
+        self._table_sessions: list[TableSession] = []
+        self._history_recorder: HistoryRecorder | None = None
         self._failure: Exception | None = None
 
     @property
     def complete(self) -> bool:
-        """Whether every history came to its end."""
-        return self._ended == self._chunk.histories
+        """Whether every history was played to its end."""
+        return self._ended == self.chunk.histories
+
+    @property
+    def history_recorder(self) -> HistoryRecorder:
+        """The recorder of the history that is being played."""
+        assert self._history_recorder is not None  # noqa: S101 - `begin` has set it
+        return self._history_recorder
 
     def play_all(self) -> None:
-        """Have the machine draw, and play what it draws. Raises what makes it useless to go on: storage that fails."""
-        suite = self._chunk.suite
+        """Generate the histories and play them. Raises FindingError or OSError if the run's folder fails."""
+        suite = self.chunk.suite
         state_machine.draw(
-            self._chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
+            self.chunk, self, shared=suite == SHARED, faulty=suite == CRASHES, racing=suite == RACES
         )
         if self._failure is not None:
             raise self._failure
 
     def is_over(self) -> bool:
-        """Whether nothing more is wanted."""
-        return self._failure is not None or self._dealer.is_over()
+        """Whether the run needs nothing more."""
+        return self._failure is not None or self.context.is_over()
 
     def begin(self, history: int, shape: TableShape) -> None:
-        """Seat the engines that take part."""
-        self._account = HistoryRecorder(
-            self._chunk,
+        """Make the tables of a history, and have the engines open them."""
+        self._history_recorder = HistoryRecorder(
+            self.chunk,
             history,
-            self._dealer.finding_recorder,
-            self._dealer.tell,
+            self.context.finding_recorder,
+            self.context.emit,
             features=features_of(shape.properties),
         )
-        self._folder = self._work / str(history)
-        self._desks = self._seated(history, shape, f"{self._chunk.name}-{history}")
-        for table_session in self._desks:
-            self._account.take(table_session, table_session.open_all())
-
-    def _seated(self, history: int, shape: TableShape, tag: str) -> list[TableSession]:
-        """The tables of a history."""
-        engine_sessions = [engine_session_of(player) for player in self._players(history, shape)]
-        if self._chunk.suite == SHARED:
-            turn = history % len(engine_sessions) if engine_sessions else 0
-            tables = [engine_sessions[turn:] + engine_sessions[:turn]] if engine_sessions else []
-        else:
-            tables = [[engine_session] for engine_session in engine_sessions]
-        return [
-            TableSession(self._folder / f"{number}" / "table", table, self._chunk.seed, tag)
-            for number, table in enumerate(tables)
-        ]
+        self._folder = self.work / str(history)
+        tag = f"{self.chunk.name}-{history}"
+        self._table_sessions = list(self.tables_of(history, shape, self._folder, tag))
+        for table_session in self._table_sessions:
+            self.history_recorder.take(table_session, table_session.open_all())
 
     def play(self, step: Step) -> None:
-        """The next command, at every desk that still plays."""
-        assert self._account is not None  # noqa: S101 - `begin` has set it
-        self._account.begin_step(step)
-        playing = [desk for desk in self._desks if desk.plays]
-        if not playing:
-            return
-        engines = [
-            engine_session.engine
-            for table_session in playing
-            for engine_session in table_session.engine_sessions
-            if engine_session.plays
-        ]
+        """Execute the next step at every table where the history still goes on."""
+        playing = [table_session for table_session in self._table_sessions if table_session.plays]
+        history_recorder = self.history_recorder
         try:
-            for table_session, result in self._played(playing, step):
-                self._account.take(table_session, (result,))
-            self._account.played(engines)
+            play_step(
+                history_recorder,
+                step,
+                self._table_sessions,
+                lambda: self.execute(history_recorder, playing, step),
+                engines_at(playing),
+            )
         except (FindingError, OSError) as error:
-            self._failure = error  # not here: Hypothesis would play the history again
-        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines, and other histories go on
-            self._account.harness_failed(self._desks)
-
-    def _played(
-        self, playing: Sequence[TableSession], step: Step
-    ) -> Iterator[tuple[TableSession, StepResult]]:
-        """A command at the desks that still play: side by side."""
-        return play(playing, step)
+            # Hypothesis must not see it: it would generate the same history again, to find out whether it fails again.
+            self._failure = error
 
     def end(self) -> None:
-        """Close the account, and clear the table away."""
-        assert self._account is not None  # noqa: S101 - `begin` has set it
-        self._ended += len(self._account.steps) >= self._chunk.steps
-        self._account.close(self._desks)
-        for table_session in self._desks:
+        """Report the end of the history, and clear its tables away."""
+        self._ended += len(self.history_recorder.steps) >= self.chunk.steps
+        self.history_recorder.close(self._table_sessions)
+        for table_session in self._table_sessions:
             if table_session.not_asked is not None:
-                engines = ", ".join(engine_session.engine for engine_session in table_session.engine_sessions)
-                self._dealer.note(
+                engines = ", ".join(session.engine for session in table_session.engine_sessions)
+                self.context.note(
                     f"{engines}: {table_session.not_asked}; later steps of such histories are not asked"
                 )
         clear(self._folder)
-        self._desks = []
+        self._table_sessions = []
 
-    def _players(self, history: int, shape: TableShape) -> Iterator[Engine]:
-        for engine in self._dealer.playing(self._chunk, history):
+    # What differs between suites
+
+    def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
+        """The tables of a history, each with the engines that take part."""
+        engine_sessions = [engine_session_of(engine) for engine in self._engines_for(history, shape)]
+        groups = [[engine_session] for engine_session in engine_sessions]
+        if self.chunk.suite == SHARED and engine_sessions:
+            turn = history % len(engine_sessions)
+            groups = [engine_sessions[turn:] + engine_sessions[:turn]]
+        for number, group in enumerate(groups):
+            yield TableSession(folder / f"{number}" / "table", group, self.chunk.seed, tag)
+
+    def execute(
+        self, history_recorder: HistoryRecorder, table_sessions: list[TableSession], step: Step
+    ) -> None:
+        """Execute a step at these tables, and record the results."""
+        execute_step(table_sessions, step, history_recorder.take)
+
+    def _engines_for(self, history: int, shape: TableShape) -> Iterator[Engine]:
+        for engine in self.context.running_engines_of(self.chunk, history):
             reason = engine.capabilities.covers_table(
                 shape.schema, shape.partition_by, dict(shape.properties)
             )
             if reason is None:
                 yield engine
             else:
-                self._dealer.note(f"{engine.name} {reason}: not asked in such histories")
+                self.context.note(f"{engine.name} {reason}: not asked in such histories")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from conformance.engine_pool import call_timeout, runs_on_jvm
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.table_session import StepResult, TableSession, play
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import STEPS_PAUSED
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
@@ -121,13 +122,18 @@ def _table_session(
     if turnstile is None:
         return TableSession(folder, engine_sessions, finding.history.seed, tag)
     if finding.suite == RACES:
-        table_session = RaceTableSession(folder, engine_sessions, instrumented_processes, turnstile, tag)
-        table_session.processes = finding.processes
-        table_session.overlap = next(
-            (option.removeprefix(OVERLAP) for option in finding.key.options if option.startswith(OVERLAP)),
-            "table",
+        overlaps = (
+            option.removeprefix(OVERLAP) for option in finding.key.options if option.startswith(OVERLAP)
         )
-        return table_session
+        return RaceTableSession(
+            folder,
+            engine_sessions,
+            instrumented_processes,
+            turnstile,
+            tag,
+            processes=finding.processes,
+            overlap=next(overlaps, "table"),
+        )
     return CrashTableSession(folder, engine_sessions, instrumented_processes[0], finding.history.seed, tag)
 
 
@@ -150,18 +156,18 @@ def _engine_session(host: HostClient, spec: EngineSpec) -> EngineSession:
     except HostError as error:
         raise CannotRun(f"{spec} does not start: {error}") from error
     heavy = runs_on_jvm(spec)
-    return EngineSession(identity, host, host.capabilities, call_timeout(on_jvm=heavy), dear=heavy)
+    return EngineSession(identity, host, host.capabilities, call_timeout(on_jvm=heavy), runs_on_jvm=heavy)
 
 
 def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list[StepResult], int]:
-    result = list(table_session.open_all())
+    result = table_session.open_all()
     played = 0
     for step in finding.history.steps:
         if not table_session.plays or any(
             fingerprint == finding.fingerprint for _, fingerprint in _violations(finding, result)
         ):
             break
-        result += [step_result for _, step_result in play([table_session], step)]
+        result += table_session.execute(step)
         played += 1
     return result, played
 
@@ -174,10 +180,12 @@ def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tupl
     own = known_deviation(finding.key, EngineId.parse(finding.engine).version, finding.history)
     for step_result in result:
         for violation in step_result.violations:
-            if EngineId.parse(step_result.seen.engine).name != finding.key.engine:
+            if EngineId.parse(step_result.observation.engine).name != finding.key.engine:
                 continue
-            key = key_of(step_result.seen, violation)
-            deviation = known_deviation(key, EngineId.parse(step_result.seen.engine).version, finding.history)
+            key = key_of(step_result.observation, violation)
+            deviation = known_deviation(
+                key, EngineId.parse(step_result.observation.engine).version, finding.history
+            )
             if key.fingerprint == finding.fingerprint or deviation in {None, own}:
                 yield step_result, key.fingerprint
 
@@ -187,8 +195,8 @@ def _result(name: str, finding: Finding, result: list[StepResult], played: int) 
     failures = [
         why
         for step_result in result
-        if step_result.seen.race is not None
-        for why in step_result.seen.race.failures
+        if step_result.observation.race is not None
+        for why in step_result.observation.race.failures
     ]
     if not broken and failures:
         return ReplayResult(
@@ -204,4 +212,4 @@ def _result(name: str, finding: Finding, result: list[StepResult], played: int) 
     first = (same or [step_result for step_result, _ in broken])[0]
     details = "; ".join(f"{violation.requirement}: {violation.detail}" for violation in first.violations)
     how = "still fails" if same else "fails in another way"
-    return ReplayResult(FAILS, f"{name} {how} at step {first.seen.step}: {details}")
+    return ReplayResult(FAILS, f"{name} {how} at step {first.observation.step}: {details}")

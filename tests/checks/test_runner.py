@@ -30,10 +30,13 @@ STEPS = (
 @pytest.mark.parametrize("engine", (Honest, WritesOneMore, ReadsTheFolder))
 def test_two_phases_report_the_same_as_one(engine, tmp_path):
     played = play(engine(), tmp_path / "table", STEPS)
-    assert sum(bool(result.seen.looks) for result in played.result) >= 3
+    assert sum(bool(result.observation.looks) for result in played.result) >= 3
     for result in played.result:
-        pending = run_log_checks(replace(result.seen, looks=()))
+        pending = run_log_checks(replace(result.observation, looks=()))
         log_evidence = dict(pending.recorder.evidence)
-        in_two_phases, in_one = run_checks(result.seen, pending=pending), run_checks(result.seen)
+        in_two_phases, in_one = (
+            run_checks(result.observation, pending=pending),
+            run_checks(result.observation),
+        )
         assert in_two_phases == in_one
-        assert bool(log_evidence) == result.seen.wrote
+        assert bool(log_evidence) == result.observation.wrote

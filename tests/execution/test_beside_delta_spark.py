@@ -10,7 +10,7 @@ import pytest
 
 from conformance.engine_pool import call_timeout
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.table_session import TableSession, play
+from conformance.execution.table_session import TableSession
 from conformance.findings import key_of, known_deviation
 from conformance.histories import History
 from delta_adapters.deviations import all_deviations
@@ -52,10 +52,10 @@ def test_a_known_deviation_on_a_shared_table_still_happens(tmp_path, engine_sess
         1,
         name,
     )
-    result = list(table_session.open_all())
+    result = table_session.open_all()
     for step in history.steps:
-        result += [each for _, each in play([table_session], step)]
-    violations = [(each.seen, violation) for each in result for violation in each.violations]
+        result += table_session.execute(step)
+    violations = [(each.observation, violation) for each in result for violation in each.violations]
     found = {key_of(seen, violation): violation for seen, violation in violations}
     assert {each.fingerprint for each in found if each.requirement not in ALWAYS} <= set(
         entry.fingerprints

@@ -9,12 +9,14 @@ import pytest
 
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import TableSession, play
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings.recorder import FindingRecorder
 from conformance.findings.text import history_lines
 from conformance.histories import Chunk, History, Step
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Answer
+from delta_adapters.host_client import Pending
 from delta_adapters.reference import Reference
 from delta_adapters.reference.log_writer import checkpoint_actions, publish_checkpoint
 from delta_models.expressions import Column, Compare, Literal
@@ -92,14 +94,14 @@ def engine_session(adapter, name: str) -> EngineSession:
 def table_session(tmp_path, *adapters) -> TableSession:
     engine_sessions = [engine_session(adapter, f"engine-{at}@1") for at, adapter in enumerate(adapters)]
     found = TableSession(tmp_path / "table", engine_sessions, seed=3, tag="t")
-    assert not list(found.open_all())
+    assert not found.open_all()
     return found
 
 
 def played(where: TableSession, *operations, slot: str | None = None):
     result = []
     for operation in operations:
-        result += [found for _, found in play([where], Step(operation, slot))]
+        result += where.execute(Step(operation, slot))
     return result
 
 
@@ -113,7 +115,7 @@ class TestStates:
         where = table_session(tmp_path, engine)
         result = played(where, CREATE, Reopen(), rows((1, "a")), rows((2, "b")), Restore(AtState(2)))
         assert not broken(result)
-        assert where.versions == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
+        assert where.log.versions == {0: 0, 1: 0, 2: 1, 3: 2, 4: 3}
         assert next(each for each in engine.asked if isinstance(each, Restore)).at.version == 1
 
     def test_a_step_that_only_looks_leaves_a_state_to_go_back_to(self, tmp_path):
@@ -180,12 +182,11 @@ class TestSharing:
         steps = [Step(CREATE, "A"), Step(rows((1, "a")), "B"), Step(Delete(), "C"), Step(Reopen(), "C")]
         for step in steps:
             history_recorder.begin_step(step)
-            for at, result in play([where], step):
-                history_recorder.take(at, (result,))
+            history_recorder.take(where, where.execute(step))
         assert [(each.slot, each.by) for each in history_recorder.steps] == [
             ("A", None), ("B", None), ("C", "B"), ("C", None),
         ]  # fmt: skip
-        kept = History(chunk.suite, chunk.profile, chunk.number, chunk.seed, tuple(history_recorder.steps))
+        kept = History(chunk.suite, chunk.profile, chunk.number, chunk.seed, history_recorder.steps)
         assert History.from_json(kept.to_json()) == kept
         assert history_lines(kept)[2].startswith("  2. [C -> B] Delete")
 
@@ -193,14 +194,16 @@ class TestSharing:
         first, second = Watched(), Watched()
         where = table_session(tmp_path, first, second)
         played(where, CREATE, rows((1, "a")), slot="A")
-        assert not broken([found for _, found in play([where], Step(Delete(), "A", by="B"))])
+        assert not broken(where.execute(Step(Delete(), "A", by="B")))
         assert any(isinstance(each, Delete) for each in second.asked)
         assert not any(isinstance(each, Delete) for each in first.asked)
 
     def test_outcome_and_log_are_judged_once_and_reading_for_each(self, tmp_path):
         where = table_session(tmp_path, Watched(), Watched())
         result = played(where, CREATE, rows((1, "a")), slot="A")
-        by_engine = {each.engine_session.engine: each.evidence for each in result if each.seen.step == 1}
+        by_engine = {
+            each.engine_session.engine: each.evidence for each in result if each.observation.step == 1
+        }
         assert by_engine["engine-0@1"]["outcome.allowed"] == 1
         assert "outcome.allowed" not in by_engine["engine-1@1"]
         assert by_engine["engine-0@1"]["read.latest"] == by_engine["engine-1@1"]["read.latest"] == 1
@@ -253,7 +256,7 @@ class TestWrong:
         result = played(where, CREATE, rows((1, "a"), (2, "b")), rows((3, "c")))
         assert "contents.append" in broken(result)
         assert not where.plays
-        assert max(each.seen.step for each in result) == 1
+        assert max(each.observation.step for each in result) == 1
 
     @pytest.mark.parametrize("done", (True, False))
     def test_after_unknown_the_log_tells_what_happened(self, tmp_path, done):
@@ -268,8 +271,8 @@ class TestWrong:
         where = table_session(tmp_path, Unsure())
         change = Update((("name", Literal(STRING, "z")),), is_one())
         result = played(where, CREATE, rows((1, "a")), change)
-        last = next(each for each in result if isinstance(each.seen.operation, Update))
-        assert (last.seen.branch is not None) == done
+        last = next(each for each in result if isinstance(each.observation.operation, Update))
+        assert (last.observation.branch is not None) == done
         assert "outcome.told" in broken(result)
 
     def test_columns_of_other_types_are_malformed_and_not_compared(self, tmp_path):
@@ -305,9 +308,52 @@ class TestWrong:
             rows((2, "b")), rows((3, "c")), Checkpoint(),
         )  # fmt: skip
         told = [
-            (each.seen.step, violation.where)
+            (each.observation.step, violation.where)
             for each in result
             for violation in each.violations
             if violation.requirement == "checkpoint.omits-json-stats"
         ]
         assert told == [(3, f"{2:020}.checkpoint.parquet"), (6, f"{4:020}.checkpoint.parquet")]
+
+
+class TestSideBySide:
+    def test_every_engine_is_sent_a_call_before_the_first_answer_is_waited_for(self, tmp_path):
+        calls: list[tuple[str, str]] = []
+
+        class Noted(InProcess):
+            """Notes when it is sent a call, and when its answer is waited for."""
+
+            def __init__(self, name: str) -> None:
+                super().__init__(Reference())
+                self.name = name
+
+            def submit(self, operation, tag="", timeout=0):
+                return self.noted(name_of(operation), super().submit(operation, tag, timeout))
+
+            def submit_read(self, read, timeout=0):
+                return self.noted(name_of(read), super().submit_read(read, timeout))
+
+            def noted(self, call, pending):
+                calls.append((self.name, f"submit {call}"))
+
+                def collect():
+                    calls.append((self.name, f"collect {call}"))
+                    return pending.result()
+
+                return Pending(collect)
+
+        tables = []
+        for name in ("one", "two"):
+            host: Any = Noted(name)
+            capabilities = Capabilities.validated(host.adapter.capabilities)
+            session = EngineSession(f"{name}@1", host, capabilities, 60.0)
+            tables.append(TableSession(tmp_path / name / "table", [session], seed=3, tag="t"))
+            assert not tables[-1].open_all()
+        results: list[StepResult] = []
+        execute_step(tables, Step(CREATE), lambda _, step_results: results.extend(step_results))
+        assert not broken(results)
+        assert calls == [
+            ("one", "submit Create"), ("two", "submit Create"),
+            ("one", "collect Create"), ("one", "submit Read"), ("two", "collect Create"), ("two", "submit Read"),
+            ("one", "collect Read"), ("two", "collect Read"),
+        ]  # fmt: skip

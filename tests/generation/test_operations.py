@@ -13,7 +13,7 @@ from conformance.generation.feature_bundles import FEATURES
 from conformance.generation.operations import MAKERS
 from conformance.generation.races import TABLES
 from conformance.planning.profile import load_profile, profile_names
-from conformance.suites.crashes.scenario_groups import stories
+from conformance.suites.crashes.scenarios import scenarios_of
 from conformance.suites.races.suite import EVERY_ORDER
 from delta_adapters.capabilities import ANY, options_of
 from delta_adapters.delta_rs import DeltaRs
@@ -97,7 +97,7 @@ def test_what_an_engine_claims_is_drawn(engine, drawn):
 @pytest.mark.parametrize("name", profile_names())
 def test_a_profile_names_table_profiles_that_there_are(name):
     for suite in load_profile(name).suites:
-        drawn = {table for table in suite.tables if not stories(table)}
+        drawn = {table for table in suite.tables if not scenarios_of(table)}
         assert drawn <= {*PROFILES, *EVERY_ORDER, *TABLES}
 
 

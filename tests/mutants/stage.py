@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.table_session import StepResult, TableSession
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession
 from conformance.histories import Step
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.contract import Adapter, Answer
@@ -99,7 +100,7 @@ class Table:
 
     def play(self, step: Step) -> list[StepResult]:
         """Execute one step and return its results."""
-        return [result for result in self.session.play(step) if result is not None]
+        return self.session.execute(step)
 
 
 def play(

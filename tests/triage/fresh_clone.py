@@ -18,7 +18,6 @@ from pathlib import Path
 from conformance.engine_pool import EnginePool
 from conformance.events.types import FindingFound
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import play
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk, History
@@ -80,7 +79,7 @@ def record_finding(deviation: str, folder: Path) -> Path:
         history_recorder.take(table_session, table_session.open_all())
         for step in history.steps:
             history_recorder.begin_step(step)
-            history_recorder.take(table_session, (result for _, result in play([table_session], step)))
+            history_recorder.take(table_session, table_session.execute(step))
     finally:
         instrumented_engines.close()
     findings = [event for event in events if isinstance(event, FindingFound) and event.deviation == deviation]

@@ -1,1 +1,1 @@
-"""Operations that are cut or whose storage fails: their histories, drawn or written down, and the table for them."""
+"""The suite of crashes: operations whose engine dies or whose storage fails, and what comes after them."""

@@ -1,4 +1,4 @@
-"""Files that lie in a table and that no commit names: what a crash leaves over."""
+"""Finds the files of a table that no commit names: those that a crash has left there."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ STAGED = "-staging"
 
 
 def find_orphans(table: Path) -> dict[str, str]:
-    """All that is left over, each path below the table with its role: temporary files of any kind; data files, change
-    files and files of deletion vectors that no commit names; Hadoop's block checksums of either and of nothing."""
+    """The orphaned files, as paths below the table with their roles.
+
+    They are temporary files of any kind; data files, change files and files of deletion vectors that no commit names;
+    and Hadoop's block checksums of those and of files that are not there.
+    """
     named = _named(table)
     files = {path: file_roles.role_of(path) for path in files_of(table)}
     left = {

@@ -1,9 +1,13 @@
-"""The committed small histories: an operation of each kind on a small table, to be cut at each storage event."""
+"""The committed small histories: an operation of each kind on a small table, to be cut at each storage event.
+
+They cover changes of rows, upkeep, deletion vectors, streams, other ways to write, a table's definition, its layout and
+its beginning. In some, a second fault strikes the writer that comes after the first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from conformance.fault_injection import file_roles
 from conformance.fault_injection.storage_events import StorageRecord
@@ -16,9 +20,17 @@ from delta_models.operations import (
     AtState,
     Checkpoint,
     CleanLog,
+    Cluster,
+    CompactLog,
+    ConvertFromParquet,
     Create,
+    CreateAs,
     DeadTableAt,
     Delete,
+    DropColumn,
+    DropConstraint,
+    DropFeature,
+    EnableFeature,
     FailAt,
     KillAt,
     LoseReplyAt,
@@ -28,16 +40,25 @@ from delta_models.operations import (
     Optimize,
     Overwrite,
     Properties,
+    Purge,
     ReadChanges,
     ReadStream,
+    RenameColumn,
+    ReorderColumn,
+    Replace,
     Restore,
+    SetDefault,
+    SetNullable,
     SetProperties,
     TearAt,
+    UnsetProperties,
     Update,
     Vacuum,
+    WidenColumn,
     WriteStream,
+    ZOrder,
 )
-from delta_models.schema import LONG, Field, struct
+from delta_models.schema import INTEGER, LONG, Field, Struct, struct
 from delta_models.values import Rows
 
 SCHEMA = struct(("id", LONG), ("part", LONG))
@@ -130,6 +151,103 @@ STREAMS = (
     CrashScenario(WriteStream(rows(20, 21)), _table(), (WriteStream(rows(1000)), Append(rows(1001)))),
     CrashScenario(WriteStream(rows(20, 21)), _table(), (WriteStream(rows()), Append(rows(1001)))),
 )
+
+
+LAST = Append(rows(1000))
+NAMED: Properties = (("delta.columnMapping.mode", "name"),)
+DEFAULTS: Properties = (("delta.feature.allowColumnDefaults", "supported"),)
+WIDE = struct(("id", LONG), ("part", LONG), ("more", LONG))
+NARROW = struct(("id", LONG), ("part", INTEGER))
+STRICT = Struct((replace(SCHEMA.fields[0], nullable=False), *SCHEMA.fields[1:]))
+WIDE_LAST = Append(Rows(WIDE, ((1000, 0, 1),)), schema_mode="merge")
+ID_LAST = Append(Rows(struct(("id", LONG)), ((1000,),)))  # whatever the other column is
+ONE_PART = Compare("=", Column(("part",)), Literal(LONG, 0))
+ONCE = Append(rows(20, 21), transaction=("job", 1))
+
+
+def _flat_table(
+    properties: Properties = (), *more: Operation, schema: Struct = SCHEMA, partitioned: bool = False
+) -> tuple[Operation, ...]:
+    def some(*ids: int) -> Append:
+        return Append(Rows(schema, rows(*ids).rows))
+
+    create = Create(schema, partition_by=("part",) if partitioned else (), properties=properties)
+    return (create, some(1, 2), some(3, 4, 6), *more)
+
+
+WRITES = (
+    CrashScenario(Overwrite(rows(8, 12), where=ONE_PART), _flat_table(partitioned=True), SWEPT),
+    CrashScenario(Overwrite(rows(8, 12), dynamic=True), _flat_table(partitioned=True), SWEPT),
+    CrashScenario(ONCE, _flat_table(), (LAST, ONCE)),
+    CrashScenario(Append(Rows(WIDE, ((20, 0, 1),)), schema_mode="merge"), _flat_table(), (WIDE_LAST,)),
+    CrashScenario(Append(rows(20, 21, 22, 23), files=2), _flat_table(TOLD), (LAST, ReadChanges(AtState(1)))),
+    CrashScenario(Overwrite(rows(7)), _flat_table(TOLD), (LAST, ReadChanges(AtState(1)))),
+)
+DEFINITION = (
+    CrashScenario(DropColumn(("part",)), _flat_table(NAMED), ()),
+    CrashScenario(RenameColumn(("part",), "other"), _flat_table(NAMED), ()),
+    CrashScenario(ReorderColumn(("part",)), _flat_table()),
+    CrashScenario(
+        WidenColumn(("part",), LONG),
+        _flat_table((("delta.enableTypeWidening", "true"),), schema=NARROW),
+        (ID_LAST,),
+    ),
+    CrashScenario(SetNullable(("id",), nullable=True), _flat_table(schema=STRICT)),
+    CrashScenario(DropConstraint("positive"), _flat_table((), AddConstraint("positive", where(">", 0)))),
+    CrashScenario(
+        UnsetProperties(("delta.logRetentionDuration",)),
+        _flat_table((), SetProperties(FORTY_DAYS)),
+    ),
+    CrashScenario(EnableFeature("deletionVectors"), _flat_table()),
+    CrashScenario(SetDefault("part", Literal(LONG, 7)), _flat_table(DEFAULTS)),
+    CrashScenario(DropFeature("allowColumnDefaults"), _flat_table(DEFAULTS)),
+    CrashScenario(DropFeature("checkConstraints"), _flat_table((), EnableFeature("checkConstraints"))),
+)
+FILLED = CreateAs(rows(1, 2), partition_by=("part",))
+CONVERTED = ConvertFromParquet(rows(1, 2, 3, 4), files=2)
+# Where nothing was there before, whoever goes on does the same again first: an append makes no table.
+BEGINNINGS = (
+    CrashScenario(FILLED, (), (FILLED, LAST)),
+    CrashScenario(CreateAs(rows(8), replace=True), _flat_table(), SWEPT),
+    CrashScenario(CONVERTED, (), (CONVERTED, LAST)),
+    CrashScenario(Replace(WIDE), _flat_table(), (WIDE_LAST,)),
+)
+LAYOUT = (
+    CrashScenario(ZOrder(("id",)), _flat_table(), SWEPT),
+    CrashScenario(Cluster(("id",)), _flat_table()),
+    CrashScenario(Purge(), _flat_table(HIDDEN, Delete(where("=", 3)))),
+    CrashScenario(CompactLog(2), _flat_table()),
+)
+# The first fault has struck by the time that the operation meets the second.
+AGAIN = (
+    CrashScenario(Append(rows(20)), _flat_table((), DeadTableAt("commit"), Append(rows(20))), SWEPT),
+    CrashScenario(Append(rows(20)), _flat_table((), LoseReplyAt("commit"), Append(rows(20))), SWEPT),
+    CrashScenario(Overwrite(rows(7)), _flat_table((), FailAt("data", "ENOSPC"), Overwrite(rows(7))), SWEPT),
+    CrashScenario(Vacuum(0.0), _flat_table((), DeadTableAt("commit"), Append(rows(20))), (LAST, Vacuum(0.0))),
+    CrashScenario(Optimize(), _flat_table((), DeadTableAt("commit", "after"), Optimize(), LAST), SWEPT),
+    CrashScenario(
+        AddColumn(Field("more", LONG)),
+        _flat_table((), DeadTableAt("commit"), AddColumn(Field("more", LONG))),
+        (),
+    ),
+)
+SCENARIOS: Mapping[str, tuple[CrashScenario, ...]] = {
+    "changes": CHANGES,
+    "upkeep": UPKEEP,
+    "marked": MARKED,
+    "other-writes": WRITES,
+    "definition": DEFINITION,
+    "beginnings": BEGINNINGS,
+    "layout": LAYOUT,
+    "again": AGAIN,
+    "streams": STREAMS,
+}
+KILLED = "killed-"  # before the name of a group: its engines die, rather than their tables
+
+
+def scenarios_of(name: str) -> tuple[CrashScenario, ...]:
+    """A group by the name that a profile's plan has for it; none if the name is none of a group."""
+    return SCENARIOS.get(name.removeprefix(KILLED), ())
 
 
 def faults_of(record: StorageRecord, *, kill: bool = False) -> Iterator[Operation]:

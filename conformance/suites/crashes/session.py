@@ -1,46 +1,48 @@
-"""A table at which one engine plays behind the turnstile: its storage fails where the history says so.
+"""A table at which one engine writes behind the turnstile: its storage fails where the history says so.
 
-After a fault the table is moved, and addressed by its new name: nothing that an engine remembers passes for the truth,
-and what its threads still do to the old place is nobody's. What became of the operation is found by our own reading of
-the log; the history goes on from there.
+After a fault the table is moved, and opened under its new path. So nothing that an engine remembers passes for the
+truth, and what its threads still do at the old path harms nothing. Our own reading of the log says what became of the
+operation; the history goes on from there.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
 from conformance.checks import run_log_checks
-from conformance.execution.engine_session import EngineSession, HostFailure
+from conformance.execution.engine_session import (
+    EngineSession,
+    HostFailure,
+    PendingAnswer,
+    submit_query_to_all,
+)
 from conformance.execution.input_files import write_input_files
+from conformance.execution.log_tracker import LogTracker
+from conformance.execution.outcome_matching import classify_recovery
+from conformance.execution.pending_reads import CompletedStep, PendingReads, PendingStep
+from conformance.execution.read_schedule import PlannedRead
+from conformance.execution.step_result import StepResult
 from conformance.execution.table_copies import copy_folder
-from conformance.execution.table_session import Answer, StepResult, TableSession
+from conformance.execution.table_session import PendingOperation, TableSession
 from conformance.fault_injection.fault_actions import rule_of
 from conformance.fault_injection.instrumented_process import InstrumentedProcess, NotInstrumented
 from conformance.fault_injection.storage_events import StorageRecord
 from conformance.histories import Step
-from conformance.observations.observation import FaultContext, Observation, OrphanedFile, ReadObservation
-from conformance.observations.recovery_state import AFTER, BEFORE, classify_recovery
-from conformance.suites.crashes.orphaned_files import by_role, files_of, find_orphans, vacuumable
-from delta_adapters.contract import Query as Asked
+from conformance.observations.observation import FaultContext, Observation
+from conformance.observations.recovery_state import AFTER, BEFORE
+from conformance.suites.crashes.aftermath import FaultAftermath, FileDates, digests_of_commits
+from delta_adapters.host_client import Reply
 from delta_adapters.host_errors import HostError
-from delta_models.log import Commit, LogReader
 from delta_models.log.file_cache import StoredColumns
 from delta_models.operations import (
     QUERIES,
     STORAGE_FAULTS,
     AdvanceClock,
     CleanLog,
-    ConvertFromParquet,
-    Create,
-    CreateAs,
     KillAt,
     Operation,
     Read,
@@ -51,20 +53,18 @@ from delta_models.operations import (
     Vacuum,
 )  # fmt: skip
 from delta_models.outcomes import NoChange, Outcome, Unknown
-from delta_models.table import AllowedOutcome, NotModelled
+from delta_models.table import AllowedOutcome, Expectation, NotModelled
 from delta_models.table.retention import log_retention
 from delta_models.wire_names import name_of
 
-BEGINS = (Create, CreateAs, ConvertFromParquet)  # an append is still to show that others can go on
 CHANGES_NOTHING = (*QUERIES, Reopen, SwitchActor, SetZone)
-READERS_EVERY = 10  # faults after which the other engines look at the table too
+READERS_EVERY = 10  # faults after which the other engines read the table too
 
 
 class CrashTableSession(TableSession):
-    """A table, the engine that writes to it, first of its seats, and others that only read.
+    """A table with the engine that writes to it, the first of its engine sessions, and others that only read.
 
-    `struck` counts the faults that took place, `missed` those whose event never came, `earlier` those that took
-    place in other copies of the table.
+    `struck` counts the faults that took place, `missed` those whose event never came.
     """
 
     def __init__(
@@ -74,290 +74,260 @@ class CrashTableSession(TableSession):
         instrumented_process: InstrumentedProcess,
         seed: int,
         tag: str,
+        *,
+        file_dates: FileDates | None = None,
     ) -> None:
-        super().__init__(folder, engine_sessions, seed, tag, looks_around=False)
+        self.file_dates = FileDates(instrumented_process) if file_dates is None else file_dates
+        log = LogTracker(folder, stored=StoredColumns(), before_reading=self.file_dates.date_new_files)
+        super().__init__(
+            folder, engine_sessions, seed, tag, extra_reads=False, log=log, annotate=self._add_aftermath
+        )
         self.instrumented_process = instrumented_process
-        self.reader = LogReader(folder, stored=StoredColumns())
         self.struck = 0
         self.missed = 0
-        self.earlier = 0
+        self._struck_before = 0
         self._moves = 0
         self._fault: Operation | None = None
-        self._owes = False
-        self._lying: dict[str, str] = {}
-        self._left_over: dict[str, int] = {}
-        self._dated: dict[str, int] = {}
-        self._cleaned = False
-        self._readers_look = False
-        self._unread = False
+        self._aftermath = FaultAftermath()
+
+    @property
+    def writer(self) -> EngineSession:
+        """The engine behind the turnstile."""
+        return self.engine_sessions[0]
 
     def copy(self, folder: Path) -> Self:
         """The same table elsewhere, at the same point of its history."""
-        writer = replace(self.engine_sessions[0], operations=0, seconds=0.0)
+        writer = replace(self.writer, operations=0, seconds=0.0)
         other = type(self)(
-            folder, [writer, *self.engine_sessions[1:]], self.instrumented_process, 0, self._tag
+            folder,
+            [writer, *self.engine_sessions[1:]],
+            self.instrumented_process,
+            0,
+            self.tag,
+            file_dates=self.file_dates.copy(),
         )
         if self.folder.exists():
             copy_folder(self.folder, folder)
-        other.model_history, other.versions, other.snapshot = self.model_history, self.versions, self.snapshot
-        other.reader = LogReader(folder, stored=self.reader.stored)
+        other.model_history = self.model_history
+        other.log.continue_from(self.log)
         other.stream_readers = self.stream_readers.copy()
-        other._dated = dict(self._dated)  # noqa: SLF001 - its own kind
         return other
 
-    def open_all(self) -> Iterator[StepResult]:
-        """Have every engine address the table, which is a part of what it does."""
-        self._set_clock()
-        start = time.monotonic()
-        yield from super().open_all()
-        self.engine_sessions[0].seconds += time.monotonic() - start
+    def count_faults_before(self, struck: int) -> None:
+        """Note how many faults took place at other copies of the table: the other engines read after some only."""
+        self._struck_before = struck
 
-    def reopen_all(self) -> Iterator[StepResult]:
-        """Have every engine address this table again: they were at another meanwhile."""
-        for engine_session in self.engine_sessions:
-            if engine_session.plays and (lost := engine_session.open(engine_session.address or self.folder)):
-                yield self._lost(engine_session, lost, Reopen())
+    def count(self, other: CrashTableSession) -> None:
+        """Count what took place at a copy of this table."""
+        self.struck += other.struck
+        self.writer.count(other.writer.seconds, other.writer.operations)
+
+    def open_all(self) -> list[StepResult]:
+        """Have every engine open the table, which is a part of what the writer does."""
+        self.file_dates.set_clock(self.model_history.hours)
+        start = time.monotonic()
+        results = super().open_all()
+        self.writer.count(time.monotonic() - start)
+        return results
+
+    def reopen_all(self) -> list[StepResult]:
+        """Have every engine open this table again: they were at another meanwhile."""
+        return [
+            self.judge_failure(engine_session, failure, Reopen())
+            for engine_session in self.engine_sessions
+            if engine_session.plays
+            and (failure := engine_session.open(engine_session.address or self.folder)) is not None
+        ]
 
     def record(self, operation: Operation) -> tuple[Outcome, StorageRecord]:
         """What an operation does at the storage boundary when nothing is in its way."""
-        asked = self._translated(operation)
-        engine_session = self.engine_sessions[0]
-        write_input_files(
-            operation, self.folder, self.model_history.step, exists=self.model_history.table.exists
-        )
-        self.instrumented_process.watch(self.folder)
-        self.instrumented_process.begin()
-        reply = engine_session.execute(asked or operation, self._tag)()
-        told = self.instrumented_process.end()
-        return (Unknown(str(reply.error)) if isinstance(reply, HostFailure) else reply.outcome), told
+        answer = self._submit_watched(operation, self.resolve(operation) or operation, self.tag)
+        reply = answer.collect()
+        record = self.instrumented_process.end()
+        return (Unknown(str(reply.error)) if isinstance(reply, HostFailure) else reply.outcome), record
 
-    def play(self, step: Step) -> Iterator[StepResult | None]:
-        """One step; a fault waits for the next operation."""
+    def submit(self, step: Step) -> PendingStep:
+        """Send a step to the engines. A fault waits for the next operation; one that meets a fault is waited for."""
         operation = step.operation
+        self.readers = [self.writer]
+        self._aftermath.begin_step()
         if isinstance(operation, STORAGE_FAULTS):
             self._fault = operation
-            self._pass_over()
-        elif isinstance(operation, AdvanceClock):
-            yield from self._let_pass(operation)
-        elif isinstance(operation, CHANGES_NOTHING):
-            yield from super().play(step)
-        elif self._fault is None:
-            self._unread = self.engine_sessions[0].dear and not isinstance(operation, Vacuum)
-            yield from super().play(step)
-            self._owes = self._owes and isinstance(operation, BEGINS)
-            self._unread = False
-        else:
-            fault, self._fault = self._fault, None
-            yield from self._meet(fault, operation)
+            return self._pass_over()
+        if isinstance(operation, AdvanceClock):
+            return self._advance_clock(operation)
+        if isinstance(operation, SetZone):
+            return self.submit_operation(operation, [self.writer])
+        if isinstance(operation, CHANGES_NOTHING):
+            return super().submit(step)
+        if self._fault is None:
+            self._aftermath.begin_write(operation)
+            if self.writer.runs_on_jvm and not isinstance(operation, Vacuum):
+                self.readers = []  # it reads after faults
+            return self.submit_operation(operation, [self.writer])
+        fault, self._fault = self._fault, None
+        return self._submit_with_fault(fault, operation)
 
-    # Time
+    def pass_unperformed(self, operation: Operation) -> CompletedStep:  # noqa: ARG002 - whatever it is, the next one may go on
+        """Go on without an operation that the writer can't perform: the state stays, with a number of its own."""
+        return self._pass_over()
 
-    def _let_pass(self, operation: AdvanceClock) -> Iterator[StepResult]:
-        """The engine's clock goes on, and what is there is older; then it addresses the table anew."""
-        self._date_files()
-        number = self.model_history.step
-        self.model_history = self.model_history.after(operation)
-        self._remember(number)
-        self._set_clock()
-        for engine_session in [session for session in self.engine_sessions if session.plays]:
-            if lost := engine_session.open(self._new_address()):
-                yield self._lost(engine_session, lost, operation)
+    def _pass_over(self) -> CompletedStep:
+        return self.pass_step(Reopen())
 
-    def _set_clock(self) -> None:
-        """The engine's clock is as far ahead as the history says."""
-        self.instrumented_process.advance(
-            timedelta(hours=self.model_history.hours) - self.instrumented_process.ahead
-        )
-
-    def _date_files(self) -> None:
-        """Files are dated by the kernel, whose clock does not move: those of the last step get the engine's time."""
-        ahead = self.instrumented_process.ahead // timedelta(microseconds=1) * 1000
-        for path in files_of(self.folder):
-            file = self.folder / path
-            with contextlib.suppress(FileNotFoundError):  # gone again
-                status = file.stat()
-                if ahead and self._dated.get(path) != status.st_mtime_ns:
-                    os.utime(file, ns=(status.st_atime_ns + ahead, status.st_mtime_ns + ahead))
-                self._dated[path] = file.stat().st_mtime_ns
-
-    def _advance(self) -> tuple[tuple[Commit, ...], Exception | None]:
-        if self.model_history.hours:
-            self._date_files()
-        return super()._advance()
+    def _advance_clock(self, operation: AdvanceClock) -> PendingStep:
+        """Let the engine's clock go on, make what is there older, and open the table anew."""
+        self.file_dates.date_files(self.folder)
+        self.pass_step(operation)
+        self.file_dates.set_clock(self.model_history.hours)
+        results = [
+            self.judge_failure(engine_session, failure, operation)
+            for engine_session in self.engine_sessions
+            if engine_session.plays and (failure := engine_session.open(self.new_address())) is not None
+        ]
+        return CompletedStep(results)
 
     # The fault
 
-    def _meet(self, fault: Operation, operation: Operation) -> Iterator[StepResult | None]:
-        engine_session, asked = self.engine_sessions[0], self._translated(operation)
-        if not engine_session.plays or asked is None or self._cannot(engine_session, operation) is not None:
-            self._pass_over()
-            return
+    def _submit_with_fault(self, fault: Operation, operation: Operation) -> PendingStep:
+        """Execute an operation whose storage fails."""
+        resolved = self.resolve(operation)
+        if (
+            not self.writer.plays
+            or resolved is None
+            or self.writer.reason_against(operation, self.log.snapshot) is not None
+        ):
+            return self._pass_over()
         try:
             self.model_history.expect(operation)
         except NotModelled:
-            self._pass_over()
-            return
-        commits = self._commits()
-        self._latest = {}
-        write_input_files(
-            operation, self.folder, self.model_history.step, exists=self.model_history.table.exists
-        )
-        self.instrumented_process.watch(self.folder)
-        self.instrumented_process.begin([rule_of(fault)])
-        reply = engine_session.execute(asked, f"{self._tag}-{self.model_history.step}")()
+            return self._pass_over()
+        digests = digests_of_commits(self.folder)
+        self.latest_reads = {}
+        tag = f"{self.tag}-{self.model_history.step}"
+        answer = self._submit_watched(operation, resolved, tag, fault)
+        reply = answer.collect()
         record = self.instrumented_process.end()
         if record.faults:
-            yield from self._struck(fault, operation, reply, record, commits)
-            return
+            return self._submit_reads_after(fault, operation, reply, record, digests)
         self.missed += 1
         try:
             self.instrumented_process.check_instrumented(alone=True)
         except NotInstrumented as unseen:
-            self._stop_asking(str(unseen))
-            return
-        if isinstance(reply, HostFailure):
-            yield self._lost(engine_session, reply, operation)
-        else:
-            yield from self._performed(engine_session, operation, reply)
+            return self.stop_asking(str(unseen))
+        return PendingOperation(self, self.writer, operation, answer)
 
-    def _struck(
+    def _submit_watched(
+        self, operation: Operation, resolved: Operation, tag: str, fault: Operation | None = None
+    ) -> PendingAnswer[Reply]:
+        """Send an operation to the writer while the turnstile watches it; `end` of its process ends the watch."""
+        write_input_files(
+            operation, self.folder, self.model_history.step, exists=self.model_history.table.exists
+        )
+        self.instrumented_process.watch(self.folder)
+        self.instrumented_process.begin([] if fault is None else [rule_of(fault)])
+        return self.writer.submit(resolved, tag)
+
+    def _submit_reads_after(
         self,
         fault: Operation,
         operation: Operation,
-        reply: object,
+        reply: Reply | HostFailure,
         record: StorageRecord,
-        commits: Mapping[str, str],
-    ) -> Iterator[StepResult | None]:
-        engine_session, number, expectation, before = (
-            self.engine_sessions[0],
-            self.model_history.step,
-            self.model_history.expect(operation),
-            self.snapshot,
-        )
-        outcome: Outcome
-        if isinstance(reply, HostFailure):
-            if not isinstance(fault, KillAt | TearAt):
-                yield self._lost(engine_session, reply, operation)
-                return
+        digests: Mapping[str, str],
+    ) -> PendingStep:
+        """Move and open the table after a fault, have it read, and find out what became of the operation."""
+        if not isinstance(reply, HostFailure):
+            outcome = reply.outcome
+        elif isinstance(fault, KillAt | TearAt):
             outcome = Unknown("killed")
         else:
-            outcome = reply.outcome  # type: ignore[attr-defined]  # a Reply
+            return CompletedStep([self.judge_failure(self.writer, reply, operation)])
         self._move()
-        for session in self.engine_sessions:
-            if (lost := self._revive(session)) is not None:
-                yield self._lost(session, lost, operation)
-                return
+        for engine_session in self.engine_sessions:
+            if (failure := self._revive(engine_session)) is not None:
+                return CompletedStep([self.judge_failure(engine_session, failure, operation)])
         counts = record.followed
         self.struck += counts
         self.missed += not counts
-        self._readers_look = (self.earlier + self.struck) % READERS_EVERY == 0
-        reads = self._ask(Read())
-        added, error = self._advance()
-        found = None if error else classify_recovery(expectation, before, self.snapshot, added, self.reader)
-        known = found is not None and found.state in {BEFORE, AFTER}
-        branch = found.branch if found is not None else None
-        if not known:
-            self.left = f"{name_of(operation)} left a table that is neither as before nor as after it"
+        if (self._struck_before + self.struck) % READERS_EVERY == 0:
+            self.readers = self.engine_sessions
+        expectation = self.model_history.expect(operation)
+        answers = submit_query_to_all(self.readers, Read(), self.log.snapshot)
+        observation = self._observe_fault(fault, operation, outcome, expectation, digests)
+        reads = [PlannedRead("reopen", Read(), Read())]
+        return PendingReads(
+            self, observation, reads, answers, writer=self.writer, checks=run_log_checks(observation)
+        )
+
+    def _observe_fault(
+        self,
+        fault: Operation,
+        operation: Operation,
+        outcome: Outcome,
+        expectation: Expectation,
+        digests: Mapping[str, str],
+    ) -> Observation:
+        """What became of an operation that met a fault, by our own reading of the log. The model takes the step so."""
+        log, step, before = self.log, self.model_history.step, self.log.snapshot
+        commits, error = log.advance(step)
+        recovery = (
+            None if error else classify_recovery(expectation, before, log.snapshot, commits, log.reader)
+        )
+        branch = recovery.branch if recovery is not None else None
+        if recovery is None or recovery.state not in {BEFORE, AFTER}:
+            self.stop(f"{name_of(operation)} left a table that is neither as before nor as after it")
         elif branch is None:
             branch = AllowedOutcome(NoChange(), (0, 0), self.model_history.table, "crash.all-or-nothing")
         self.model_history = self.model_history.after(operation, branch or expectation.ordinary)
-        self._remember(number)
-        now = self._commits()
-        cleaned = isinstance(operation, CleanLog) or self.model_history.hours >= log_retention(
-            self.model_history.table
-        )
-        self._cleaned |= cleaned
+        hours = self.model_history.hours
+        cleaned = isinstance(operation, CleanLog) or hours >= log_retention(self.model_history.table)
+        if cleaned:
+            self._aftermath.note_log_cleaning()
+        now = digests_of_commits(self.folder)
         gone = tuple(
             sorted(
                 name
-                for name, digest in commits.items()
+                for name, digest in digests.items()
                 if now.get(name) != digest and not (cleaned and name not in now)
             )
         )
-        left = self._lying if error else find_orphans(self.folder)
-        new = {path: role for path, role in left.items() if path not in self._lying}
-        self._lying = left
-        for path in vacuumable(left):
-            self._left_over.setdefault(path, self.model_history.hours)
-        observation = Observation(
-            engine_session.engine, number, operation, self.folder, expectation, outcome, branch,
-            self.model_history.table,
-            self.reader, before, self.snapshot, added, (), error, self.versions,
-            fault_context=FaultContext(fault, gone, found, by_role(new), cleaned=self._cleaned),
-        )  # fmt: skip
-        looks: dict[str, list[ReadObservation]] = {}
-        begun = run_log_checks(observation)
-        yield from self._gather(looks, observation, reads, "reopen", Read())
-        yield from self._judge_looks(looks, observation, engine_session, begun)
-        self._readers_look = False
-        self._owes = True
+        orphans = self._aftermath.take_orphans(self.folder, hours, log_is_readable=error is None)
+        return self.observe(
+            operation,
+            expectation,
+            engine=self.writer.engine,
+            outcome=outcome,
+            branch=branch,
+            before=before,
+            commits=commits,
+            log_error=error,
+            step=step,
+            wrote=True,
+            fault_context=FaultContext(fault, gone, recovery, orphans, cleaned=self._aftermath.log_cleaned),
+        )
 
     def _move(self) -> None:
-        """The table elsewhere, and alive there."""
+        """Rename the table's folder, and watch it under its new name."""
         self._moves += 1
         folder = self.folder.with_name(f"{self.folder.name.partition('@')[0]}@{self._moves}")
         if self.folder.exists():
             self.folder.rename(folder)
-        self.folder, self.reader = folder, LogReader(folder, stored=self.reader.stored)
+        self.log.move(folder)
         self.instrumented_process.watch(folder)
 
     def _revive(self, engine_session: EngineSession) -> HostFailure | None:
-        """A host that was killed starts again."""
+        """Start a host that was killed again, and open the table."""
         start = time.monotonic()
-        if not engine_session.host.alive and engine_session is self.engine_sessions[0]:
+        if not engine_session.host.alive and engine_session is self.writer:
             try:
                 engine_session.host.restart().ready()
             except HostError as error:
                 return HostFailure("host.lives", error)
-            engine_session.left = None
-        lost = engine_session.open(self.folder) if engine_session.plays else None
-        engine_session.seconds += time.monotonic() - start
-        return lost
+            engine_session.rejoin()
+        failure = engine_session.open(self.folder) if engine_session.plays else None
+        engine_session.count(time.monotonic() - start)
+        return failure
 
-    # What base desks do, with what faults have left
-
-    def _performer(self, step: Step) -> EngineSession | None:
-        """Only the engine behind the turnstile writes."""
-        engine_session = self.engine_sessions[0]
-        return (
-            engine_session
-            if engine_session.plays and self._cannot(engine_session, step.operation) is None
-            else None
-        )
-
-    def _pass(self, operation: Operation) -> None:  # noqa: ARG002 - whatever it is, the next one may go on
-        self._pass_over()
-
-    def _pass_over(self) -> None:
-        """A step that is not for this table, or a fault: the state stays, with a number of its own."""
-        number = self.model_history.step
-        self.model_history = self.model_history.after(Reopen())
-        self._remember(number)
-
-    def _ask(self, read: Asked, but: Sequence[str] = ()) -> dict[str, Answer]:  # type: ignore[override]
-        """The other engines are dear: they look after some faults only. A dear one that writes reads after faults."""
-        spared = () if self._readers_look else self.engine_sessions[1:]
-        writer = self.engine_sessions[:1] if self._unread else ()
-        return super()._ask(read, (*but, *(each.engine for each in (*writer, *spared))))
-
-    def _noticed(self, observation: Observation) -> Observation:
-        """What earlier faults have left to this step."""
-        if self._owes or self._left_over or self._cleaned:
-            left = tuple(
-                OrphanedFile(path, self.model_history.hours - hour, (self.folder / path).exists())
-                for path, hour in sorted(self._left_over.items())
-            )
-            observation = replace(
-                observation,
-                fault_context=FaultContext(next_write=self._owes, cleaned=self._cleaned, left_over=left),
-            )
-            self._left_over = {each.path: self._left_over[each.path] for each in left if each.there}
-        return super()._noticed(observation)
-
-    def _commits(self) -> dict[str, str]:
-        """The commits of the log, each with a digest of its bytes."""
-        log = self.folder / "_delta_log"
-        return {
-            path.name: hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-            for path in sorted(log.glob("*.json"))
-        }
+    def _add_aftermath(self, observation: Observation) -> Observation:
+        return self._aftermath.annotate(observation, self.model_history.hours)

@@ -1,23 +1,22 @@
-"""Plays histories with faults: those that a machine draws, and the committed small ones at each of their events."""
+"""The suites of histories with faults: generated ones, and committed small ones with a fault at each storage event."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from conformance.engine_pool import Engine, clear
+from conformance.engine_pool import clear
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder, features_of
 from conformance.execution.table_copies import copies
-from conformance.execution.table_session import StepResult, TableSession, play
+from conformance.execution.table_session import TableSession, execute_step
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine
 from conformance.fault_injection.instrumented_process import NotInstrumented
-from conformance.findings import FindingError
 from conformance.generation import TableShape
 from conformance.histories import Chunk, Step
+from conformance.suites.base import play_step
 from conformance.suites.context import SuiteContext, engine_session_of
-from conformance.suites.crashes.scenario_groups import KILLED, stories
-from conformance.suites.crashes.scenarios import CrashScenario, faults_of
+from conformance.suites.crashes.scenarios import KILLED, CrashScenario, faults_of, scenarios_of
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.generated import GeneratedHistories
 from delta_models.operations import (
@@ -32,188 +31,193 @@ from delta_models.operations import (
 from delta_models.outcomes import Committed, NoChange
 from delta_models.wire_names import name_of, text_of
 
-SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums what is left over
+SWEEPS_EVERY = 12  # points after which an engine on a JVM vacuums the files that are left over
 
 
 class GeneratedCrashes(GeneratedHistories):
-    """Histories that a machine draws, with a fault before some of their operations.
+    """Generated histories with a fault before some of their operations.
 
-    Who writes to one table reads the others', so tables are played one after another, everybody back at his own.
+    The engine that writes to one table reads the others'. So tables are played one after another, and all engines
+    open a table again before its step.
     """
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
         super().__init__(context, chunk, work)
-        self._at: TableSession | None = None  # whose table the engines address
+        self._open: TableSession | None = None  # the table that the engines have open
 
-    def _played(
-        self, playing: Sequence[TableSession], step: Step
-    ) -> Iterator[tuple[TableSession, StepResult]]:
-        for table_session in playing:
-            if self._at is not table_session and isinstance(table_session, CrashTableSession):
-                yield from ((table_session, result) for result in table_session.reopen_all())
-            self._at = table_session
-            yield from play([table_session], step)
-
-    def _seated(self, history: int, shape: TableShape, tag: str) -> list[TableSession]:
-        table_sessions: list[TableSession] = []
-        for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, history)):
-            reason = player.engine.capabilities.covers_table(
+    def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
+        """A table for each engine that writes, with the other engines as readers."""
+        self._open = None
+        writers = _writers_of(self.context, self.chunk, history)
+        for number, (instrumented_engine, readers) in enumerate(writers):
+            engine = instrumented_engine.engine
+            reason = engine.capabilities.covers_table(
                 shape.schema, shape.partition_by, dict(shape.properties)
             )
             if reason is None:
-                folder = self._folder / f"{at}" / "table"
-                table_sessions.append(_desk(folder, player, readers, self._chunk, tag))
+                self._open = _table_session(
+                    folder / f"{number}" / "table", instrumented_engine, readers, self.chunk, tag
+                )
+                yield self._open  # the last one stays open
             else:
-                self._dealer.note(f"{player.engine.name} {reason}: not asked in such histories")
-        self._at = table_sessions[-1] if table_sessions else None  # who sits down last
-        return table_sessions
+                self.context.note(f"{engine.name} {reason}: not asked in such histories")
+
+    def execute(
+        self, history_recorder: HistoryRecorder, table_sessions: list[TableSession], step: Step
+    ) -> None:
+        """Execute a step at one table after another."""
+        for table_session in table_sessions:
+            if self._open is not table_session and isinstance(table_session, CrashTableSession):
+                history_recorder.take(table_session, table_session.reopen_all())
+            self._open = table_session
+            execute_step([table_session], step, history_recorder.take)
 
 
 class CrashScenarios:
-    """Committed histories: whatever may happen to an operation happens to it, each on a copy of one table.
+    """The committed histories of a chunk: whatever may happen to an operation happens to it, each on a copy of a table.
 
-    `writers` are those engines of the run that play, without it all that can; the others read.
+    `writers` are those engines of the run that write, all that can by default; the others read.
     """
 
     def __init__(
         self, context: SuiteContext, chunk: Chunk, work: Path, writers: Collection[str] | None = None
     ) -> None:
-        self._dealer = context
+        self._context = context
         self._chunk = chunk
         self._work = work
         self._ended = 0
-        self._stories = stories(chunk.table)[: chunk.histories]
+        self._scenarios = scenarios_of(chunk.table)[: chunk.histories]
         self._writers = writers
         self._kill = chunk.table.startswith(KILLED)
 
     @property
     def complete(self) -> bool:
-        """Whether every story was played to its end."""
-        return self._ended == len(self._stories)
+        """Whether every scenario was played to its end."""
+        return self._ended == len(self._scenarios)
 
     def play_all(self) -> None:
-        """One story after the other."""
-        for number, story in enumerate(self._stories):
-            if self._dealer.is_over():
+        """Play one scenario after the other."""
+        for number, scenario in enumerate(self._scenarios):
+            if self._context.is_over():
                 return
-            self._play(number, story)
-            self._ended += not self._dealer.is_over()
+            self._play(number, scenario)
+            self._ended += not self._context.is_over()
 
-    def _play(self, number: int, story: CrashScenario) -> None:
-        asked = [
-            each
-            for each in (*story.before, story.operation)
-            if not isinstance(each, (AdvanceClock, *STORAGE_FAULTS))
+    def _play(self, number: int, scenario: CrashScenario) -> None:
+        operations = [
+            operation
+            for operation in (*scenario.before, scenario.operation)
+            if not isinstance(operation, (AdvanceClock, *STORAGE_FAULTS))
         ]
-        create = next((each for each in asked if isinstance(each, Create)), None)
+        create = next((operation for operation in operations if isinstance(operation, Create)), None)
         history_recorder = HistoryRecorder(
             self._chunk,
             number,
-            self._dealer.finding_recorder,
-            self._dealer.tell,
+            self._context.finding_recorder,
+            self._context.emit,
             features=features_of(create.properties if create else ()),
         )
-        told: list[TableSession] = []
-        for at, (player, readers) in enumerate(_players(self._dealer, self._chunk, number)):
-            if self._writers is not None and str(player.engine.spec) not in self._writers:
+        table_sessions: list[TableSession] = []
+        writers = _writers_of(self._context, self._chunk, number)
+        for position, (instrumented_engine, readers) in enumerate(writers):
+            engine = instrumented_engine.engine
+            if self._writers is not None and str(engine.spec) not in self._writers:
                 continue
-            missing = next(filter(None, map(player.engine.capabilities.covers, asked)), None)
-            if missing is not None:
-                self._dealer.note(f"{player.engine.name} {missing}: not asked in such histories")
+            reason = next(filter(None, map(engine.capabilities.covers, operations)), None)
+            if reason is not None:
+                self._context.note(f"{engine.name} {reason}: not asked in such histories")
                 continue
-            folder = self._work / str(number) / str(at)
-            stand = _desk(folder / "table", player, readers, self._chunk, self._chunk.name)
-            told.append(stand)
-            self._cut(history_recorder, stand, story)
-        history_recorder.close(told)
+            folder = self._work / str(number) / str(position) / "table"
+            original = _table_session(folder, instrumented_engine, readers, self._chunk, self._chunk.name)
+            table_sessions.append(original)
+            self._play_points(history_recorder, original, scenario)
+        history_recorder.close(table_sessions)
         clear(self._work / str(number))
 
-    def _cut(self, history_recorder: HistoryRecorder, stand: CrashTableSession, story: CrashScenario) -> None:
-        """All that may happen to the story's operation at one engine."""
-        history_recorder.take(stand, stand.open_all())
-        for each in story.before:
-            self._step(history_recorder, stand, each)
-        if not stand.plays:
+    def _play_points(
+        self, history_recorder: HistoryRecorder, original: CrashTableSession, scenario: CrashScenario
+    ) -> None:
+        """Play all that may happen to the scenario's operation at one engine."""
+        history_recorder.take(original, original.open_all())
+        for operation in scenario.before:
+            self._play_step(history_recorder, original, operation)
+        if not original.plays:
             return
-        whole = stand.copy(stand.folder.parent / "whole" / "table")
+        faults = self._faults_for(history_recorder, original, scenario)
+        prelude = history_recorder.steps
+        points = copies(original, original.folder.parent / "points", len(faults))
+        for number, (point, fault) in enumerate(zip(points, faults, strict=True)):
+            if self._context.is_over():
+                return
+            history_recorder.begin_from(prelude)
+            point.count_faults_before(original.struck)
+            history_recorder.take(point, point.open_all())
+            sweeps = not point.writer.runs_on_jvm or number % SWEEPS_EVERY == SWEEPS_EVERY - 1
+            afterwards = scenario.afterwards if sweeps else _short_afterwards(scenario)
+            for operation in (fault, scenario.operation, *afterwards):
+                if point.plays:
+                    self._play_step(history_recorder, point, operation)
+            original.count(point)
+        history_recorder.begin_from(prelude)
+
+    def _faults_for(
+        self, history_recorder: HistoryRecorder, original: CrashTableSession, scenario: CrashScenario
+    ) -> list[Operation]:
+        """The faults that may happen to the scenario's operation; none where it can't be seen, or fails alone."""
+        whole = original.copy(original.folder.parent / "whole" / "table")
         history_recorder.take(whole, whole.open_all())
-        outcome, record = whole.record(story.operation)
+        outcome, record = whole.record(scenario.operation)
         try:
             whole.instrumented_process.check_instrumented(alone=True)
         except NotInstrumented:
-            self._dealer.instrumented_engines.get(
-                str(stand.engine_sessions[0].host.spec)
-            )  # the arena says so, and has it no more
-            return
+            # It notes the reason, and drops the engine.
+            self._context.instrumented_engines.get(str(original.writer.host.spec))
+            return []
         if not isinstance(outcome, Committed | NoChange):
-            self._dealer.note(
-                f"{stand.engine_sessions[0].engine}: {name_of(story.operation)} fails by itself, {text_of(outcome)}"
-            )
-            return
-        prelude = list(history_recorder.steps)
-        faults = list(faults_of(record, kill=self._kill))
-        points = copies(stand, stand.folder.parent / "points", len(faults))
-        for at, (table_session, fault) in enumerate(zip(points, faults, strict=True)):
-            if self._dealer.is_over():
-                return
-            history_recorder.steps = list(prelude)
-            table_session.earlier = stand.struck
-            history_recorder.take(table_session, table_session.open_all())
-            sweeps = not table_session.engine_sessions[0].dear or at % SWEEPS_EVERY == SWEEPS_EVERY - 1
-            for afterward in (fault, story.operation, *(story.afterwards if sweeps else _briefly(story))):
-                if table_session.plays:
-                    self._step(history_recorder, table_session, afterward)
-            stand.struck += table_session.struck
-            stand.engine_sessions[0].operations += table_session.engine_sessions[0].operations
-            stand.engine_sessions[0].seconds += table_session.engine_sessions[0].seconds
-        history_recorder.steps = prelude
+            engine, name = original.writer.engine, name_of(scenario.operation)
+            self._context.note(f"{engine}: {name} fails by itself, {text_of(outcome)}")
+            return []
+        return list(faults_of(record, kill=self._kill))
 
     @staticmethod
-    def _step(history_recorder: HistoryRecorder, table_session: TableSession, operation: Operation) -> None:
+    def _play_step(
+        history_recorder: HistoryRecorder, table_session: CrashTableSession, operation: Operation
+    ) -> None:
         step = Step(operation)
-        history_recorder.begin_step(step)
-        try:
-            for _, result in play([table_session], step):
-                history_recorder.take(table_session, (result,))
-            history_recorder.played([table_session.engine_sessions[0].engine])
-        except (FindingError, OSError):
-            raise
-        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
-            history_recorder.harness_failed([table_session])
+        play_step(
+            history_recorder,
+            step,
+            [table_session],
+            lambda: execute_step([table_session], step, history_recorder.take),
+            [table_session.writer.engine],
+        )
 
 
-def _briefly(story: CrashScenario) -> tuple[Operation, ...]:
-    """What an engine on a JVM does afterwards, mostly: until it has written once, and what changes it tells of."""
-    after = story.afterwards
-    until = next((at for at, each in enumerate(after, 1) if isinstance(each, Append | WriteStream)), 1)
-    return (*after[:until], *(each for each in after[until:] if isinstance(each, ReadChanges)))
-
-
-def _desk(
-    folder: Path, player: InstrumentedEngine, readers: list[EngineSession], chunk: Chunk, tag: str
-) -> CrashTableSession:
-    return CrashTableSession(
-        folder, [engine_session_of(player.engine), *readers], player.instrumented_process, chunk.seed, tag
+def _short_afterwards(scenario: CrashScenario) -> tuple[Operation, ...]:
+    """What an engine on a JVM mostly does afterwards: until it has written once, and the change feeds it reads."""
+    after = scenario.afterwards
+    writes = (
+        count for count, operation in enumerate(after, 1) if isinstance(operation, Append | WriteStream)
     )
+    until = next(writes, 1)
+    return (*after[:until], *(operation for operation in after[until:] if isinstance(operation, ReadChanges)))
 
 
-def _players(
+def _table_session(
+    folder: Path, writer: InstrumentedEngine, readers: list[EngineSession], chunk: Chunk, tag: str
+) -> CrashTableSession:
+    engine_sessions = [engine_session_of(writer.engine), *readers]
+    return CrashTableSession(folder, engine_sessions, writer.instrumented_process, chunk.seed, tag)
+
+
+def _writers_of(
     context: SuiteContext, chunk: Chunk, history: int
 ) -> Iterator[tuple[InstrumentedEngine, list[EngineSession]]]:
     """The engines that take part in a history, each with the others, which read."""
-    names = [
-        name
-        for name, engine in context.hosts.engines.items()
-        if not engine.runs_on_jvm or history in chunk.heavy
-    ]
+    names = context.engines_of(chunk, history)
+    instrumented = context.instrumented_engines
     for name in names:
-        player = context.instrumented_engines.get(name)
-        if player is not None:
-            yield player, [engine_session_of(other) for other in _others(context, names, name)]
-
-
-def _others(context: SuiteContext, names: list[str], name: str) -> Iterator[Engine]:
-    for other in names:
-        player = context.instrumented_engines.get(other) if other != name else None
-        if player is not None:
-            yield player.engine
+        writer = instrumented.get(name)
+        if writer is not None:
+            others = (instrumented.get(other) for other in names if other != name)
+            yield writer, [engine_session_of(other.engine) for other in others if other is not None]

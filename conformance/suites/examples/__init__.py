@@ -1,7 +1,7 @@
 """Worked examples: short histories with the live files and rows written down after every step; data, no engine.
 
-`EXAMPLES` maps names to functions that make them, for some have a hundred thousand rows. What each field asks for is in
-`story`; the suite plays them on engines, the tests play them on the model.
+`EXAMPLES` maps names to functions that make them, for some have a hundred thousand rows. `model` says what
+each field means. The suite plays them on engines, the tests play them on the model.
 """
 
 from __future__ import annotations

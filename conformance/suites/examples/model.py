@@ -1,4 +1,4 @@
-"""What a worked example is: steps, and what must be seen after each."""
+"""The values that make up a worked example: steps, and what must hold after every step."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def check_example_on_model(example: Example) -> list[str]:
         else:
             branch = next(
                 (
-                    each
-                    for each in model_history.expect(step.operation).allowed_outcomes
-                    if _agrees(each.outcome, step)
+                    branch
+                    for branch in model_history.expect(step.operation).allowed_outcomes
+                    if _agrees(branch.outcome, step)
                 ),
                 None,
             )

@@ -1,4 +1,4 @@
-"""Plays the worked examples: each engine on a table of its own, held to the model and to what is written down.
+"""The suite of worked examples: each engine at a table of its own, held to the model and to what is written down.
 
 The files of a step are those that its commits add first; an example says of them which are live, which lie in the
 folder as tombstones, and which are gone.
@@ -7,7 +7,7 @@ folder as tombstones, and which are gone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,13 +16,13 @@ from conformance.checks.formatting import difference
 from conformance.engine_pool import Engine, clear
 from conformance.execution.engine_session import EngineSession
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import StepResult, TableSession, play
-from conformance.findings import FindingError
+from conformance.execution.step_result import StepResult
+from conformance.execution.table_session import TableSession, execute_step
 from conformance.histories import Chunk, Step
 from conformance.observations.observation import Observation
+from conformance.suites.base import engines_at, play_step
 from conformance.suites.context import SuiteContext, engine_session_of
-from conformance.suites.examples import EXAMPLES, Example, Orphan
-from conformance.suites.examples import ExampleStep as Written
+from conformance.suites.examples import EXAMPLES, Example, ExampleStep, Orphan
 from delta_adapters.arrow_rows import to_arrow
 from delta_adapters.engine_id import EngineId
 from delta_models.log import LogError, Snapshot, paths
@@ -35,168 +35,171 @@ ORPHAN = "part-00000-0f0f0f0f-0000-4000-8000-00000000abcd-c000.snappy.parquet"
 
 
 class WorkedExamples:
-    """A chunk of examples, a history each."""
+    """A chunk of examples, one history each."""
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
-        self._dealer = context
+        self._context = context
         self._chunk = chunk
         self._work = work
         self._ended = 0
 
     @property
     def complete(self) -> bool:
-        """Whether every example came to its end."""
+        """Whether every example was played to its end."""
         return self._ended == len(EXAMPLES)
 
     def play_all(self) -> None:
-        """One example after the other."""
+        """Play one example after the other."""
         for number, make in enumerate(EXAMPLES.values()):
-            if self._dealer.is_over():
+            if self._context.is_over():
                 return
             self.play(number, make())
-            self._ended += not self._dealer.is_over()
+            self._ended += not self._context.is_over()
 
     def play(self, number: int, example: Example) -> None:
-        """One example on every engine that claims what it needs."""
+        """Play one example on every engine that claims what it needs."""
         history_recorder = HistoryRecorder(
-            self._chunk, number, self._dealer.finding_recorder, self._dealer.tell, features=example.features
+            self._chunk, number, self._context.finding_recorder, self._context.emit, features=example.features
         )
-        table_sessions = [
-            ExampleTableSession(
-                self._work / example.name / f"{at}" / "table", engine_session_of(engine), example
+        example_tables = [
+            ExampleTable(
+                self._work / example.name / f"{position}" / "table", engine_session_of(engine), example
             )
-            for at, engine in enumerate(self._players(number, example))
+            for position, engine in enumerate(self._engines_for(number, example))
         ]
+        table_sessions = [table.table_session for table in example_tables]
         for table_session in table_sessions:
             history_recorder.take(table_session, table_session.open_all())
         for written in example.steps:
-            if self._dealer.is_over():
+            if self._context.is_over():
                 break
-            history_recorder.begin_step(drawn_form(written))
-            playing = [session for session in table_sessions if session.plays]
-            try:
-                self._step(history_recorder, playing, written)
-            except (FindingError, OSError):
-                raise
-            except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
-                history_recorder.harness_failed(table_sessions)
-        for table_session in table_sessions:
-            history_recorder.take(table_session, table_session.compare_checkpoint())
+            self._play_step(history_recorder, example_tables, written)
+        for table in example_tables:
+            history_recorder.take(table.table_session, table.compare_checkpoint())
         history_recorder.close(table_sessions)
         clear(self._work / example.name)
 
     @staticmethod
-    def _step(
-        history_recorder: HistoryRecorder, playing: list[ExampleTableSession], written: Written
+    def _play_step(
+        history_recorder: HistoryRecorder, example_tables: list[ExampleTable], written: ExampleStep
     ) -> None:
-        for table_session, result in play_written(playing, written):
-            history_recorder.take(table_session, (result,))
-        if playing:
-            history_recorder.played(
-                engine_session.engine
-                for table_session in playing
-                for engine_session in table_session.engine_sessions
-            )
+        playing = [table for table in example_tables if table.table_session.plays]
+        play_step(
+            history_recorder,
+            drawn_form(written),
+            [table.table_session for table in example_tables],
+            lambda: execute_written(playing, written, history_recorder.take),
+            engines_at(table.table_session for table in playing),
+        )
 
-    def _players(self, number: int, example: Example) -> Iterator[Engine]:
-        for engine in self._dealer.playing(self._chunk, number):
-            reason = engine.capabilities.covers_features(set(example.features), writing=True)
-            operations = [step.operation for step in example.steps if not isinstance(step.operation, Orphan)]
-            reasons = [reason, *(engine.capabilities.covers(operation) for operation in operations)]
-            missing = next((each for each in reasons if each is not None), None)
-            if missing is None:
+    def _engines_for(self, number: int, example: Example) -> Iterator[Engine]:
+        for engine in self._context.running_engines_of(self._chunk, number):
+            reasons = [engine.capabilities.covers_features(set(example.features), writing=True)]
+            reasons += [
+                engine.capabilities.covers(step.operation)
+                for step in example.steps
+                if not isinstance(step.operation, Orphan)
+            ]
+            reason = next((reason for reason in reasons if reason is not None), None)
+            if reason is None:
                 yield engine
             else:
-                self._dealer.note(f"{engine.name} {missing}: not asked for the example {example.name}")
+                self._context.note(f"{engine.name} {reason}: not asked for the example {example.name}")
 
 
-class ExampleTableSession(TableSession):
-    """An engine's table, and which step each of its files came from."""
+class ExampleTable:
+    """An engine's table in an example, and which step each of its files came from."""
 
     def __init__(self, folder: Path, engine_session: EngineSession, example: Example) -> None:
-        super().__init__(folder, [engine_session], 0, example.name, looks_around=False)
+        self.table_session = TableSession(folder, [engine_session], 0, example.name, extra_reads=False)
         self._example = example
         self._born: dict[str, int] = {}
-        self._seen: Observation | None = None
+        self._last: Observation | None = None
 
-    def prepare(self, written: Written) -> None:
-        """What the harness itself does before a step: an orphan is a file that no commit names."""
+    def prepare(self, written: ExampleStep) -> None:
+        """Do what the harness itself does before a step: it writes an orphan, a file that no commit names."""
         if isinstance(written.operation, Orphan):
-            pq.write_table(to_arrow(Rows(self._example.schema, written.operation.rows)), self.folder / ORPHAN)
+            rows = Rows(self._example.schema, written.operation.rows)
+            pq.write_table(to_arrow(rows), self.table_session.folder / ORPHAN)
 
-    def play(self, step: Step) -> Iterator[StepResult | None]:
-        """One step; what was seen last is remembered, and which step added which files."""
-        for result in super().play(step):
-            if result is not None:
-                self._seen = result.seen
-                for add in (add for commit in result.seen.commits for add in commit.adds):
-                    self._born.setdefault(add.path, result.seen.step)
-            yield result
+    def note(self, step_results: Sequence[StepResult]) -> None:
+        """Note what was observed last, and which step added which files."""
+        for step_result in step_results:
+            self._last = step_result.observation
+            for add in (add for commit in self._last.commits for add in commit.adds):
+                self._born.setdefault(add.path, self._last.step)
 
-    def compare(self, written: Written) -> Iterator[StepResult]:
-        """Hold the table to what is written down for the step that has just been played."""
-        if self.plays and self._seen is not None:
-            yield self._judged_as_written(list(self._differences(written)))
+    def compare(self, written: ExampleStep) -> list[StepResult]:
+        """Compare the table with what is written down for the step that has just been executed."""
+        if not self.table_session.plays or self._last is None:
+            return []
+        return [self._judge_as_written(self._last, self._differences(written))]
 
-    def compare_checkpoint(self) -> Iterator[StepResult]:
-        """Hold the checkpoint that the engine has made by itself to the state of its version."""
-        engine = EngineId.parse(self.engine_sessions[0].engine).name
-        version = self._example.checkpoints.get(engine)
-        if self.plays and version is not None:
-            yield self._judged_as_written(list(self._checkpoint_differences(version)))
+    def compare_checkpoint(self) -> list[StepResult]:
+        """Compare the checkpoint that the engine has made by itself with the state of its version."""
+        version = self._example.checkpoints.get(EngineId.parse(self._engine_session.engine).name)
+        if not self.table_session.plays or version is None or self._last is None:
+            return []
+        return [self._judge_as_written(self._last, self._checkpoint_differences(version))]
 
-    def _judged_as_written(self, differences: list[str]) -> StepResult:
-        assert self._seen is not None  # noqa: S101 - the callers have looked
-        violations = tuple(Violation(AS_WRITTEN, f"{self._example.name}: {each}") for each in differences)
-        return StepResult(self.engine_sessions[0], self._seen, violations, {AS_WRITTEN: 1})
+    @property
+    def _engine_session(self) -> EngineSession:
+        return self.table_session.engine_sessions[0]
 
-    def _differences(self, written: Written) -> Iterator[str]:
-        if self.folder.exists() != written.folder:
+    def _judge_as_written(self, observation: Observation, differences: Iterator[str]) -> StepResult:
+        violations = tuple(
+            Violation(AS_WRITTEN, f"{self._example.name}: {difference}") for difference in differences
+        )
+        return StepResult(self._engine_session, observation, violations, {AS_WRITTEN: 1})
+
+    def _differences(self, written: ExampleStep) -> Iterator[str]:
+        if self.table_session.folder.exists() != written.folder:
             yield f"after {written.says!r} the folder is {'gone' if written.folder else 'still there'}"
-        if self.snapshot is None or written.rows is None:
-            if (self.snapshot is None) != (written.rows is None):
-                yield f"after {written.says!r} there is {'no' if self.snapshot is None else 'still a'} table"
+        snapshot = self.table_session.log.snapshot
+        if snapshot is None or written.rows is None:
+            if (snapshot is None) != (written.rows is None):
+                yield f"after {written.says!r} there is {'no' if snapshot is None else 'still a'} table"
             return
         if written.live is not None:
-            wanted = {each.step: (each.files, each.hidden) for each in written.live}
-            found = self._live(self.snapshot)
-            if wanted != found:
-                yield f"after {written.says!r} live are {_told(found)}, written down are {_told(wanted)}"
-        live = {add.path for add in self.snapshot.live.values()}
+            wanted = {live.step: (live.files, live.hidden) for live in written.live}
+            counted = self._count_live(snapshot)
+            if wanted != counted:
+                yield f"after {written.says!r} live are {_in_words(counted)}, written down are {_in_words(wanted)}"
+        live_paths = {add.path for add in snapshot.live.values()}
         for step in written.tombstones:
-            dead = [each for each, born in self._born.items() if born == step and each not in live]
-            if not dead or not all(self._lies_there(each) for each in dead):
+            dead = [path for path, born in self._born.items() if born == step and path not in live_paths]
+            if not dead or not all(self._is_in_folder(path) for path in dead):
                 yield f"after {written.says!r} the removed files of step {step} are not all in the folder"
         for step in written.gone:
-            left = [each for each, born in self._born.items() if born == step and self._lies_there(each)]
+            left = [path for path, born in self._born.items() if born == step and self._is_in_folder(path)]
             if left:
                 yield f"after {written.says!r} files of step {step} are still in the folder: {', '.join(left)}"
 
-    def _live(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
+    def _count_live(self, snapshot: Snapshot) -> dict[int, tuple[int, int]]:
         """By the step that added them: how many files are live, and how many of their rows are hidden."""
         files, hidden = Counter[int](), Counter[int]()
         for add in snapshot.live.values():
             born = self._born.get(add.path, -1)
             files[born] += 1
-            hidden[born] += len(self.reader.deleted(add))
+            hidden[born] += len(self.table_session.log.reader.deleted(add))
         return {step: (files[step], hidden[step]) for step in sorted(files)}
 
-    def _lies_there(self, path: str) -> bool:
-        return paths.resolve(self.folder, path).exists()
+    def _is_in_folder(self, path: str) -> bool:
+        return paths.resolve(self.table_session.folder, path).exists()
 
     def _checkpoint_differences(self, version: int) -> Iterator[str]:
-        names = [
-            checkpoint
-            for checkpoint in self.reader.listing().checkpoints
-            if checkpoint.version == version and checkpoint.complete
+        reader = self.table_session.log.reader
+        checkpoints = reader.listing().checkpoints
+        complete = [
+            checkpoint for checkpoint in checkpoints if checkpoint.version == version and checkpoint.complete
         ]
-        if not names:
-            there = sorted({checkpoint.version for checkpoint in self.reader.listing().checkpoints})
+        if not complete:
+            there = sorted({checkpoint.version for checkpoint in checkpoints})
             yield f"no checkpoint at version {version}; there are {there or 'none'}"
             return
         try:
-            restored = self.reader.replayed(version, names[0])
-            rows, wanted = self.reader.rows(restored), self.reader.rows(self.reader.replayed(version, None))
+            restored = reader.replayed(version, complete[0])
+            rows, wanted = reader.rows(restored), reader.rows(reader.replayed(version, None))
         except LogError as error:
             yield f"the checkpoint at version {version} can't be read: {error}"
             return
@@ -204,24 +207,31 @@ class ExampleTableSession(TableSession):
             yield f"the checkpoint at version {version} holds another state: {wrong}"
 
 
-def play_written(
-    table_sessions: list[ExampleTableSession], written: Written
-) -> Iterator[tuple[TableSession, StepResult]]:
-    """One step of an example at every desk, with all verdicts on it."""
-    for table_session in table_sessions:
-        table_session.prepare(written)
-    yield from play(table_sessions, drawn_form(written))
-    for table_session in table_sessions:
-        for result in table_session.compare(written):
-            yield table_session, result
+def execute_written(
+    example_tables: Sequence[ExampleTable],
+    written: ExampleStep,
+    record: Callable[[TableSession, list[StepResult]], object],
+) -> None:
+    """Execute one step of an example, compare the tables with what is written down, and record the results."""
+    by_session = {table.table_session: table for table in example_tables}
+
+    def note_and_record(table_session: TableSession, step_results: list[StepResult]) -> None:
+        by_session[table_session].note(step_results)
+        record(table_session, step_results)
+
+    for table in example_tables:
+        table.prepare(written)
+    execute_step(list(by_session), drawn_form(written), note_and_record)
+    for table in example_tables:
+        record(table.table_session, table.compare(written))
 
 
-def drawn_form(written: Written) -> Step:
-    """The step as histories keep it; where the harness itself places a file, engines only look."""
+def drawn_form(written: ExampleStep) -> Step:
+    """The step as histories keep it; where the harness itself writes a file, engines only read."""
     return Step(Read() if isinstance(written.operation, Orphan) else written.operation)
 
 
-def _told(files: dict[int, tuple[int, int]]) -> str:
+def _in_words(files: dict[int, tuple[int, int]]) -> str:
     parts = [
         f"{count} of step {step}" + (f" with {hidden} hidden rows" if hidden else "")
         for step, (count, hidden) in files.items()

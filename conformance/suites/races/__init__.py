@@ -1,1 +1,1 @@
-"""Writers at once on one table: which pairs, in which orders, and the table where they meet."""
+"""The suite of races: writers of one table at once, in an order that a schedule decides."""

@@ -1,14 +1,14 @@
-"""Who answers for what after a race: for a commit who made it, for a refusal who was refused, not who came last."""
+"""Charges the violations of a race: those of a commit to its author, those of a refusal to the engine refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from conformance.checks import log_validity, run_checks, statistics
 from conformance.execution.engine_session import EngineSession
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection import file_roles
 from conformance.fault_injection.storage_events import StorageRecord
 from conformance.observations.observation import Observation
@@ -21,7 +21,7 @@ REFUSALS = (APPENDS, "race.conflicts-as-documented", "race.told-truly")
 
 
 def commit_authors(writers: Sequence[int], records: Sequence[StorageRecord]) -> dict[int, int]:
-    """Which of the writers gave each new version its name."""
+    """The writer that gave each new version its name."""
     return {
         int(PurePath(event.event.call.path).stem): writer
         for writer, record in zip(writers, records, strict=True)
@@ -31,43 +31,57 @@ def commit_authors(writers: Sequence[int], records: Sequence[StorageRecord]) -> 
 
 
 def attribute_violations(
-    step_result: StepResult, engine_sessions: Mapping[int, EngineSession], asked: Sequence[EngineSession]
+    step_result: StepResult,
+    authors: Mapping[int, EngineSession],
+    askers: Sequence[EngineSession],
+    unpromised: Collection[str] = (),
 ) -> Iterator[StepResult]:
-    """A verdict on a race, what is wrong with others' commits and refusals charged to those.
+    """The result of a race, with what is wrong with the commits and refusals of other engines charged to those.
 
-    `engine_sessions` says whose each version is, `asked` who was asked for each of the operations.
+    `authors` are the engines that made each version, `askers` those that executed each operation. `unpromised` engines
+    promise nothing here.
     """
+    if step_result.observation.race is None or not step_result.violations:
+        yield step_result
+        return
+    observation, blamed = step_result.observation, step_result.engine_session
     left = list(step_result.violations)
     for violation in step_result.violations:
-        engine_session = _refused(step_result.seen, violation, asked)
-        if engine_session is not None and engine_session.engine != step_result.engine_session.engine:
+        refused = _refused(observation, violation, askers)
+        if refused is not None and refused.engine != blamed.engine:
             left.remove(violation)
-            mine = replace(step_result.seen, engine=engine_session.engine, looks=())
-            yield StepResult(engine_session, mine, (violation,), {violation.requirement: 1})
-    for before, commit, after in log_validity.chain(step_result.seen):
-        engine_session = engine_sessions.get(commit.version, step_result.engine_session)
-        if engine_session.engine != step_result.engine_session.engine:
+            own = replace(observation, engine=refused.engine, looks=())
+            yield _charge(refused, own, (violation,), unpromised)
+    for before, commit, after in log_validity.chain(observation):
+        author = authors.get(commit.version, blamed)
+        if author.engine != blamed.engine:
             alone = replace(
-                step_result.seen, engine=engine_session.engine, before=before, after=after,
+                observation, engine=author.engine, before=before, after=after,
                 commits=(commit,), looks=(), log_error=None
             )  # fmt: skip
-            theirs = [
-                each
-                for each in run_checks(alone, (log_validity.CHECK, statistics.CHECK)).violations
-                if each in left
-            ]
-            left = [each for each in left if each not in theirs]
-            if theirs:
-                yield StepResult(
-                    engine_session, alone, tuple(theirs), {their.requirement: 1 for their in theirs}
-                )
+            report = run_checks(alone, (log_validity.CHECK, statistics.CHECK))
+            violations = tuple(violation for violation in report.violations if violation in left)
+            left = [violation for violation in left if violation not in violations]
+            if violations:
+                yield _charge(author, alone, violations, unpromised)
     yield replace(step_result, violations=tuple(left))
 
 
+def _charge(
+    engine_session: EngineSession,
+    observation: Observation,
+    violations: tuple[Violation, ...],
+    unpromised: Collection[str],
+) -> StepResult:
+    evidence = {violation.requirement: 1 for violation in violations}
+    promised = engine_session.engine not in unpromised
+    return StepResult(engine_session, observation, violations, evidence, promised=promised)
+
+
 def _refused(
-    observation: Observation, violation: Violation, asked: Sequence[EngineSession]
+    observation: Observation, violation: Violation, askers: Sequence[EngineSession]
 ) -> EngineSession | None:
-    """Whom a breach about a refusal is about."""
+    """The engine that a violation about a refusal is about."""
     race = observation.race
     if race is None or violation.requirement not in REFUSALS:
         return None
@@ -75,7 +89,7 @@ def _refused(
     return next(
         (
             engine_session
-            for engine_session, operation, outcome in zip(asked, race.operations, race.outcomes, strict=True)
+            for engine_session, operation, outcome in zip(askers, race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected) and isinstance(operation, only)
         ),
         None,

@@ -1,12 +1,13 @@
-"""Plays histories of races that a machine draws: what writers at once do, in which order, and what comes in between."""
+"""The suite of generated races: what writers do at once, in which order, and what comes in between."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.events.types import RaceOutcome
-from conformance.execution.table_session import TableSession, play
-from conformance.findings import FindingError
+from conformance.execution.history_recorder import HistoryRecorder
+from conformance.execution.table_session import TableSession
 from conformance.generation import TableShape
 from conformance.histories import Chunk, Step
 from conformance.observations.observation import RaceObservation
@@ -14,7 +15,7 @@ from conformance.suites.context import SuiteContext
 from conformance.suites.generated import GeneratedHistories
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.shrinking import FindingShrinker
-from conformance.suites.races.writer_groups import WriterGroup, groups
+from conformance.suites.races.writer_groups import WriterGroup, writer_groups_of
 from delta_models.concurrency import SERIALIZABLE, documented_conflict, isolation_of
 from delta_models.outcomes import Rejected, Unknown
 from delta_models.requirements import races
@@ -24,73 +25,66 @@ WRITERS = 3
 
 
 class GeneratedRaces(GeneratedHistories):
-    """A table for each group of writers that can be made of the engines. An engine may be in several: the groups play
-    a step one after another, and each goes back to its own table first."""
+    """Generated histories of races, with a table for each group of writers that the engines make up.
+
+    An engine may be in several groups. The groups play a step one after another, and each opens its own table first.
+    """
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
         super().__init__(context, chunk, work)
-        self._groups: dict[RaceTableSession, WriterGroup] = {}
-        self._witnesses = FindingShrinker(context, work / "again")
-        self._at: RaceTableSession | None = None  # whose table the engines address
+        self._groups: dict[TableSession, tuple[RaceTableSession, WriterGroup]] = {}
+        self._shrinker = FindingShrinker(context, work / "again", wait=lambda: None)
+        self._open: RaceTableSession | None = None  # the table that the engines have open
 
-    def play(self, step: Step) -> None:
-        """The next command, at every table."""
-        assert self._account is not None  # noqa: S101 - `begin` has set it
-        self._account.begin_step(step)
-        playing = [group for group in self._groups if group.plays]
-        engines = [
-            engine_session.engine
-            for table_session in playing
-            for engine_session in table_session.engine_sessions
-        ]
-        try:
-            for table_session in playing:
-                if self._at is not table_session or self._witnesses.away:
-                    self._account.take(table_session, table_session.reopen_all())
-                self._at, self._witnesses.away = table_session, False
-                for _, result in play([table_session], step):
-                    self._witnesses.take(self._account, self._groups[table_session], table_session, result)
-            if playing:
-                self._account.played(engines)
-        except (FindingError, OSError) as error:
-            self._failure = error  # not here: Hypothesis would play the history again
-        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines, and other histories go on
-            self._account.harness_failed(self._desks)
-
-    def _seated(self, history: int, shape: TableShape, tag: str) -> list[TableSession]:
-        self._groups, self._at = {}, None
+    def tables_of(self, history: int, shape: TableShape, folder: Path, tag: str) -> Iterator[TableSession]:
+        """A table for each group of writers."""
+        self._groups, self._open = {}, None
         level = dict(shape.properties).get("delta.isolationLevel", SERIALIZABLE)
-        for at, group in enumerate(groups(self._dealer, self._chunk, history, level, WRITERS)):
-            table = (shape.schema, shape.partition_by, dict(shape.properties))
-            covered = (player.engine.capabilities.covers_table(*table) for player in group.players)
-            missing = next(filter(None, covered), None)
-            if missing is not None:
-                self._dealer.note(f"{group.name}: {missing}: not asked in such histories")
+        table = (shape.schema, shape.partition_by, dict(shape.properties))
+        groups = writer_groups_of(self.context, self.chunk, history, level, WRITERS)
+        for number, group in enumerate(groups):
+            reasons = (player.engine.capabilities.covers_table(*table) for player in group.players)
+            reason = next(filter(None, reasons), None)
+            if reason is not None:
+                self.context.note(f"{group.name}: {reason}: not asked in such histories")
                 continue
-            group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
-            self._groups[group.table_session(self._dealer, self._folder / f"{at}" / "table", tag)] = group
-        return list(self._groups)
+            group.declare(self.context, [rule.id for rule in races.REQUIREMENTS])
+            table_session = group.table_session(self.context, folder / f"{number}" / "table", tag)
+            self._groups[table_session] = (table_session, group)
+            yield table_session
+
+    def execute(
+        self, history_recorder: HistoryRecorder, table_sessions: list[TableSession], step: Step
+    ) -> None:
+        """Execute a step at one table after another, and shrink what is new."""
+        for table_session in table_sessions:
+            race_table, group = self._groups[table_session]
+            if self._open is not race_table:
+                history_recorder.take(race_table, race_table.reopen_all())
+            self._open = race_table
+            step_results = race_table.execute(step)
+            if self._shrinker.take(history_recorder, group, race_table, step_results):
+                self._open = None
 
     def end(self) -> None:
-        """Tell of the pairs that raced."""
-        for table_session in self._groups:
-            self._tell_of(table_session)
+        """Report the pairs of operations that raced, and the end of the history."""
+        for race_table, _ in self._groups.values():
+            self._report_races(race_table)
         super().end()
 
-    def _tell_of(self, table_session: RaceTableSession) -> None:
-        assert self._account is not None  # noqa: S101 - `begin` has set it
-        self._account.followed(table_session, table_session.followed)
+    def _report_races(self, table_session: RaceTableSession) -> None:
+        self.history_recorder.followed(table_session, table_session.followed)
         for race in table_session.raced:
-            tell_failures(self._dealer, table_session, race)
+            note_failures(self.context, table_session, race)
             if len(race.operations) == 2 and len(set(race.owners)) == 2:
-                self._dealer.tell(raced(table_session, race))
+                self.context.emit(outcome_of(table_session, race))
 
 
-def tell_failures(context: SuiteContext, table_session: RaceTableSession, race: RaceObservation) -> None:
-    """Say of a race that it did not go as scheduled, and why: it is no evidence for that order."""
-    for why in race.failures[:1]:
-        engines = " beside ".join(each.engine for each in table_session.sitting)
-        context.note(f"{engines}: a schedule could not be followed: {why}")
+def note_failures(context: SuiteContext, table_session: RaceTableSession, race: RaceObservation) -> None:
+    """Note of a race that it did not go as scheduled, and why: it is no evidence for that schedule."""
+    for reason in race.failures[:1]:
+        engines = " beside ".join(session.engine for session in table_session.slots)
+        context.note(f"{engines}: a schedule could not be followed: {reason}")
 
 
 def not_done(race: RaceObservation) -> list[str]:
@@ -102,17 +96,20 @@ def not_done(race: RaceObservation) -> list[str]:
     ]
 
 
-def raced(table_session: RaceTableSession, race: RaceObservation) -> RaceOutcome:
-    """A pair in one order, as the matrix counts it."""
+def outcome_of(table_session: RaceTableSession, race: RaceObservation) -> RaceOutcome:
+    """A pair in one order, as the conflict matrix counts it."""
     first, second = race.operations
     refused = not_done(race)
     level = isolation_of(race.model_history.table)
     return RaceOutcome(
-        engines=tuple(table_session.sitting[owner].engine for owner in race.owners),
+        engines=tuple(table_session.slots[owner].engine for owner in race.owners),
         operations=tuple(name_of(operation) for operation in race.operations),
-        overlap=race.overlap, schedules=int(not race.failures), unfollowed=int(bool(race.failures)),
+        overlap=race.overlap,
+        schedules=int(not race.failures),
+        unfollowed=int(bool(race.failures)),
         both=int(not refused),
-        conflicts={each: refused.count(each) for each in refused},
+        conflicts={kind: refused.count(kind) for kind in refused},
         documented=documented_conflict(first, second, race.overlap, level),
-        isolation=level, processes=table_session.processes,
-    )  # fmt: skip
+        isolation=level,
+        processes=table_session.processes,
+    )

@@ -1,4 +1,4 @@
-"""A committed pair as one group plays it: the table where all its orders begin, and what came of them."""
+"""What came of a committed pair of operations, in all schedules that one group of writers played."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from conformance.events.types import RaceOutcome
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.histories import Step
 from conformance.suites.races.generated import not_done
 from conformance.suites.races.scenarios import RaceScenario
@@ -20,39 +20,54 @@ from delta_models.wire_names import name_of
 
 @dataclass(slots=True)
 class ScenarioResult:
-    """`prelude` is what was played before every order, `broken` the rules that some order broke."""
+    """A pair of operations at the `original` table, of which each schedule is played on a copy.
+
+    `prelude` are the steps before every schedule, `violated` the requirements that some schedule violated.
+    """
 
     history_recorder: HistoryRecorder
     group: WriterGroup
-    stand: RaceTableSession
-    pair: RaceScenario
+    original: RaceTableSession
+    scenario: RaceScenario
     prelude: Sequence[Step] = ()
-    broken: set[str] = field(default_factory=set)
-    _told: Counter[str] = field(default_factory=Counter)
+    violated: set[str] = field(default_factory=set)
+    _conflicts: Counter[str] = field(default_factory=Counter)
     _both: int = 0
     _followed: int = 0
     _asked: int = 0
 
-    def count(self, table_session: RaceTableSession, result: Sequence[StepResult]) -> None:
-        """One order was played."""
-        self.stand.count(table_session)
-        self.broken |= {violation.requirement for each in result for violation in each.violations}
-        race = next((each.seen.race for each in result if each.seen.race is not None), None)
+    def begin(self, prelude: Sequence[Step]) -> None:
+        """Begin with the schedules, after these steps."""
+        self.prelude = prelude
+
+    def count(self, table_session: RaceTableSession, step_results: Sequence[StepResult]) -> None:
+        """Count one schedule."""
+        self.original.count(table_session)
+        self.violated |= {
+            violation.requirement for step_result in step_results for violation in step_result.violations
+        }
+        races = (step_result.observation.race for step_result in step_results)
+        race = next(filter(None, races), None)
         refused = [] if race is None else not_done(race)
-        self._told.update(refused)
+        self._conflicts.update(refused)
         self._both += race is not None and not refused
         self._followed += table_session.followed
         self._asked += table_session.asked
 
-    def raced(self) -> RaceOutcome:
-        """The line of the matrix, for which the account is told how many orders were followed."""
-        self.history_recorder.steps = list(self.prelude)
-        self.history_recorder.followed(self.stand, self._followed)
-        pair, level = self.pair, isolation_of(self.stand.model_history.table)
+    def finish(self) -> RaceOutcome:
+        """Record how many schedules were followed; returns the line of the conflict matrix."""
+        self.history_recorder.begin_from(self.prelude)
+        self.history_recorder.followed(self.original, self._followed)
+        scenario, level = self.scenario, isolation_of(self.original.model_history.table)
         return RaceOutcome(
-            engines=tuple(each.engine for each in self.stand.sitting),
-            operations=tuple(name_of(each) for each in (pair.first, pair.second)),
-            overlap=pair.overlap, schedules=self._followed, both=self._both, conflicts=dict(self._told),
-            documented=documented_conflict(pair.first, pair.second, pair.overlap, level), isolation=level,
-            unfollowed=self._asked - self._followed, processes=self.stand.processes,
-        )  # fmt: skip
+            engines=tuple(session.engine for session in self.original.slots),
+            operations=tuple(name_of(operation) for operation in (scenario.first, scenario.second)),
+            overlap=scenario.overlap,
+            schedules=self._followed,
+            both=self._both,
+            conflicts=dict(self._conflicts),
+            documented=documented_conflict(scenario.first, scenario.second, scenario.overlap, level),
+            isolation=level,
+            unfollowed=self._asked - self._followed,
+            processes=self.original.processes,
+        )

@@ -1,4 +1,4 @@
-"""The committed pairs: two operations that begin from one small table, and how far they concern the same rows."""
+"""The committed pairs of operations that race: both begin from one small table, and may concern the same rows."""
 
 from __future__ import annotations
 

@@ -1,27 +1,41 @@
-"""A table at which engines write at once, let through their gates in an order that is data."""
+"""A table at which engines write at once. The schedule of a race says in which order they pass their gates."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Self
 
 from conformance.checks import run_log_checks
-from conformance.execution.engine_session import EngineSession, HostFailure
+from conformance.execution.engine_session import (
+    EngineSession,
+    HostFailure,
+    PendingQuery,
+    collect_all,
+    submit_query_to_all,
+)
+from conformance.execution.log_tracker import LogTracker
+from conformance.execution.pending_reads import Collected, PendingReads, PendingStep
+from conformance.execution.read_schedule import PlannedRead
+from conformance.execution.step_result import StepResult
 from conformance.execution.stream_readers import left_of
 from conformance.execution.table_copies import copy_folder
-from conformance.execution.table_session import Answer, StepResult, TableSession
+from conformance.execution.table_session import TableSession
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.gates import PUBLISH, GateTracker
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
-from conformance.fault_injection.interleaving import InterleavingResult, ScheduledWriter, interleave
+from conformance.fault_injection.interleaving import (
+    InterleavingResult,
+    ScheduledWriter,
+    interleave,
+)
 from conformance.histories import Step
-from conformance.observations.observation import Observation, RaceObservation, ReadObservation
+from conformance.observations.observation import Observation, RaceObservation
 from conformance.suites.races.attribution import attribute_violations, commit_authors
-from delta_adapters.contract import Query as Asked
+from delta_adapters.contract import Query
 from delta_adapters.host_client import ReadReply, Reply
 from delta_models.concurrency import (
     WRITE_SERIALIZABLE,
@@ -30,7 +44,7 @@ from delta_models.concurrency import (
     isolation_of,
     overlap_of,
 )
-from delta_models.log import LogError, LogReader
+from delta_models.log import LogError
 from delta_models.log.file_cache import StoredColumns
 from delta_models.operations import Interleave, Operation, Optimize, Read, Reopen
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
@@ -41,26 +55,19 @@ from delta_models.values import Rows
 GUARANTEE = "commits-of-several-processes-on-local-files"
 SERIALIZES = "serializable"
 SEVERAL, IN_TURN = "several", "several-in-turn"
-LEFT = "the schedule leaves"  # in what is told of a writer that had more to do than alone
+LEFT = "the schedule leaves"  # in the problem of a writer that had more to do than alone
 
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What engines did in a race: how it went, the place of each answer in it and the answers by that, who could not
-    open the table afterwards, and what is read there."""
-
-    went: InterleavingResult[Reply | ReadReply]
-    order: Sequence[int]
-    told: Mapping[int, Reply | ReadReply | Exception]
-    lost: tuple[EngineSession, HostFailure] | None
-    reads: Mapping[str, Answer]
+Answer = Reply | ReadReply
 
 
 class RaceTableSession(TableSession):
-    """A table, and a seat for each writer of a race. Readers and writers are told by what they are asked.
+    """A table with an engine session for each writer of a race; some of the writers may only read.
 
-    Where several take turns, an engine that does not promise that its commits and those of other processes keep apart
-    is not held between its look whether a version is free and its taking it.
+    Writers of one engine are twins: where a step is no race, one of them stands for the others. `overlap` is found by
+    the model if it is empty.
+
+    Where the writers take turns (`IN_TURN`), an engine is not held between finding a version free and taking it, if it
+    does not promise that its commits and those of other processes keep apart.
     """
 
     def __init__(
@@ -70,280 +77,298 @@ class RaceTableSession(TableSession):
         instrumented_processes: Sequence[InstrumentedProcess],
         turnstile: Turnstile,
         tag: str,
+        *,
+        processes: str = SEVERAL,
+        overlap: str = "",
     ) -> None:
-        super().__init__(folder, _distinct(engine_sessions), 0, tag, looks_around=False)
-        self.reader = LogReader(folder, stored=StoredColumns())
-        self._all = list(engine_sessions)
-        self.overlap = ""  # as the model finds it
+        unsafe = {session.engine for session in engine_sessions if not promises(session)}
+        super().__init__(
+            folder,
+            _distinct(engine_sessions),
+            0,
+            tag,
+            extra_reads=False,
+            log=LogTracker(folder, stored=StoredColumns()),
+            slots=engine_sessions,
+            processes=processes,
+            unpromised=unsafe if processes == SEVERAL else (),
+        )
+        self.overlap = overlap
         self.asked = 0
         self.followed = 0
         self.raced: list[RaceObservation] = []
-        self.processes = SEVERAL
-        self._authors: dict[int, EngineSession] = {}
-        self._begun: _Run | Exception | None = None
-        self._actors = instrumented_processes
+        self._instrumented_processes = instrumented_processes
         self._turnstile = turnstile
 
     @property
-    def sitting(self) -> list[EngineSession]:
-        """A seat for each slot; where it is no race, one of each engine speaks for its twins."""
-        return self._all
+    def isolation(self) -> str:
+        """The level that the table asks for, as far as all writers promise it."""
+        promised = all(session.capabilities.guarantees.get(SERIALIZES, False) for session in self.slots)
+        return isolation_of(self.model_history.table) if promised else WRITE_SERIALIZABLE
 
-    def open_all(self) -> Iterator[StepResult]:
-        """Have every engine address the table, all at once, whatever it did at another."""
+    def open_all(self) -> list[StepResult]:
+        """Have every engine open the table, all at once, whatever it did at another."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        for engine_session in self._all:
-            engine_session.left = None
-        for engine_session, opened in [(each, each.opening(self.folder)) for each in self._all]:
-            if lost := opened():
-                yield self._lost(engine_session, lost, Reopen())
+        for engine_session in self.slots:
+            engine_session.rejoin()
+        pending = [engine_session.submit_open(self.folder) for engine_session in self.slots]
+        return [
+            self.judge_failure(pending_open.engine_session, failure, Reopen())
+            for pending_open in pending
+            if (failure := pending_open.collect()) is not None
+        ]
 
-    def reopen_all(self) -> Iterator[StepResult]:
-        """Have every engine address this table again: they may have been at another meanwhile."""
-        for engine_session in self._all:
-            if self.plays and (lost := engine_session.open(self.folder)):
-                yield self._lost(engine_session, lost, Reopen())
+    def reopen_all(self) -> list[StepResult]:
+        """Have every engine open this table again: they may have been at another meanwhile."""
+        return [
+            self.judge_failure(engine_session, failure, Reopen())
+            for engine_session in self.slots
+            if self.plays and (failure := engine_session.open(self.folder)) is not None
+        ]
 
-    def copy(self, folder: Path) -> Self:
-        """The same table elsewhere, at the same point of its history, with seats of its own for the same engines."""
-        engine_sessions = [replace(each, left=None, operations=0, seconds=0.0) for each in self._all]
-        other = type(self)(folder, engine_sessions, self._actors, self._turnstile, self._tag)
-        other.overlap, other.processes = self.overlap, self.processes
-        other.begin_as(self)
+    def copy(self, folder: Path, overlap: str | None = None) -> Self:
+        """The same table elsewhere, at the same point of its history, with other sessions of the same engines."""
+        other = type(self)(
+            folder,
+            [replace(session, left=None, operations=0, seconds=0.0) for session in self.slots],
+            self._instrumented_processes,
+            self._turnstile,
+            self.tag,
+            processes=self.processes,
+            overlap=self.overlap if overlap is None else overlap,
+        )
+        other.continue_from(self)
         return other
 
-    def begin_as(self, other: RaceTableSession) -> None:
-        """Have the other's table, at the same point of its history. Its files are copied where there are none yet."""
-        if not self.folder.exists():
+    def continue_from(self, other: RaceTableSession, *, in_place: bool = False) -> None:
+        """Go on from the point where another table is: with a copy of its files, or with the files themselves.
+
+        Files that are there already are not copied again.
+        """
+        if in_place:
+            self.log.move(other.folder)
+        elif not self.folder.exists():
             copy_folder(other.folder, self.folder)
-        self.reader = LogReader(self.folder, stored=other.reader.stored)
-        self.model_history, self.versions, self.snapshot = other.model_history, other.versions, other.snapshot
+        self.log.continue_from(other.log)
+        self.model_history = other.model_history
         self.stream_readers = other.stream_readers.copy()
 
     def count(self, other: RaceTableSession) -> None:
-        """What engines were asked at a copy was asked of those who sit here."""
-        for mine, theirs in zip(self._all, other._all, strict=True):
-            mine.operations += theirs.operations
-            mine.seconds += theirs.seconds
-
-    @property
-    def isolation(self) -> str:
-        """The level that the table asks for, as far as all who write promise it."""
-        promised = all(each.capabilities.guarantees.get(SERIALIZES, False) for each in self._all)
-        return isolation_of(self.model_history.table) if promised else WRITE_SERIALIZABLE
+        """Count what engines executed at a copy of this table."""
+        for mine, theirs in zip(self.slots, other.slots, strict=True):
+            mine.count(theirs.seconds, theirs.operations)
 
     def gates(self, place: int, operation: Operation) -> int:
         """Through how many gates an operation goes when nothing is in its way."""
-        passed = GateTracker(closed=self._closed(place))
-        instrumented_process = self._actors[place]
+        tracker = GateTracker(closed=self._closed(place))
+        instrumented_process = self._instrumented_processes[place]
         instrumented_process.watch(self.folder)
-        instrumented_process.begin(gate=lambda event: passed(event) and False)
-        self._submit(place, operation)()
+        instrumented_process.begin(gate=lambda event: tracker(event) and False)
+        self._send(place, operation)()
         instrumented_process.end()
-        return len(passed.passed)
+        return len(tracker.passed)
 
-    def play(self, step: Step) -> Iterator[StepResult | None]:
-        """One step; where it is a race, of all at once."""
+    def submit(self, step: Step) -> PendingStep:
+        """Send a step to the engines; a race is over when this returns, and only its reads are still to come."""
         race = step.operation
         if not isinstance(race, Interleave):
-            yield from super().play(step)
-        elif not self._can(race):
-            self._pass(Optimize())
-        else:
-            run, self._begun = self._begun or self._run(race), None
-            if isinstance(run, Exception):
-                raise run
-            yield from self._judge_race(race, run)
-
-    def begin(self, race: Interleave, raced: Callable[[], None] = lambda: None) -> list[StepResult]:
-        """Sit down, and all of a race that engines are needed for; `play` does what is left, and raises what this would
-        have. Who was lost before the race. `raced` is called when the engines have only to read any more."""
-        lost = list(self.open_all())
-        if self.plays and self._can(race):
-            try:
-                run = self._run(race)
-                raced()
-                reads = {engine: _known(answer()) for engine, answer in run.reads.items()}
-                self._begun = replace(run, reads=reads)
-            except Exception as error:  # noqa: BLE001 - as said
-                self._begun = error
-        return lost
-
-    def _can(self, race: Interleave) -> bool:
-        return not any(
-            owner >= len(self._all) or self._cannot(self._all[owner], operation)
+            return super().submit(step)
+        if any(
+            owner >= len(self.slots) or self.slots[owner].reason_against(operation, self.log.snapshot)
             for operation, owner in zip(race.operations, race.owners, strict=True)
-        )
+        ):
+            return self.pass_unperformed(Optimize())
+        result, places = self._interleave(race)
+        answers = dict(zip(places, result.answers, strict=True))
+        self._count_race(race, answers)
+        failure = self._open_anew()
+        reads = {} if failure else submit_query_to_all(self.readers, Read(), self.log.snapshot)
+        return PendingRace(self, race, result, places, answers, failure, reads)
 
-    def _run(self, race: Interleave) -> _Run:
-        went, order = self._interleave(race)
-        told = dict(zip(order, went.answers, strict=True))
-        self._count(race, told)
-        lost = self._open_anew()
-        return _Run(went, order, told, lost, {} if lost else self._ask(Read()))
+    # How writers are let loose
 
-    def _judge_race(self, race: Interleave, run: _Run) -> Iterator[StepResult]:
-        number, before, model_history = self.model_history.step, self.snapshot, self.model_history
-        went, order, told, lost = run.went, run.order, run.told, run.lost
-        self.asked += 1
-        self.followed += not went.failures and (
-            race.writers != () or not any(LEFT in problem for problem in went.problems)
-        )
-        outcomes = tuple(self._outcome(told[place]) for place in range(len(race.operations)))
-        added, error = self._advance()
-        seen_by = self._seen(told)
-        timeline = [(order[at], gate) for at, gate in went.timeline]
-        published = {place: _published(timeline, race.owners, place) for place in seen_by}
-        overlap = self.overlap or overlap_of(model_history, race.operations)
-        raced = RaceObservation(
-            model_history, race.operations, race.owners, outcomes, overlap, seen_by, published,
-            went.failures, self.isolation,
-            tuple(timeline),
-        )  # fmt: skip
-        self.raced.append(raced)
-        end = self._end(raced, error)
-        expectation = Expectation((end,))
-        reader = self._answerable(timeline, race, outcomes)
-        made = commit_authors(sorted(set(race.owners)), went.records)
-        self._authors = {version: self._speaker(self._all[owner]) for version, owner in made.items()}
-        looks: dict[str, list[ReadObservation]] = {}
-        observation = Observation(
-            reader.engine, number, race, self.folder, expectation, outcomes[0], end, end.table,
-            self.reader, before, self.snapshot, added, (), error, self.versions, race=raced,
-        )  # fmt: skip
-        if lost is not None:
-            yield self._lost(*lost, race)
-            return
-        self.model_history = model_history.after(race, end)
-        self._remember(number)
-        begun = run_log_checks(observation)
-        yield from self._gather(looks, observation, run.reads, "reopen", Read())
-        yield from self._judge_looks(looks, observation, reader, begun)
-
-    def _open_anew(self) -> tuple[EngineSession, HostFailure] | None:
-        """Have every engine address the table, cold; who can't, with what became of it."""
-        for engine_session in self._all:
-            if not engine_session.host.alive:
-                engine_session.host.restart().ready()
-                engine_session.left = None
-        opening = [(each, each.opening(self.folder)) for each in self._all]
-        found = [
-            (engine_session, lost) for engine_session, opened in opening if (lost := opened()) is not None
-        ]
-        return next(iter(found), None)
-
-    def _charged(self, step_result: StepResult) -> Iterator[StepResult]:
-        race = step_result.seen.race
-        if race is None or not step_result.violations:
-            yield step_result
-            return
-        replaceable = self.processes == SEVERAL and not all(map(promises, self.engine_sessions))
-        asked = [self._speaker(self._all[owner]) for owner in race.owners]
-        yield from attribute_violations(step_result, {} if replaceable else self._authors, asked)
-
-    def promised(self, engine_session: EngineSession) -> bool:
-        """Not where commits of several processes meet, for who promises nothing of those."""
-        return self.processes != SEVERAL or promises(engine_session)
-
-    def _count(self, race: Interleave, told: Mapping[int, Reply | ReadReply | Exception]) -> None:
-        """What the engines were asked, and how long they took: they work side by side, so the longest counts."""
-        for owner in race.owners:
-            self._speaker(self._all[owner]).operations += 1
-        longest = max(told, key=lambda place: getattr(told[place], "seconds", 0.0))
-        self._speaker(self._all[race.owners[longest]]).seconds += getattr(told[longest], "seconds", 0.0)
-
-    def _speaker(self, engine_session: EngineSession) -> EngineSession:
-        """The seat that speaks for an engine and its twins."""
-        return next(session for session in self.engine_sessions if session.engine == engine_session.engine)
-
-    def _answerable(
-        self, timeline: Sequence[tuple[int, str]], race: Interleave, outcomes: Sequence[Outcome]
-    ) -> EngineSession:
-        """Who answers for what a race has left: whoever committed last, for it was up to him to see what came between.
-
-        Where one does not promise that commits of several processes keep apart, he does: his may replace any other.
-        """
-        unsafe = [engine_session for engine_session in self.engine_sessions if not promises(engine_session)]
-        if unsafe and self.processes == SEVERAL:
-            return unsafe[0]
-        done = [at for at, _ in timeline if not isinstance(outcomes[at], Rejected | NoChange)]
-        last = done[-1] if done else timeline[-1][0] if timeline else 0
-        return self._speaker(self._all[race.owners[last]])
-
-    def _interleave(self, race: Interleave) -> tuple[InterleavingResult[Reply | ReadReply], list[int]]:
-        """Let the writers loose; how it went, and the place of each of its operations in the race."""
-        writers: list[ScheduledWriter[Reply | ReadReply]] = []
-        order: list[int] = []
+    def _interleave(self, race: Interleave) -> tuple[InterleavingResult[Answer], list[int]]:
+        """Play the race; returns how it went, and the place of each of its operations in the race."""
+        writers: list[ScheduledWriter[Answer]] = []
+        places: list[int] = []
         for owner in sorted(set(race.owners)):
-            mine = [place for place, each in enumerate(race.owners) if each == owner]
-            self._actors[owner].watch(self.folder)
-            first, *then = (partial(self._submit, owner, race.operations[place]) for place in mine)
-            writers.append(ScheduledWriter(self._actors[owner], first, tuple(then), self._closed(owner)))
-            order += mine
-        seconds = max(each.timeout for each in self._all)
+            own = [place for place, other in enumerate(race.owners) if other == owner]
+            instrumented_process = self._instrumented_processes[owner]
+            instrumented_process.watch(self.folder)
+            first, *then = (partial(self._send, owner, race.operations[place]) for place in own)
+            writers.append(ScheduledWriter(instrumented_process, first, tuple(then), self._closed(owner)))
+            places += own
+        seconds = max(session.timeout for session in self.slots)
         together = self.model_history.table.exists  # else who comes first makes folders before he looks
-        return interleave(self._turnstile, writers, race.schedule, seconds, together=together), order
+        return interleave(self._turnstile, writers, race.schedule, seconds, together=together), places
 
     def _closed(self, owner: int) -> frozenset[str]:
-        """The gates at which an engine is not held: whoever looks whether a version is free, and only then takes it, is
-        held before it looks."""
-        in_turn = self.processes == IN_TURN and not promises(self._all[owner])
+        """The gates at which an engine is not held, so that it takes a version as soon as it has found it free."""
+        in_turn = self.processes == IN_TURN and not promises(self.slots[owner])
         return frozenset({PUBLISH}) if in_turn else frozenset()
 
-    def _end(self, race: RaceObservation, error: Exception | None) -> AllowedOutcome:
-        """The table after a race, by the order that explains it; where none does the history is over."""
-        done = [
-            CompletedOperation(operation, owner)
-            for operation, owner, outcome in zip(race.operations, race.owners, race.outcomes, strict=True)
-            if not isinstance(outcome, Rejected)
-        ]
-        table = None
-        if error is None and self.snapshot is not None:
-            with contextlib.suppress(LogError):  # the rules of the log tell
-                configured = self.snapshot.metadata.configuration
-                table = find_explanation(
-                    race.model_history, done, self.reader.rows(self.snapshot), configured
-                )
-        if table is None or any(isinstance(each, Unknown) for each in race.outcomes):
-            self.left = "the writers at once left what no order explains"
-        return AllowedOutcome(
-            Committed(), (0, ANY_NUMBER), table or race.model_history.table, "race.no-lost-update"
-        )
-
-    def _submit(self, place: int, operation: Operation) -> Callable[[], Reply | ReadReply]:
-        host, timeout = self._all[place].host, self._all[place].timeout
-        if isinstance(operation, Asked):
+    def _send(self, place: int, operation: Operation) -> Callable[[], Answer]:
+        """Send an operation to a writer's host; the answer is waited for by calling what this returns."""
+        host, timeout = self.slots[place].host, self.slots[place].timeout
+        if isinstance(operation, Query):
             return host.submit_read(operation, timeout).result
-        return host.submit(operation, f"{self._tag}-{place}", timeout).result
+        return host.submit(operation, f"{self.tag}-{place}", timeout).result
 
-    @staticmethod
-    def _outcome(answer: Reply | ReadReply | Exception) -> Outcome:
-        match answer:
-            case Reply(outcome=outcome):
-                return outcome
-            case ReadReply(outcome=refused):
-                return refused or NoChange()
-        return Unknown(str(answer).splitlines()[0])
+    def _count_race(self, race: Interleave, answers: Mapping[int, Answer | Exception]) -> None:
+        """Count what the engines executed, and how long they took: they work side by side, so the longest counts."""
+        for owner in race.owners:
+            self.speaker_of(owner).count(0.0, calls=1)
+        longest = max(answers, key=lambda place: getattr(answers[place], "seconds", 0.0))
+        self.speaker_of(race.owners[longest]).count(getattr(answers[longest], "seconds", 0.0))
 
-    def _seen(self, told: Mapping[int, Reply | ReadReply | Exception]) -> dict[int, Rows]:
-        found = {}
-        for place, answer in told.items():
+    def _open_anew(self) -> tuple[EngineSession, HostFailure] | None:
+        """Have every engine open the table, cold; returns the first that can't, with its failure."""
+        for engine_session in self.slots:
+            if not engine_session.host.alive:
+                engine_session.host.restart().ready()
+                engine_session.rejoin()
+        pending = [engine_session.submit_open(self.folder) for engine_session in self.slots]
+        failures = [
+            (pending_open.engine_session, failure)
+            for pending_open in pending
+            if (failure := pending_open.collect()) is not None
+        ]
+        return next(iter(failures), None)
+
+    # What came of a race
+
+    def speaker_of(self, owner: int) -> EngineSession:
+        """The engine session that stands for a writer and its twins."""
+        engine = self.slots[owner].engine
+        return next(session for session in self.engine_sessions if session.engine == engine)
+
+    def observe_race(self, run: PendingRace) -> tuple[Observation, EngineSession]:
+        """What came of a race, and the engine that answers for it. The model takes the step by what explains it."""
+        race, result = run.race, run.result
+        step, before = self.model_history.step, self.log.snapshot
+        self.asked += 1
+        self.followed += not result.failures and (
+            race.writers != () or not any(LEFT in problem for problem in result.problems)
+        )
+        commits, error = self.log.advance(step)
+        race_observation = self._race_observation(run)
+        self.raced.append(race_observation)
+        end = self._end_of(race_observation, error)
+        writer = self._answerable(race_observation)
+        if run.failure is None:
+            self.model_history = self.model_history.after(race, end)
+        observation = self.observe(
+            race,
+            Expectation((end,)),
+            engine=writer.engine,
+            outcome=race_observation.outcomes[0],
+            branch=end,
+            before=before,
+            commits=commits,
+            log_error=error,
+            step=step,
+            wrote=True,
+            race=race_observation,
+        )
+        return observation, writer
+
+    def _race_observation(self, run: PendingRace) -> RaceObservation:
+        race, answers = run.race, run.answers
+        timeline = tuple((run.places[number], gate) for number, gate in run.result.timeline)
+        rows_read = {}
+        for place, answer in answers.items():
             if isinstance(answer, ReadReply) and answer.table is not None:
                 rows = left_of(answer.table, self.model_history.table.schema)
                 if isinstance(rows, Rows):
-                    found[place] = rows
-        return found
+                    rows_read[place] = rows
+        return RaceObservation(
+            model_history=self.model_history,
+            operations=race.operations,
+            owners=race.owners,
+            outcomes=tuple(_outcome_of(answers[place]) for place in range(len(race.operations))),
+            overlap=self.overlap or overlap_of(self.model_history, race.operations),
+            seen=rows_read,
+            published={place: _published(timeline, race.owners, place) for place in rows_read},
+            failures=run.result.failures,
+            isolation=self.isolation,
+            timeline=timeline,
+        )
+
+    def _end_of(self, race_observation: RaceObservation, error: Exception | None) -> AllowedOutcome:
+        """The table after a race, by the order that explains it; where none does the history is over."""
+        writes = zip(
+            race_observation.operations, race_observation.owners, race_observation.outcomes, strict=True
+        )
+        done = [
+            CompletedOperation(operation, owner)
+            for operation, owner, outcome in writes
+            if not isinstance(outcome, Rejected)
+        ]
+        snapshot, table = self.log.snapshot, None
+        if error is None and snapshot is not None:
+            with contextlib.suppress(LogError):  # the rules of the log tell
+                rows, configured = self.log.reader.rows(snapshot), snapshot.metadata.configuration
+                table = find_explanation(race_observation.model_history, done, rows, configured)
+        if table is None or any(isinstance(outcome, Unknown) for outcome in race_observation.outcomes):
+            self.stop("the writers at once left what no order explains")
+        model = table or race_observation.model_history.table
+        return AllowedOutcome(Committed(), (0, ANY_NUMBER), model, "race.no-lost-update")
+
+    def _answerable(self, race_observation: RaceObservation) -> EngineSession:
+        """The engine that answers for what a race has left: the last to commit, for it could see what came between.
+
+        An engine that does not promise that commits of several processes keep apart answers instead: its commit may
+        replace any other.
+        """
+        unsafe = [session for session in self.engine_sessions if session.engine in self.unpromised]
+        if unsafe:
+            return unsafe[0]
+        timeline, outcomes = race_observation.timeline, race_observation.outcomes
+        done = [place for place, _ in timeline if not isinstance(outcomes[place], Rejected | NoChange)]
+        last = done[-1] if done else timeline[-1][0] if timeline else 0
+        return self.speaker_of(race_observation.owners[last])
 
 
-def _known(reply: ReadReply | HostFailure) -> Answer:
-    return lambda: reply
+@dataclass(frozen=True, slots=True)
+class PendingRace:
+    """A race that is over, and the reads after it that engines still owe.
 
+    `places` are those of the operations in the race as `result` numbers them, `answers` are by place. `failure` is that
+    of an engine that could not open the table afterwards.
+    """
 
-def _distinct(engine_sessions: Sequence[EngineSession]) -> list[EngineSession]:
-    """One seat of each engine."""
-    return list(
-        {engine_session.engine: engine_session for engine_session in reversed(engine_sessions)}.values()
-    )[::-1]
+    table_session: RaceTableSession
+    race: Interleave
+    result: InterleavingResult[Answer]
+    places: Sequence[int]
+    answers: Mapping[int, Answer | Exception]
+    failure: tuple[EngineSession, HostFailure] | None
+    reads: dict[str, PendingQuery]
+
+    def wait(self) -> None:
+        """Wait until no engine is needed any more."""
+        collect_all(self.reads)
+
+    def collect(self) -> Collected:
+        """Read the log, and judge the race; every violation is charged to the engine that is to blame."""
+        table, race = self.table_session, self.race
+        observation, writer = table.observe_race(self)
+        if self.failure is not None:
+            return [table.judge_failure(*self.failure, race)], None
+        planned, checks = [PlannedRead("reopen", Read(), Read())], run_log_checks(observation)
+        reads = PendingReads(table, observation, planned, self.reads, writer=writer, checks=checks)
+        speakers = [table.speaker_of(owner) for owner in race.owners]
+        authors: dict[int, EngineSession] = {}
+        if not table.unpromised:
+            made = commit_authors(sorted(set(race.owners)), self.result.records)
+            authors = {version: table.speaker_of(owner) for version, owner in made.items()}
+        step_results, following = reads.collect()
+        charged = [
+            result
+            for step_result in step_results
+            for result in attribute_violations(step_result, authors, speakers, table.unpromised)
+        ]
+        return charged, following
 
 
 def promises(engine_session: EngineSession) -> bool:
@@ -351,14 +376,29 @@ def promises(engine_session: EngineSession) -> bool:
     return engine_session.capabilities.guarantees.get(GUARANTEE, True)
 
 
+def _distinct(engine_sessions: Sequence[EngineSession]) -> list[EngineSession]:
+    """One session of each engine."""
+    return list({session.engine: session for session in reversed(engine_sessions)}.values())[::-1]
+
+
+def _outcome_of(answer: Answer | Exception) -> Outcome:
+    match answer:
+        case Reply(outcome=outcome):
+            return outcome
+        case ReadReply(outcome=refused):
+            return refused or NoChange()
+    return Unknown(str(answer).splitlines()[0])
+
+
 def _published(timeline: Sequence[tuple[int, str]], owners: Sequence[int], reader: int) -> frozenset[int]:
-    """Who had been let through its last gate when a reader was let through its own. One that looks at nothing, for its
-    engine knows what it has committed itself, reads as soon as what that was asked before is done."""
-    at = max((step for step, (place, _) in enumerate(timeline) if place == reader), default=None)
-    if at is None:
+    """The operations that had passed their last gate when a reader passed its own.
+
+    A reader that looks at nothing, for its engine knows what it has committed itself, reads as soon as what that engine
+    was sent before is done.
+    """
+    turn = max((number for number, (place, _) in enumerate(timeline) if place == reader), default=None)
+    if turn is None:
         before = [place <= reader and owners[place] == owners[reader] for place, _ in timeline]
-        at = max((step + 1 for step, mine in enumerate(before) if mine), default=0)
-    through = {
-        place: step for step, (place, _) in enumerate(timeline)
-    }  # where it was let through its last gate
-    return frozenset(place for place, last in through.items() if last < at)
+        turn = max((number + 1 for number, own in enumerate(before) if own), default=0)
+    last_turns = {place: number for number, (place, _) in enumerate(timeline)}
+    return frozenset(place for place, last in last_turns.items() if last < turn)

@@ -1,9 +1,9 @@
-"""The smallest witness of what is found in a race: the history is made simpler for as long as it still shows it.
+"""Shrinks what is found in a race: the history is made simpler for as long as it still shows the violation.
 
-A finding in a race says little where others were at it as well, or where the table had a long past. So what is not
-known yet is tried again on new tables, by the same engines: with rows alone in place of all that came before, with
-fewer writers and operations, with fewer and earlier turns. What is kept is the simplest that breaks the same rule, or,
-of the rules about rows, any of them.
+A finding in a race says little where other writers took part as well, or where the table had a long past. So a
+violation that is not known yet is tried again on new tables, by the same engines: with rows alone in place of all that
+came before, with fewer writers and operations, with fewer and earlier turns. What is kept is the simplest history that
+violates the same requirement, or, of the requirements about rows, any of them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from pathlib import Path
 
 from conformance.engine_pool import clear
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.findings import FindingError, key_of, known_deviation
 from conformance.generation.races import simplify_race
 from conformance.histories import History, Step
 from conformance.suites.context import SuiteContext
-from conformance.suites.races.background import BackgroundTask
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.writer_groups import WriterGroup
-from delta_adapters.engine_id import EngineId
 from delta_models.concurrency import ANOMALIES
 from delta_models.operations import Append, Create, Interleave, Operation
 from delta_models.requirements import Violation
@@ -35,94 +33,103 @@ MOST = 6  # findings of a chunk that are made smaller: each takes so many plays
 Attempt = Callable[[Sequence[Step]], StepResult | None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shrunk:
+    """A smallest history, the table where it was played last, and what was observed there."""
+
+    steps: tuple[Step, ...]
+    table_session: RaceTableSession
+    step_result: StepResult
+
+
 @dataclass(slots=True)
 class FindingShrinker:
-    """Hands verdicts of a chunk's races to its account, what is new in its smallest form.
+    """Records the results of a chunk's races, with what is new in its smallest form.
 
-    `away` says that the engines were asked to other tables for it; whoever has seen that takes it back.
+    `wait` is called before anything is tried: the engines may still be at another table.
     """
 
     context: SuiteContext
     folder: Path
-    away: bool = False
-    racing: BackgroundTask[list[StepResult]] | None = (
-        None  # at another table meanwhile: waited for before anything is tried
-    )
+    wait: Callable[[], None]
     _left: int = MOST
-    _known: dict[str, tuple[tuple[Step, ...], RaceTableSession, StepResult]] = field(default_factory=dict)
+    _known: dict[str, _Shrunk] = field(default_factory=dict)
 
     def take(
         self,
         history_recorder: HistoryRecorder,
         group: WriterGroup,
         table_session: RaceTableSession,
-        step_result: StepResult,
-    ) -> None:
-        """One verdict. The engines are at other tables afterwards, if anything was tried: for promises only."""
-        violation = (
-            self._news(history_recorder, step_result)
-            if table_session.promised(step_result.engine_session)
-            else None
-        )
-        found = (
-            None
-            if violation is None
-            else self._smaller(history_recorder, group, table_session, step_result, violation)
-        )
-        if found is None:
-            history_recorder.take(table_session, (step_result,))
-            return
-        history_recorder.take(table_session, (replace(step_result, violations=()),))
-        whole = history_recorder.steps
-        history_recorder.steps = list(found[0])
-        history_recorder.take(found[1], (replace(found[2], evidence={}),))
-        history_recorder.steps = whole
-        clear(self.folder)
+        step_results: Sequence[StepResult],
+    ) -> bool:
+        """Record the results of a step; returns whether the engines were sent to other tables for it."""
+        tried = [self._take(history_recorder, group, table_session, result) for result in step_results]
+        return any(tried)
 
-    def _smaller(
+    def _take(
         self,
         history_recorder: HistoryRecorder,
         group: WriterGroup,
         table_session: RaceTableSession,
         step_result: StepResult,
+    ) -> bool:
+        violation = self._new_violation(history_recorder, step_result) if step_result.promised else None
+        tried, shrunk = False, None
+        if violation is not None:
+            fingerprint = key_of(step_result.observation, violation).fingerprint
+            tried = fingerprint not in self._known and self._left > 0 and not self.context.is_over()
+            if tried:
+                self._shrink(history_recorder.steps, group, table_session, step_result, violation)
+            shrunk = self._known.get(fingerprint)
+        if shrunk is None:
+            history_recorder.take(table_session, (step_result,))
+            return tried
+        history_recorder.take(table_session, (replace(step_result, violations=()),))
+        smaller = replace(shrunk.step_result, evidence={})
+        history_recorder.take_instead(shrunk.steps, shrunk.table_session, smaller)
+        clear(self.folder)
+        return tried
+
+    def _shrink(
+        self,
+        steps: Sequence[Step],
+        group: WriterGroup,
+        table_session: RaceTableSession,
+        step_result: StepResult,
         violation: Violation,
-    ) -> tuple[tuple[Step, ...], RaceTableSession, StepResult] | None:
-        """The smallest history, the table where it was played last, and what was seen there."""
-        key = key_of(step_result.seen, violation).fingerprint
-        if key in self._known or self._left == 0 or self.context.is_over():
-            return self._known.get(key)
+    ) -> None:
+        """Find the smallest history, and remember it."""
         self._left -= 1
-        self.away = True
-        if self.racing is not None:
-            self.racing.wait()
-        race = step_result.seen.race
-        assert race is not None  # noqa: S101 - else it would be no news
-        again = _Attempts(self.context, group, self.folder, violation, table_session.overlap)
-        steps = shrink(again, history_recorder.steps, race.model_history.table, again.most)
-        found = None if steps is None else again(steps)
-        if steps is not None and found is not None and again.table_session is not None:
-            self._known[key] = (steps, again.table_session, found)
-        return self._known.get(key)
+        self.wait()
+        race = step_result.observation.race
+        assert race is not None  # noqa: S101 - else it would not be new
+        attempts = _Attempts(self.context, group, self.folder, violation, table_session.overlap)
+        smallest = shrink(attempts, steps, race.model_history.table, attempts.most)
+        shown = None if smallest is None else attempts(smallest)
+        if smallest is not None and shown is not None and attempts.table_session is not None:
+            fingerprint = key_of(step_result.observation, violation).fingerprint
+            self._known[fingerprint] = _Shrunk(smallest, attempts.table_session, shown)
 
     @staticmethod
-    def _news(history_recorder: HistoryRecorder, step_result: StepResult) -> Violation | None:
-        """The first breach that no known deviation covers, if this was a race."""
-        if step_result.seen.race is None or not step_result.seen.wrote:
+    def _new_violation(history_recorder: HistoryRecorder, step_result: StepResult) -> Violation | None:
+        """The first violation that no known deviation covers, if this was a race."""
+        observation = step_result.observation
+        if observation.race is None or not observation.wrote:
             return None
-        history = History("races", "", 0, 0, tuple(history_recorder.steps))
-        version = EngineId.parse(step_result.seen.engine).version
+        history = History("races", "", 0, 0, history_recorder.steps)
+        version = observation.engine.partition("@")[2] or None
         return next(
             (
                 violation
                 for violation in step_result.violations
-                if known_deviation(key_of(step_result.seen, violation), version, history) is None
+                if known_deviation(key_of(observation, violation), version, history) is None
             ),
             None,
         )
 
 
 class _Attempts:
-    """Plays a history on a table of its own, and says whether its last step breaks the rule."""
+    """Plays a history at a table of its own, and says whether its last step violates the requirement."""
 
     def __init__(
         self, context: SuiteContext, group: WriterGroup, folder: Path, violation: Violation, overlap: str
@@ -130,11 +137,11 @@ class _Attempts:
         heavy = any(player.engine.runs_on_jvm for player in group.players)
         self.most = PLAYS_ON_A_JVM if heavy else PLAYS
         self.table_session: RaceTableSession | None = None
-        self._dealer = context
+        self._context = context
         self._group = group
         self._folder = folder
         self._overlap = overlap
-        self._rules = set(ANOMALIES) if violation.requirement in ANOMALIES else {violation.requirement}
+        self._requirements = set(ANOMALIES) if violation.requirement in ANOMALIES else {violation.requirement}
         self._played = 0
 
     def __call__(self, steps: Sequence[Step]) -> StepResult | None:
@@ -142,25 +149,30 @@ class _Attempts:
         if self.table_session is not None:
             clear(self.table_session.folder.parent)
         table_session = self.table_session = self._group.table_session(
-            self._dealer, self._folder / f"{self._played}" / "table", f"again-{self._played}"
+            self._context,
+            self._folder / f"{self._played}" / "table",
+            f"again-{self._played}",
+            self._overlap,
         )
-        table_session.overlap = self._overlap
-        list(table_session.open_all())
-        for at, step in enumerate(steps):
-            for result in table_session.play(step):
-                if result is not None and at == len(steps) - 1 and result.seen.wrote and self._shows(result):
-                    return result
+        table_session.open_all()
+        step_results: list[StepResult] = []
+        for step in steps:
             if not table_session.plays:
                 return None
-        return None
+            step_results = table_session.execute(step)
+        return next(filter(self._shows, step_results), None)
 
     def _shows(self, step_result: StepResult) -> bool:
-        return any(violation.requirement in self._rules for violation in step_result.violations)
+        return step_result.observation.wrote and any(
+            violation.requirement in self._requirements for violation in step_result.violations
+        )
 
 
 def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> tuple[Step, ...] | None:
-    """The simplest history that still shows it, the last step being the race, after at most so many attempts; None if
-    not even the history as it is shows it again."""
+    """The simplest history that still shows the violation, after at most so many attempts. Its last step is the race.
+
+    Returns None if not even the history as it is shows the violation again.
+    """
     best: tuple[Step, ...] | None = None
     left = most
 
@@ -168,18 +180,18 @@ def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> 
         nonlocal left, best
         left -= 1
         try:
-            found = attempt(candidate) is not None
+            shown = attempt(candidate) is not None
         except (FindingError, OSError):
             raise
         except Exception:  # noqa: BLE001 - a simpler history may be none at all
             return False
-        if found:
+        if shown:
             best = candidate
-        return found
+        return shown
 
     race = steps[-1]
-    short = (tuple(map(Step, each)) for each in _instead(table))
-    if not any(shows((*each, race)) for each in short) and not shows(tuple(steps)):
+    short = (tuple(map(Step, operations)) for operations in _short_pasts(table))
+    if not any(shows((*past, race)) for past in short) and not shows(tuple(steps)):
         return None
     improved = True
     while improved and best is not None:
@@ -196,33 +208,33 @@ def shrink(attempt: Attempt, steps: Sequence[Step], table: Table, most: int) -> 
 def _simpler(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     *before, race = steps
     assert isinstance(race.operation, Interleave)  # noqa: S101 - a race is what is made simpler
-    for each in simplify_race(race.operation):
-        yield (*before, Step(each))
-    for at, step in enumerate(before):
-        for operation in _fewer(step.operation):
+    for operation in simplify_race(race.operation):
+        yield (*before, Step(operation))
+    for number, step in enumerate(before):
+        for fewer in _fewer(step.operation):
             yield (
-                *before[:at],
-                *([Step(operation)] if operation is not None else []),
-                *before[at + 1 :],
+                *before[:number],
+                *([Step(fewer)] if fewer is not None else []),
+                *before[number + 1 :],
                 race,
             )
 
 
 def _fewer(operation: Operation) -> Iterator[Operation | None]:
-    """Without it, or with fewer rows; a table there must be."""
+    """No operation, or one with fewer rows; the table must still be created."""
     if isinstance(operation, Create):
         if operation.partition_by:
             yield replace(operation, partition_by=())
         return
     yield None
     if isinstance(operation, Append) and len(operation.rows.rows) > 1:
-        for at in range(len(operation.rows.rows)):
-            rows = (*operation.rows.rows[:at], *operation.rows.rows[at + 1 :])
+        for number in range(len(operation.rows.rows)):
+            rows = (*operation.rows.rows[:number], *operation.rows.rows[number + 1 :])
             yield replace(operation, rows=Rows(operation.rows.schema, rows))
 
 
-def _instead(table: Table) -> Iterator[tuple[Operation, ...]]:
-    """A short past that leaves the same rows: in one write, then a write for each."""
+def _short_pasts(table: Table) -> Iterator[tuple[Operation, ...]]:
+    """Short pasts that leave the same rows: in one write, then in a write for each row."""
     created = Create(table.schema, partition_by=table.partition_by, properties=_properties(table))
     rows = tuple(table.rows)
     yield (created, *([Append(Rows(table.schema, rows))] if rows else []))

@@ -1,7 +1,7 @@
-"""Plays pairs of operations at once: in all orders of their gates, or in some that are drawn.
+"""The suite of committed pairs of operations: two writers at once, in all schedules of their gates or in some.
 
-One race is judged while the engines read after the next, also where that is another pair's. All begin from one table,
-which each group makes once a chunk; a table that is judged is made good and used again.
+While the engines play one race, the harness judges the race before it, which may be one of another pair. All races
+begin from one table, which each group of writers makes once a chunk. A table that is judged is restored and used again.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import partial
 from pathlib import Path
 
 from conformance.execution.history_recorder import HistoryRecorder
+from conformance.execution.step_result import StepResult
 from conformance.execution.table_pool import TablePool
-from conformance.execution.table_session import StepResult, play
 from conformance.fault_injection.interleaving import schedules
-from conformance.findings import FindingError
 from conformance.generation.choices import RandomChoices
 from conformance.histories import HISTORIES, Chunk, Step
+from conformance.suites.base import play_step
 from conformance.suites.context import SuiteContext
-from conformance.suites.races.background import BackgroundTask
-from conformance.suites.races.generated import tell_failures
+from conformance.suites.races.background import BackgroundRace
+from conformance.suites.races.generated import note_failures
 from conformance.suites.races.scenario_result import ScenarioResult
 from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.shrinking import FindingShrinker
-from conformance.suites.races.writer_groups import WriterGroup, groups
+from conformance.suites.races.writer_groups import WriterGroup, writer_groups_of
 from delta_models.operations import Interleave, Operation
 from delta_models.requirements import races
 
@@ -37,217 +37,231 @@ EVERY_ORDER = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _PlannedRace:
     """A race that is to be played at a table of its own."""
 
-    match: ScenarioResult
-    race: Interleave
+    scenario_result: ScenarioResult
+    step: Step
     table_session: RaceTableSession
 
 
-_orders = functools.cache(lambda *gates: tuple(schedules(gates)))
-Closing = Callable[[], None]  # what is to be done once all turns before it are judged
+@dataclass(frozen=True, slots=True)
+class _StartedRace:
+    """A race that engines play in the background."""
+
+    planned: _PlannedRace
+    background: BackgroundRace
+
+
+Closing = Callable[[], None]  # what is to be done once all races before it are judged
+_all_schedules = functools.cache(lambda *gates: tuple(schedules(gates)))
 
 
 class RaceScenarios:
-    """A chunk: a pair a history, each in so many orders as the chunk has steps, or in all."""
+    """The committed pairs of a chunk, a history each, in as many schedules as the chunk has steps, or in all."""
 
     def __init__(self, context: SuiteContext, chunk: Chunk, work: Path) -> None:
-        self._dealer = context
+        self._context = context
         self._chunk = chunk
         self._work = work
         self._ended = 0
-        self._dice = RandomChoices(chunk.seed)
-        self._witnesses = FindingShrinker(context, work / "again")
-        self._tables: dict[tuple[str, ...], RaceTableSession] = {}
-        self._spares = TablePool()
-        self._laid = 0
+        self._choices = RandomChoices(chunk.seed)
+        self._shrinker = FindingShrinker(context, work / "again", wait=self._wait)
+        self._originals: dict[tuple[str, ...], RaceTableSession] = {}
+        self._table_pool = TablePool()
+        self._tables_made = 0
+        self._running: BackgroundRace | None = None
         self._every = chunk.table in EVERY_ORDER
-        some = EVERY_ORDER.get(chunk.table) or self._dice.some(PAIRS, chunk.histories)
-        self._pairs = tuple(some)[: chunk.histories]
+        scenarios = EVERY_ORDER.get(chunk.table) or self._choices.some(PAIRS, chunk.histories)
+        self._scenarios = tuple(scenarios)[: chunk.histories]
 
     @property
     def complete(self) -> bool:
         """Whether every pair was played."""
-        return self._ended == len(self._pairs)
+        return self._ended == len(self._scenarios)
 
     def play_all(self) -> None:
-        """One pair after another."""
-        self._play(self._of_all())
+        """Play one pair after another."""
+        self._play(self._plan_all())
 
     def play_pair(
         self,
         history_recorder: HistoryRecorder,
-        stand: RaceTableSession,
-        pair: RaceScenario,
+        original: RaceTableSession,
+        scenario: RaceScenario,
         group: WriterGroup,
     ) -> bool:
-        """Play a pair by a group; whether its engines can."""
-        if not self._can(group, pair):
+        """Play one pair by one group; returns whether its engines claim the operations."""
+        if not self._is_claimed(group, scenario):
             return False
-        self._play(self._of_pair(ScenarioResult(history_recorder, group, stand, pair)))
+        self._play(self._plan_pair(ScenarioResult(history_recorder, group, original, scenario)))
         return True
 
-    # What there is to play, made as it is asked for
+    # What there is to play, made as it is needed
 
-    def _of_all(self) -> Iterator[_Turn | Closing]:
-        for number, pair in enumerate(self._pairs):
-            if self._dealer.is_over():
+    def _plan_all(self) -> Iterator[_PlannedRace | Closing]:
+        for number, scenario in enumerate(self._scenarios):
+            if self._context.is_over():
                 return
             history_recorder = HistoryRecorder(
-                self._chunk, number, self._dealer.finding_recorder, self._dealer.tell
+                self._chunk, number, self._context.finding_recorder, self._context.emit
             )
-            stands = []
-            for at, group in enumerate(groups(self._dealer, self._chunk, number)):
-                tag = f"{self._chunk.name}-{number}"
-                stand = group.table_session(self._dealer, self._work / f"{number}-{at}" / "table", tag)
-                if self._can(group, pair):
-                    stands.append(stand)
-                    yield from self._of_pair(ScenarioResult(history_recorder, group, stand, pair))
-            yield partial(self._close, history_recorder, stands)
+            originals = []
+            groups = writer_groups_of(self._context, self._chunk, number)
+            for position, group in enumerate(groups):
+                folder, tag = self._work / f"{number}-{position}" / "table", f"{self._chunk.name}-{number}"
+                original = group.table_session(self._context, folder, tag)
+                if self._is_claimed(group, scenario):
+                    originals.append(original)
+                    yield from self._plan_pair(ScenarioResult(history_recorder, group, original, scenario))
+            yield partial(self._close, history_recorder, originals)
 
-    def _close(self, history_recorder: HistoryRecorder, stands: Sequence[RaceTableSession]) -> None:
-        history_recorder.close(stands)
-        self._ended += not self._dealer.is_over()
-
-    def _of_pair(self, match: ScenarioResult) -> Iterator[_Turn | Closing]:
-        group, stand, pair = match.group, match.stand, match.pair
-        group.declare(self._dealer, [rule.id for rule in races.REQUIREMENTS])
-        stand.overlap = pair.overlap
-        match.history_recorder.steps = []
-        self._lay(match.history_recorder, group, stand)
-        if not stand.plays:
+    def _plan_pair(self, scenario_result: ScenarioResult) -> Iterator[_PlannedRace | Closing]:
+        history_recorder, group = scenario_result.history_recorder, scenario_result.group
+        original, scenario = scenario_result.original, scenario_result.scenario
+        group.declare(self._context, [rule.id for rule in races.REQUIREMENTS])
+        history_recorder.begin_from(())
+        self._make_original(history_recorder, group, original)
+        if not original.plays:
             return
+        operations = (scenario.first, scenario.second)
         gates = [
-            self._gates(match.history_recorder, stand, place, operation)
-            for place, operation in enumerate((pair.first, pair.second))
+            self._gates(history_recorder, original, place, operation)
+            for place, operation in enumerate(operations)
         ]
-        orders = list(_orders(*gates))
+        orders = list(_all_schedules(*gates))
         if not self._every:
-            orders = self._dice.some(orders, self._chunk.steps)
-        match.prelude = tuple(match.history_recorder.steps)
+            orders = self._choices.some(orders, self._chunk.steps)
+        scenario_result.begin(history_recorder.steps)
         for order in orders:
-            if self._dealer.is_over():
+            if self._context.is_over():
                 break
-            yield _Turn(match, Interleave((pair.first, pair.second), order), self._table(stand))
-        yield partial(self._tell, match)
+            table_session = self._copy_of(original, scenario.overlap)
+            yield _PlannedRace(scenario_result, Step(Interleave(operations, order)), table_session)
+        yield partial(self._report, scenario_result)
 
-    def _table(self, stand: RaceTableSession) -> RaceTableSession:
-        """A table of its own for a race."""
-        self._laid += 1
+    def _copy_of(self, original: RaceTableSession, overlap: str) -> RaceTableSession:
+        """A table for one race."""
+        self._tables_made += 1
         # Straight into one folder: one of its own for each would cost half a millisecond.
-        folder = self._work / "orders" / f"table-{self._laid}"
-        self._spares.acquire(stand.folder, folder)
-        return stand.copy(folder)
+        folder = self._work / "orders" / f"table-{self._tables_made}"
+        self._table_pool.acquire(original.folder, folder)
+        return original.copy(folder, overlap)
 
-    def _tell(self, match: ScenarioResult) -> None:
-        self._dealer.tell(match.raced())
-        match.group.declare(self._dealer, match.broken)
+    def _report(self, scenario_result: ScenarioResult) -> None:
+        self._context.emit(scenario_result.finish())
+        scenario_result.group.declare(self._context, scenario_result.violated)
 
-    def _can(self, group: WriterGroup, pair: RaceScenario) -> bool:
-        missing = [
+    def _close(self, history_recorder: HistoryRecorder, originals: Sequence[RaceTableSession]) -> None:
+        history_recorder.close(originals)
+        self._ended += not self._context.is_over()
+
+    def _is_claimed(self, group: WriterGroup, scenario: RaceScenario) -> bool:
+        reasons = [
             reason
-            for player, operation in zip(group.players, (pair.first, pair.second), strict=True)
+            for player, operation in zip(group.players, (scenario.first, scenario.second), strict=True)
             for reason in map(player.engine.capabilities.covers, (*BEFORE, operation))
             if reason is not None
         ]
-        if missing:
-            self._dealer.note(f"{group.name}: {missing[0]}: not asked")
-        return not missing
+        if reasons:
+            self._context.note(f"{group.name}: {reasons[0]}: not asked")
+        return not reasons
 
     # Before a pair: mostly known already; else the engines are waited for
 
-    def _lay(self, history_recorder: HistoryRecorder, group: WriterGroup, stand: RaceTableSession) -> None:
-        """Have the table from which all pairs begin: it is made once, and copied for others."""
+    def _make_original(
+        self, history_recorder: HistoryRecorder, group: WriterGroup, original: RaceTableSession
+    ) -> None:
+        """Make the table from which all pairs begin. It is made once, and used again by later pairs of the group."""
         key = (*(player.instrumented_process.name for player in group.players), group.processes)
-        known = self._tables.get(key)
+        known = self._originals.get(key)
         if known is not None:
-            history_recorder.steps += map(Step, BEFORE)
-            stand.folder = known.folder
-            stand.begin_as(known)
+            for operation in BEFORE:
+                history_recorder.begin_step(Step(operation))
+            original.continue_from(known, in_place=True)
             return
         self._wait()
-        history_recorder.take(stand, stand.open_all())
+        history_recorder.take(original, original.open_all())
         for operation in BEFORE:
-            self._step(history_recorder, group, stand, operation)
-        if stand.plays:
-            self._tables[key] = stand
+            step = Step(operation)
+            self._play_step(history_recorder, group, original, step, partial(original.execute, step))
+        if original.plays:
+            self._originals[key] = original
 
     def _gates(
-        self, history_recorder: HistoryRecorder, stand: RaceTableSession, place: int, operation: Operation
+        self,
+        history_recorder: HistoryRecorder,
+        original: RaceTableSession,
+        place: int,
+        operation: Operation,
     ) -> int:
         """Through how many gates an operation goes alone: found once for all pairs, which begin from the same table."""
-        known = self._dealer.instrumented_engines.gates
-        key = (stand.sitting[place].engine, stand.processes, operation)
+        known = self._context.instrumented_engines.gates
+        key = (original.slots[place].engine, original.processes, operation)
         if key not in known:
             self._wait()
-            alone = self._table(stand)
+            alone = self._copy_of(original, "")
             history_recorder.take(alone, alone.open_all())
             known[key] = alone.gates(place, operation)
-            stand.count(alone)
+            original.count(alone)
         return known[key]
 
     def _wait(self) -> None:
-        if self._witnesses.racing is not None:
-            self._witnesses.racing.wait()
+        if self._running is not None:
+            self._running.wait()
 
     # Playing
 
-    def _play(self, turns: Iterable[_Turn | Closing]) -> None:
-        """Each race before the last one is judged."""
-        coming: tuple[_Turn, BackgroundTask[list[StepResult]]] | None = None
-        closing: list[Closing] = []
-        for turn in turns:
-            if not isinstance(turn, _Turn):
-                closing.append(turn)
+    def _play(self, plan: Iterable[_PlannedRace | Closing]) -> None:
+        """Start each race before the one before it is judged."""
+        started: _StartedRace | None = None
+        closings: list[Closing] = []
+        for planned in plan:
+            if not isinstance(planned, _PlannedRace):
+                closings.append(planned)
                 continue
-            if coming is not None:
-                coming[1].wait()
-                for player in coming[0].match.group.players:
-                    self._dealer.instrumented_engines.check(player)
-            done, coming = coming, (turn, BackgroundTask(partial(turn.table_session.begin, turn.race)))
-            self._witnesses.racing = coming[1]
-            coming[1].wait_until_eased()
-            self._judge(done, closing)
-        self._judge(coming, closing)
+            if started is not None:
+                started.background.wait()
+                for player in started.planned.scenario_result.group.players:
+                    self._context.instrumented_engines.check(player)
+            self._running = BackgroundRace(planned.table_session, planned.step)
+            before, started = started, _StartedRace(planned, self._running)
+            self._running.wait_until_eased()
+            self._judge(before, closings)
+        self._judge(started, closings)
 
-    def _judge(
-        self, done: tuple[_Turn, BackgroundTask[list[StepResult]]] | None, closing: list[Closing]
-    ) -> None:
-        if done is not None:
-            turn, ahead = done
-            match, table_session = turn.match, turn.table_session
-            match.history_recorder.steps = list(match.prelude)
-            match.history_recorder.take(table_session, ahead.result())
-            match.count(
-                table_session, self._step(match.history_recorder, match.group, table_session, turn.race)
+    def _judge(self, started: _StartedRace | None, closings: list[Closing]) -> None:
+        if started is not None:
+            planned, background = started.planned, started.background
+            scenario_result, table_session = planned.scenario_result, planned.table_session
+            history_recorder = scenario_result.history_recorder
+            history_recorder.begin_from(scenario_result.prelude)
+            history_recorder.take(table_session, background.opened.result())
+            step_results = self._play_step(
+                history_recorder, scenario_result.group, table_session, planned.step, background.collect
             )
-            for each in table_session.raced:
-                tell_failures(self._dealer, table_session, each)
-            self._spares.release(match.stand.folder, table_session.folder)
-        for close in closing:
+            scenario_result.count(table_session, step_results)
+            for race_observation in table_session.raced:
+                note_failures(self._context, table_session, race_observation)
+            self._table_pool.release(scenario_result.original.folder, table_session.folder)
+        for close in closings:
             close()
-        closing.clear()
+        closings.clear()
 
-    def _step(
+    def _play_step(
         self,
         history_recorder: HistoryRecorder,
         group: WriterGroup,
         table_session: RaceTableSession,
-        operation: Operation,
+        step: Step,
+        execute: Callable[[], list[StepResult]],
     ) -> list[StepResult]:
-        step = Step(operation)
-        history_recorder.begin_step(step)
-        found = []
-        try:
-            for _, result in play([table_session], step):
-                found.append(result)
-                self._witnesses.take(history_recorder, group, table_session, result)
-            history_recorder.played(
-                [engine_session.engine for engine_session in table_session.engine_sessions]
-            )
-        except (FindingError, OSError):
-            raise
-        except Exception:  # noqa: BLE001 - whatever it is, it says nothing of the engines
-            history_recorder.harness_failed([table_session])
-        return found
+        step_results: list[StepResult] = []
+
+        def execute_and_record() -> None:
+            step_results.extend(execute())
+            self._shrinker.take(history_recorder, group, table_session, step_results)
+
+        engines = [engine_session.engine for engine_session in table_session.engine_sessions]
+        play_step(history_recorder, step, [table_session], execute_and_record, engines)
+        return step_results

@@ -1,4 +1,4 @@
-"""Who writes at once: twins of an engine, or engines beside each other, and what may be asked of their commits."""
+"""Which engines write at once: twins of one engine or two engines, and how they publish their commits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ WEAKER = "write-serializable"  # in a capability document: an engine that lets a
 
 @dataclass(frozen=True, slots=True)
 class WriterGroup:
-    """Writers of one table. `processes` says how they publish: several at once, or several that take turns: then nobody
-    is held between his look whether a version is free and his taking it who does not promise that this is one."""
+    """Writers of one table.
+
+    `processes` says how they publish: several at once, or several that take turns. An engine that does not promise that
+    finding a version free and taking it is one action is then not held between the two.
+    """
 
     players: tuple[InstrumentedEngine, ...]
     processes: str = SEVERAL
@@ -31,54 +34,56 @@ class WriterGroup:
         """For people."""
         return " beside ".join(player.engine.name for player in self.players)
 
-    def table_session(self, context: SuiteContext, folder: Path, tag: str) -> RaceTableSession:
-        """A table for them."""
-        table_session = RaceTableSession(
-            folder, [engine_session_of(player.engine) for player in self.players],
+    def table_session(
+        self, context: SuiteContext, folder: Path, tag: str, overlap: str = ""
+    ) -> RaceTableSession:
+        """A table for these writers."""
+        return RaceTableSession(
+            folder,
+            [engine_session_of(player.engine) for player in self.players],
             [player.instrumented_process for player in self.players],
-            context.instrumented_engines.turnstile, tag,
-        )  # fmt: skip
-        table_session.processes = self.processes
-        return table_session
+            context.instrumented_engines.turnstile,
+            tag,
+            processes=self.processes,
+            overlap=overlap,
+        )
 
-    def declare(self, context: SuiteContext, rules: Iterable[str]) -> None:
-        """Say of the first what it says itself: that it does not guarantee this beside other processes."""
+    def declare(self, context: SuiteContext, requirements: Iterable[str]) -> None:
+        """Report that the first engine does not guarantee this beside other processes, if it says so itself."""
         first = self.players[0]
         if self.processes != SEVERAL or promises(engine_session_of(first.engine)):
             return
-        for rule in rules:
-            context.tell(
-                DeclaredClaim(first.engine.name, rule, "not-guaranteed", WHY, BY_ID[rule].role, SEVERAL)
-            )
+        for requirement in requirements:
+            role = BY_ID[requirement].role
+            context.emit(DeclaredClaim(first.engine.name, requirement, "not-guaranteed", WHY, role, SEVERAL))
 
 
-def groups(
+def writer_groups_of(
     context: SuiteContext, chunk: Chunk, history: int, isolation: str = SERIALIZABLE, writers: int = 2
 ) -> Iterator[WriterGroup]:
     """Twins of each engine, then each engine beside another; a third writer is a twin of one that has no JVM.
 
-    Who does not promise commits of several processes writes in turn first, and then as it is.
+    Engines that do not promise commits of several processes write in turn first, and then as they are.
     """
-    names = [
-        name for name, spec in context.hosts.engines.items() if not spec.runs_on_jvm or history in chunk.heavy
-    ]
-    pairs = [(one, other) for at, one in enumerate(names) for other in names[at:]]
+    names = context.engines_of(chunk, history)
+    specs = context.engine_pool.engines
+    pairs = [(one, other) for position, one in enumerate(names) for other in names[position:]]
     for one, other in sorted(pairs, key=lambda pair: pair[0] != pair[1]):
         places = [(one, "A"), (other, "B" if one == other else "A")]
-        third = next((each for each in (other, one) if not context.hosts.engines[each].runs_on_jvm), None)
+        third = next((name for name in (other, one) if not specs[name].runs_on_jvm), None)
         if writers > len(places) and third is not None:
             places.append((third, "C" if one == other else "B"))
-        players = [context.instrumented_engines.get(*place) for place in places]
-        found = tuple(player for player in players if player is not None)
-        if len(found) < len(players) or not all(_lets(each, isolation) for each in found):
+        found = [context.instrumented_engines.get(*place) for place in places]
+        players = [player for player in found if player is not None]
+        if len(players) < len(places) or not all(_offers(player, isolation) for player in players):
             continue
-        # What is found of a group counts for its first: let that be the one that promises less.
-        found = tuple(sorted(found, key=lambda each: promises(engine_session_of(each.engine))))
-        if not promises(engine_session_of(found[0].engine)):
-            yield WriterGroup(found, IN_TURN)
-        yield WriterGroup(found)
+        # Findings of a group count for its first engine: let that be the one that promises less.
+        players.sort(key=lambda player: promises(engine_session_of(player.engine)))
+        if not promises(engine_session_of(players[0].engine)):
+            yield WriterGroup(tuple(players), IN_TURN)
+        yield WriterGroup(tuple(players))
 
 
-def _lets(player: InstrumentedEngine, isolation: str) -> bool:
+def _offers(player: InstrumentedEngine, isolation: str) -> bool:
     """Whether an engine works at this level."""
     return isolation == SERIALIZABLE or player.engine.capabilities.guarantees.get(WEAKER, False)

@@ -55,7 +55,9 @@ def test_a_known_deviation_still_happens(delta_spark_host, tmp_path, entry):
     history = History.from_json(entry.history)
     steps = [(step.operation, step.slot or "A") for step in history.steps]
     played = play(Hosted(delta_spark_host), tmp_path / "table", steps)
-    keys = [key_of(result.seen, violation) for result in played.result for violation in result.violations]
+    keys = [
+        key_of(result.observation, violation) for result in played.result for violation in result.violations
+    ]
     causes = {key: known_deviation(key, history=history) for key in keys}
     assert {key.fingerprint for key, cause in causes.items() if cause == entry.name} == set(
         entry.fingerprints

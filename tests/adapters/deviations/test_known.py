@@ -71,7 +71,9 @@ def test_its_smallest_history_still_shows_it(entry: Deviation, tmp_path):
         [(step.operation, step.slot or "A") for step in history.steps],
         *others,
     )
-    keys = [key_of(result.seen, violation) for result in played.result for violation in result.violations]
+    keys = [
+        key_of(result.observation, violation) for result in played.result for violation in result.violations
+    ]
     assert set(entry.fingerprints) & {key.fingerprint for key in keys}, (
         played.describe() or "it no longer happens"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine, InstrumentedEngines
 from conformance.histories import Step
 from conformance.suites.context import engine_session_of
@@ -57,10 +57,10 @@ class Stage:
             1,
             "t",
         )
-        told = Told(table_session, list(table_session.open_all()))
+        told = Told(table_session, table_session.open_all())
         for operation in operations:
             if table_session.plays:
-                told.result += [one for one in table_session.play(Step(operation)) if one is not None]
+                told.result += table_session.execute(Step(operation))
         return told
 
 

@@ -12,8 +12,14 @@ from conformance.findings.known_deviations import known_deviation
 from conformance.histories import History, Step
 from conformance.suites.context import engine_session_of
 from conformance.suites.crashes.orphaned_files import by_role, find_orphans, vacuumable
-from conformance.suites.crashes.scenario_groups import stories
-from conformance.suites.crashes.scenarios import CHANGES, MARKED, UPKEEP, CrashScenario, faults_of
+from conformance.suites.crashes.scenarios import (
+    CHANGES,
+    MARKED,
+    UPKEEP,
+    CrashScenario,
+    faults_of,
+    scenarios_of,
+)
 from conformance.suites.crashes.session import CrashTableSession
 from delta_adapters.deviations import Deviation, all_deviations
 from delta_models.codec import decode, encode
@@ -45,7 +51,7 @@ def play(stage: Stage, folder: Path, story: CrashScenario, fault: Operation):
 def test_its_smallest_history_still_shows_it(delta_rs: Stage, entry: Deviation, tmp_path: Path):
     history = History.from_json(entry.history)
     told = delta_rs.play(tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.seen, violation) for each in told.result for violation in each.violations]
+    keys = [key_of(each.observation, violation) for each in told.result for violation in each.violations]
     assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, str(told) or "it no longer happens"
     assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name
@@ -82,7 +88,9 @@ def test_what_is_not_known_is_narrowed_by_our_own_reading(delta_rs: Stage, tmp_p
         assert len(told.table_session.model_history.state(at).rows) == rows
         assert len(told.table_session.model_history.table.rows) == rows + 1
         (struck,) = [
-            each.seen for each in told.result if each.seen.fault_context and each.seen.fault_context.fault
+            each.observation
+            for each in told.result
+            if each.observation.fault_context and each.observation.fault_context.fault
         ]
         assert isinstance(struck.outcome, Unknown)
 
@@ -122,11 +130,11 @@ def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_pat
         1,
         "t",
     )
-    list(table_session.open_all())
+    table_session.open_all()
     for each in APPEND.before:
-        list(table_session.play(Step(each)))
+        table_session.execute(Step(each))
     whole = table_session.copy(tmp_path / "whole" / "table")
-    list(whole.open_all())
+    whole.open_all()
     _, record = whole.record(APPEND.operation)
     faults = list(faults_of(record))
     assert {
@@ -140,10 +148,10 @@ def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_pat
 
 
 def test_the_groups_of_stories_have_their_names():
-    assert stories("changes") is CHANGES
-    assert stories("killed-upkeep") is UPKEEP
-    assert stories("marked") is MARKED
-    assert stories("merges") == ()
+    assert scenarios_of("changes") is CHANGES
+    assert scenarios_of("killed-upkeep") is UPKEEP
+    assert scenarios_of("marked") is MARKED
+    assert scenarios_of("merges") == ()
 
 
 def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp_path: Path):
@@ -156,9 +164,9 @@ def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp
     assert all(each.endswith(".parquet") and each.startswith("part=") for each in found)
     assert by_role(find_orphans(table)) == {"data": 3, "staging": 1}
     (struck,) = [
-        each.seen.fault_context
+        each.observation.fault_context
         for each in told.result
-        if each.seen.fault_context and each.seen.fault_context.fault
+        if each.observation.fault_context and each.observation.fault_context.fault
     ]
     assert struck.lying == {"data": 2, "staging": 1}
 

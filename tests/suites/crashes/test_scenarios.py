@@ -8,8 +8,7 @@ import pytest
 
 from conformance.fault_injection.fault_actions import PASS
 from conformance.fault_injection.storage_events import RecordedEvent, StorageCall, StorageEvent, StorageRecord
-from conformance.suites.crashes.scenario_groups import STORIES, stories
-from conformance.suites.crashes.scenarios import CrashScenario, faults_of
+from conformance.suites.crashes.scenarios import SCENARIOS, CrashScenario, faults_of, scenarios_of
 from delta_models.operations import (
     FAULTS,
     QUERIES,
@@ -37,12 +36,12 @@ MORE = ("other-writes", "definition", "beginnings", "layout", "again")
 TOLD = [
     pytest.param(name, each, id=f"{name}-{at}-{name_of(each.operation)}")
     for name in MORE
-    for at, each in enumerate(stories(name))
+    for at, each in enumerate(scenarios_of(name))
 ]
 
 
 def test_every_operation_that_changes_a_table_is_cut_in_some_story():
-    cut = {type(each.operation) for group in STORIES.values() for each in group}
+    cut = {type(each.operation) for group in SCENARIOS.values() for each in group}
     assert cut == set(ALPHABET.values()) - CHANGE_NO_TABLE - ELSEWHERE
 
 

@@ -50,7 +50,7 @@ def written_once(stage: Stage, cut: str, folder: Path) -> None:
     fault, state = CUTS[cut]
     told = stage.play(folder, *BEFORE_IT, fault, WriteStream(rows(20, 21)))
     (fault_context,) = [
-        each.seen.fault_context for each in told.result if each.seen.fault_context is not None
+        each.observation.fault_context for each in told.result if each.observation.fault_context is not None
     ]
     assert fault_context.found is not None
     assert (told.table_session.struck, told.table_session.missed, fault_context.found.state) == (
@@ -60,7 +60,7 @@ def written_once(stage: Stage, cut: str, folder: Path) -> None:
     ), str(told)
     assert done(told) == []
     for afterward in AFTERWARDS:
-        told.result += [one for one in told.table_session.play(Step(afterward)) if one is not None]
+        told.result += told.table_session.execute(Step(afterward))
     assert told.broken == set(), str(told)
     assert done(told) == ["0", "1"]
     assert sorted(row[0] for row in told.table_session.model_history.table.rows) == [1, 2, 20, 21, 30]
@@ -104,7 +104,7 @@ def test_delta_spark_writes_a_batch_once(delta_spark: Stage, tmp_path: Path):
 def test_a_known_deviation_of_delta_spark_still_happens(delta_spark: Stage, entry: Deviation, tmp_path: Path):
     history = History.from_json(entry.history)
     told = delta_spark.play(tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.seen, violation) for each in told.result for violation in each.violations]
+    keys = [key_of(each.observation, violation) for each in told.result for violation in each.violations]
     assert {key.fingerprint for key in keys} == set(entry.fingerprints), str(told) or "it is gone"
     assert {known_deviation(key, history=history) for key in keys} == {entry.name}, str(told)
 

@@ -74,7 +74,9 @@ def test_left_overs_stay_until_they_are_older_than_the_retention(delta_rs: Stage
     assert told.evidence["crash.left-overs-kept"] == 1
     assert told.evidence["crash.left-overs-removed"] == 1
     left = [
-        each.seen.fault_context.left_over for each in told.result if isinstance(each.seen.operation, Vacuum)
+        each.observation.fault_context.left_over
+        for each in told.result
+        if isinstance(each.observation.operation, Vacuum)
     ]
     assert [{(each.hours, each.there) for each in these} for these in left] == [{(0, True)}, {(192, False)}]
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from conformance.execution.engine_session import EngineSession
+from conformance.execution.step_result import StepResult
 from conformance.suites.examples import EXAMPLES, Example, Live
-from conformance.suites.examples.suite import AS_WRITTEN, ExampleTableSession, play_written
+from conformance.suites.examples.suite import AS_WRITTEN, ExampleTable, execute_written
 from delta_adapters.capabilities import Capabilities
 from delta_adapters.reference import Reference
 from delta_models.operations import Vacuum
@@ -28,10 +29,12 @@ def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
     """What is not as written down, and that nothing else is wrong."""
     host: Any = InProcess(adapter)
     engine_session = EngineSession("reference@1", host, Capabilities.validated(adapter.capabilities), 60.0)
-    table_session = ExampleTableSession(tmp_path / "table", engine_session, example)
-    assert not list(table_session.open_all())
-    result = [each for written in example.steps for _, each in play_written([table_session], written)]
-    result += list(table_session.compare_checkpoint())
+    table = ExampleTable(tmp_path / "table", engine_session, example)
+    assert not table.table_session.open_all()
+    result: list[StepResult] = []
+    for written in example.steps:
+        execute_written([table], written, lambda _, step_results: result.extend(step_results))
+    result += table.compare_checkpoint()
     return [
         violation.detail
         for each in result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection.gates import GATES
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.histories import Step
@@ -43,15 +43,15 @@ def raced(
             table, engine_sessions, instrumented_processes, instrumented_engines.turnstile, "t"
         )
         assert table_session.processes == SEVERAL
-        assert [table_session.promised(engine_session) for engine_session in engine_sessions] == [
+        assert [session.engine not in table_session.unpromised for session in engine_sessions] == [
             promises,
             True,
         ]
-        list(table_session.open_all())
+        table_session.open_all()
         for each in BEFORE:
-            list(table_session.play(Step(each)))
+            table_session.execute(Step(each))
         race = Interleave((Append(rows(20)), Append(rows(21))), order)
-        return [each for each in table_session.play(Step(race)) if each is not None]
+        return table_session.execute(Step(race))
     finally:
         instrumented_engines.close()
 
@@ -64,7 +64,11 @@ def last(result: list[StepResult]) -> str:
 
 def violations(result: list[StepResult]) -> list[tuple[str, str, str]]:
     return [
-        (each.engine_session.engine.partition("@")[0], each.seen.engine.partition("@")[0], one.requirement)
+        (
+            each.engine_session.engine.partition("@")[0],
+            each.observation.engine.partition("@")[0],
+            one.requirement,
+        )
         for each in result
         for one in each.violations
     ]

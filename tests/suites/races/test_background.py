@@ -6,20 +6,23 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from conformance.engine_pool import EnginePool
 from conformance.events.types import Event, HarnessFault, HistoryEnded, RaceOutcome
 from conformance.execution.history_recorder import HistoryRecorder
-from conformance.execution.table_session import StepResult
+from conformance.execution.pending_reads import CompletedStep, PendingStep
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk, Step
 from conformance.suites.context import SuiteContext, engine_session_of
-from conformance.suites.races.background import BackgroundTask
+from conformance.suites.races.background import BackgroundRace
 from conformance.suites.races.scenarios import BEFORE, PAIRS, RaceScenario
-from conformance.suites.races.session import GUARANTEE, IN_TURN, RaceTableSession
+from conformance.suites.races.session import GUARANTEE, IN_TURN, PendingRace, RaceTableSession
 from conformance.suites.races.suite import RaceScenarios
 from conformance.suites.races.writer_groups import WriterGroup
 from delta_adapters.registry import parse_engine
@@ -100,15 +103,17 @@ def test_what_goes_wrong_while_engines_race_is_told_of_that_race_and_the_next_is
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    real, calls = RaceTableSession._run, []
+    real, calls = RaceTableSession.submit, []
 
-    def second_fails(table_session: RaceTableSession, race: Interleave) -> object:
-        calls.append(race)
+    def second_fails(table_session: RaceTableSession, step: Step) -> PendingStep:
+        if isinstance(step.operation, Interleave):
+            calls.append(step)
         if len(calls) == 2:
+            calls.append(step)
             raise LookupError("something of ours")
-        return real(table_session, race)
+        return real(table_session, step)
 
-    monkeypatch.setattr(RaceTableSession, "_run", second_fails)
+    monkeypatch.setattr(RaceTableSession, "submit", second_fails)
     group = twins(instrumented_engines)
     game = RaceScenarios(context, CHUNK, tmp_path / "game")
     history_recorder = HistoryRecorder(CHUNK, 0, context.finding_recorder, told.append)
@@ -138,12 +143,12 @@ def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_com
             instrumented_processes,
             instrumented_engines.turnstile,
             "t",
+            processes=IN_TURN,
         )
-        table_session.processes = IN_TURN
-        result: list[StepResult] = list(table_session.open_all())
+        result: list[StepResult] = table_session.open_all()
         for operation in (*BEFORE, Interleave((append, PAIRS[3].second), order)):
-            result += [each for each in table_session.play(Step(operation)) if each is not None]
-        race = next(each.seen.race for each in result if each.seen.race is not None)
+            result += table_session.execute(Step(operation))
+        race = next(each.observation.race for each in result if each.observation.race is not None)
         assert [gate for place, gate in race.timeline if place == 0] == ["snapshot", "data", "staging"]
         assert race.published[1] == ({0} if order == (0, 0, 0, 1) else set())
         assert len(race.seen[1]) == 5 + (order == (0, 0, 0, 1))
@@ -152,26 +157,46 @@ def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_com
         }
 
 
-def test_what_is_raised_ahead_is_raised_to_who_asks_for_the_result():
-    def fails(_eased: Callable[[], None]) -> None:
+class NoTable:
+    """All that a race in the background needs of a table, which does what it is told."""
+
+    def __init__(self, submit: Callable[[Step], PendingStep], *, opens: bool = True) -> None:
+        self.submit = submit
+        self.plays = True
+        self._opens = opens
+
+    def open_all(self) -> list[StepResult]:
+        if not self._opens:
+            raise KeyError("open")
+        return []
+
+
+def in_background(table: Any) -> BackgroundRace:
+    return BackgroundRace(table, Step(Interleave((), ())))
+
+
+def test_what_a_race_raises_is_raised_where_it_is_collected():
+    def fails(_step: Step) -> PendingStep:
         raise KeyError("there")
 
-    ahead = BackgroundTask(fails)
-    ahead.wait_until_eased()
-    ahead.wait()
+    race = in_background(NoTable(fails))
+    race.wait_until_eased()
+    race.wait()
+    assert race.opened.result() == []
     with pytest.raises(KeyError, match="there"):
-        ahead.result()
-    assert BackgroundTask(lambda _eased: 7).result() == 7
+        race.collect()
 
 
-def test_who_waits_goes_on_as_soon_as_the_work_is_eased():
+def test_what_opening_the_table_raises_is_raised_where_its_results_are_asked_for():
+    race = in_background(NoTable(lambda _: CompletedStep(), opens=False))
+    with pytest.raises(KeyError, match="open"):
+        race.opened.result()
+
+
+def test_the_harness_goes_on_as_soon_as_engines_have_only_to_read():
     go_on = threading.Event()
-
-    def works(eased: Callable[[], None]) -> bool:
-        eased()
-        return go_on.wait(20)
-
-    ahead = BackgroundTask(works)
-    ahead.wait_until_eased()
+    pending = Mock(spec=PendingRace, wait=lambda: go_on.wait(20), collect=lambda: ([], None))
+    race = in_background(NoTable(lambda _: pending))
+    race.wait_until_eased()
     go_on.set()
-    assert ahead.result() is True
+    assert race.collect() == []

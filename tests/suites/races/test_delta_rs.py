@@ -18,7 +18,7 @@ from conformance.events.types import (
     HistoryEnded,
     RaceOutcome,
 )
-from conformance.execution.table_session import StepResult
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import key_of
 from conformance.findings.known_deviations import known_deviation
@@ -56,9 +56,9 @@ def played(
     table_session = RaceTableSession(
         folder / "table", engine_sessions, instrumented_processes, instrumented_engines.turnstile, "t"
     )
-    result = list(table_session.open_all())
+    result = table_session.open_all()
     for operation in operations:
-        result += [one for one in table_session.play(Step(operation)) if one is not None]
+        result += table_session.execute(Step(operation))
     return result
 
 
@@ -68,7 +68,7 @@ def test_its_smallest_history_still_shows_it(
 ):
     history = History.from_json(entry.history)
     result = played(instrumented_engines, tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.seen, violation) for each in result for violation in each.violations]
+    keys = [key_of(each.observation, violation) for each in result for violation in each.violations]
     assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, keys
     assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name

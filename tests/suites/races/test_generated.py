@@ -19,7 +19,6 @@ from conformance.events.types import (
     RaceOutcome,
 )
 from conformance.execution.history_recorder import HistoryRecorder, features_of
-from conformance.execution.table_session import play
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
@@ -118,9 +117,7 @@ def test_a_race_of_three_writers_replays(tmp_path: Path):
         race = Interleave(tuple(_deletes(each) for each in (1, 2, 3)), (2, 0, 1, 1, 0, 2, 0, 2, 1))
         for operation in (Create(SCHEMA), Append(rows(1, 2, 3, 4)), race):
             history_recorder.begin_step(Step(operation))
-            history_recorder.take(
-                table_session, (result for _, result in play([table_session], Step(operation)))
-            )
+            history_recorder.take(table_session, table_session.execute(Step(operation)))
     finally:
         instrumented_engines.close()
     found = [each for each in told if isinstance(each, FindingFound)]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.checks import races
-from conformance.execution.table_session import StepResult
+from conformance.execution.pending_reads import PendingStep
+from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngine, InstrumentedEngines
 from conformance.fault_injection.interleaving import schedules
 from conformance.histories import Step
@@ -53,23 +54,27 @@ def raced(
         [player.instrumented_process for player in players],
     )
     stand = RaceTableSession(
-        folder / "table", engine_sessions, instrumented_processes, instrumented_engines.turnstile, "t"
+        folder / "table",
+        engine_sessions,
+        instrumented_processes,
+        instrumented_engines.turnstile,
+        "t",
+        overlap=PAIRS[pair].overlap,
     )
-    stand.overlap = PAIRS[pair].overlap
-    result = list(stand.open_all())
+    result = stand.open_all()
     for each in BEFORE:
-        result += [one for one in stand.play(Step(each)) if one is not None]
+        result += stand.execute(Step(each))
     operations = (PAIRS[pair].first, PAIRS[pair].second)
     gates = []
     for place, operation in enumerate(operations):
         alone = stand.copy(folder / f"alone{place}" / "table")
-        list(alone.open_all())
+        alone.open_all()
         gates.append(alone.gates(place, operation))
     orders = list(schedules(gates))
     for at, order in enumerate(orders[:: max(1, len(orders) // ORDERS)]):
         table_session = stand.copy(folder / f"order{at}" / "table")
-        result += list(table_session.open_all())
-        result += [one for one in table_session.play(Step(Interleave(operations, order))) if one is not None]
+        result += table_session.open_all()
+        result += table_session.execute(Step(Interleave(operations, order)))
     return result
 
 
@@ -85,9 +90,14 @@ def at_once(instrumented_engines: InstrumentedEngines, folder: Path, race: Inter
     table_session = RaceTableSession(
         folder / "table", engine_sessions, instrumented_processes, instrumented_engines.turnstile, "t"
     )
-    result = list(table_session.open_all())
+    result = table_session.open_all()
     for each in (*BEFORE, race):
-        result += [one for one in table_session.play(Step(each)) if one is not None]
+        pending: PendingStep | None = table_session.submit(
+            Step(each)
+        )  # also where a lie told alone has ended it
+        while pending is not None:
+            found, pending = pending.collect()
+            result += found
     return result
 
 
@@ -118,7 +128,7 @@ def test_two_of_the_honest_engine_race_and_neither_is_heard_or_refused(
 ):
     result = raced(instrumented_engines, tmp_path, pair, "reference")
     assert broken(result) == {}
-    races_seen = [each.seen.race for each in result if each.seen.race is not None]
+    races_seen = [each.observation.race for each in result if each.observation.race is not None]
     assert races_seen
     assert not [outcome for race in races_seen for outcome in race.outcomes if isinstance(outcome, Rejected)]
 
@@ -136,7 +146,7 @@ def test_a_reader_that_passes_no_gate_is_held_to_what_was_committed_when_its_own
     result = at_once(instrumented_engines, tmp_path / name, race)
     also = {"read.latest"} if heard else set()  # the lie is told alone too
     assert set(broken(result)) - also == heard
-    seen = next(each.seen.race for each in result if each.seen.race is not None)
+    seen = next(each.observation.race for each in result if each.observation.race is not None)
     assert 1 not in {place for place, _ in seen.timeline}
     assert seen.published[1] == ({0} if order[0] == 0 else {0, 2})
 
