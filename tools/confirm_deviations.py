@@ -195,7 +195,7 @@ def _on_spark(table: Path, history: History) -> list[StepResult]:
         1,
         "confirm",
     )
-    results = list(table_session.open_all())
+    results = table_session.open_all()
     for step in history.steps:
         results += table_session.execute(step)
     return results

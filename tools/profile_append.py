@@ -48,11 +48,17 @@ def staged_step(folder: Path) -> tuple[Callable[[Any], None], Callable[[], int]]
 
     This is the part that depends on names of the harness.
     """
-    accounts, history, keeper, plan, player, seats = (
+    engine_sessions, history_recorders, table_sessions, findings, histories = (
         import_module(f"conformance.{name}")
-        for name in ("accounts", "history", "keeper", "plan", "player", "seats")
+        for name in (
+            "execution.engine_session",
+            "execution.history_recorder",
+            "execution.table_session",
+            "findings.recorder",
+            "histories",
+        )
     )
-    client = import_module("delta_adapters.supervisor")
+    client = import_module("delta_adapters.host_client")
     adapter = import_module("delta_adapters.reference").Reference()
     capabilities = import_module("delta_adapters.capabilities").Capabilities
     answer_type = import_module("delta_adapters.contract").Answer
@@ -83,18 +89,20 @@ def staged_step(folder: Path) -> tuple[Callable[[Any], None], Callable[[], int]]
                 reply = client.ReadReply(None, answer, None, 0.0)
             return client.Pending(lambda: reply)
 
-    seat = seats.Seat(str(adapter.identity), InProcess(), capabilities.validated(adapter.capabilities), 60.0)
-    desk = player.Desk(folder / "table", [seat], seed=SEED, tag="profiled")
-    chunk = plan.Chunk("lockstep", "ci", 0, SEED)
-    account = accounts.Account(chunk, 0, keeper.Keeper(folder), lambda _event: None)
-    account.take(desk, desk.sit_down())
+    engine_session = engine_sessions.EngineSession(
+        str(adapter.identity), InProcess(), capabilities.validated(adapter.capabilities), 60.0
+    )
+    table_session = table_sessions.TableSession(folder / "table", [engine_session], seed=SEED, tag="profiled")
+    chunk = histories.Chunk("lockstep", "ci", 0, SEED)
+    finding_recorder = findings.FindingRecorder(folder)
+    recorder = history_recorders.HistoryRecorder(chunk, 0, finding_recorder, lambda _event: None)
+    recorder.take(table_session, table_session.open_all())
 
     def execute(operation: Any) -> None:
-        step = history.Step(operation)
-        account.begin_step(step)
-        for table, judged in player.play([desk], step):
-            account.take(table, (judged,))
-        account.played([seat.engine])
+        step = histories.Step(operation)
+        recorder.begin_step(step)
+        table_sessions.execute_step([table_session], step, recorder.take)
+        recorder.played([engine_session.engine])
 
     return execute, lambda: calls
 

@@ -12,7 +12,7 @@ from conformance.checks import log_oracle
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
-from delta_models.expressions import Expression, NotEvaluable, compiled
+from delta_models.expressions import Expression, NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import Add, LogError, Snapshot
 from delta_models.operations import (
@@ -123,7 +123,7 @@ def _concerned_by_predicate(where: Expression | None, before: Snapshot) -> IsCon
         return lambda _: True
     if log_oracle.is_beyond_core(where, schema):
         return None
-    selects = compiled(where, schema)
+    selects = compile_expression(where, schema)
 
     def is_concerned(rows: tuple[Row, ...]) -> bool:
         return log_oracle.nan_matters([where], Rows(schema, rows)) or any(

@@ -15,7 +15,7 @@ from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.checks.table_contents import picks_beyond_core
 from conformance.observations.observation import Observation
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.log import Commit, LogError, Snapshot
 from delta_models.operations import (
     Append,
@@ -129,7 +129,7 @@ def _facts(observation: Observation, after: Snapshot, commit: Commit) -> Iterato
             yield "metrics.rows-deleted", {"numdeletedrows": deleted}
         case Update(where=where):
             before = log_oracle.rows_before(observation)
-            selects = compiled(where, before.schema) if where is not None else None
+            selects = compile_expression(where, before.schema) if where is not None else None
             changed = sum(selects is None or selects(row) is True for row in before.rows)
             yield "metrics.rows-updated", {"numupdatedrows": changed}
         case Merge():

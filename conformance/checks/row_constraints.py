@@ -8,7 +8,7 @@ from conformance.checks.log_validity import chain
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
-from delta_models.expressions import NotEvaluable, compiled
+from delta_models.expressions import NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.sql import SqlError
@@ -50,7 +50,7 @@ def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recor
         return
     rows = _added_rows(reader, after, commit)
     for index, (name, condition) in enumerate(rules):
-        holds = compiled(condition, after.schema)
+        holds = compile_expression(condition, after.schema)
         broken = [row for row in rows if holds(row) is not True]
         rule = "rules.constraints-hold" if index < len(properties) else "rules.invariants-hold"
         recorder.record(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)

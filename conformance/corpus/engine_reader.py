@@ -23,7 +23,7 @@ from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient, ReadReply
 from delta_adapters.host_errors import AdapterBug, HostError
 from delta_adapters.registry import EngineSpec
-from delta_models.expressions import NotEvaluable, compiled
+from delta_models.expressions import NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import LogError, LogReader, Snapshot
 from delta_models.log.parquet import ArrowMismatch, arrow_to_rows
@@ -323,7 +323,7 @@ def _zone_decides(question: Question, answer: Rows, reader: LogReader, state: Sn
         rows = anew.rows(anew.snapshot(state.version))
         if predicate is not None:
             where = parse_predicate(str(predicate), rows.schema, reader.zone)  # as it was sent
-            picks = compiled(where, rows.schema, anew.zone)
+            picks = compile_expression(where, rows.schema, anew.zone)
             rows = Rows(rows.schema, tuple(row for row in rows.rows if picks(row) is True))
         columns = question.form.get("columns")
         right = rows if columns is None else projected(rows, list(columns))

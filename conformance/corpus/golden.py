@@ -76,9 +76,9 @@ def _refusal(question: Question, reasons: list[str], error: LogError) -> CaseRes
 
 def _log(reader: LogReader, question: Question, state: Snapshot) -> str:
     """The fault of the state, if any: all ways to load it, and adds minus removes, must give the same files."""
-    for start, compactions in reader.ways(state.version):
+    for start, compactions in reader.load_paths(state.version):
         try:
-            other = reader.replayed(state.version, start, compactions)
+            other = reader.replay_from(state.version, start, compactions)
         except LogError:
             continue  # a damaged checkpoint is one that a reader goes around
         if set(other.live) != set(state.live) or other.protocol != state.protocol:

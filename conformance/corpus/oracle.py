@@ -16,7 +16,7 @@ from conformance.corpus.rejection_reasons import row_problems, state_problems
 from conformance.corpus.result import CaseResult, failed, out_of_scope, passed
 from conformance.error_names import error_name
 from delta_models.casts.explicit import Unreadable, read_timestamp
-from delta_models.expressions import NotEvaluable, compiled
+from delta_models.expressions import NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import LogError, LogReader, NoTable, Snapshot
 from delta_models.schema import Struct
@@ -154,7 +154,7 @@ def _read(reader: LogReader, question: Question) -> CaseResult:
 
 def filtered(rows: Rows, predicate: str, zone: tzinfo) -> Rows:
     """The rows that satisfy a predicate in SQL."""
-    picks = compiled(parse_predicate(predicate, rows.schema, zone), rows.schema, zone)
+    picks = compile_expression(parse_predicate(predicate, rows.schema, zone), rows.schema, zone)
     return Rows(rows.schema, tuple(row for row in rows.rows if picks(row) is True))
 
 

@@ -60,9 +60,9 @@ def _unsupported(reader: LogReader, version: int | None) -> str:
     target = latest if version is None else version
     if target is None:
         return "UnsupportedFeature"
-    for start in reader.starts(target):
+    for start in reader.starting_points(target):
         with suppress(LogError):
-            protocol = reader.replayed(target, start).protocol
+            protocol = reader.replay_from(target, start).protocol
             return "protocol-version" if protocol.min_reader > NEWEST_READER else "protocol-features"
     return "UnsupportedFeature"
 

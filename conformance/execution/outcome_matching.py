@@ -26,9 +26,9 @@ def match_outcome(
     Of several that fit it is the one whose rows the log holds. Where the engine's answer is unknown, the log decides.
     """
     if isinstance(outcome, Unknown):
-        fitting = [branch for branch in expectation.allowed_outcomes if _within(branch, commits)]
-        return next((branch for branch in fitting if _is_in_log(branch.table, snapshot, reader)), None)
-    fitting = [branch for branch in expectation.allowed_outcomes if branch.fits(outcome, commits)]
+        possible = [branch for branch in expectation.allowed_outcomes if _within(branch, commits)]
+        return next((branch for branch in possible if _is_in_log(branch.table, snapshot, reader)), None)
+    fitting = expectation.fitting_outcomes(outcome, commits)
     if all(branch.table is fitting[0].table for branch in fitting[1:]):
         return fitting[0] if fitting else None
     in_log = (

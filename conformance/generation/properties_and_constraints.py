@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from conformance.generation.draw_context import DrawContext
 from conformance.generation.predicates import draw_predicate
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.operations import (
     AddConstraint,
     DropConstraint,
@@ -73,7 +73,7 @@ def add_constraint(context: DrawContext) -> Operation:
     name = choices.pick(NAMES) if not free or choices.one_in(8) else free[0]
     check = draw_predicate(choices, shape, table)
     for _ in range(TRIES):
-        picks = compiled(check, shape.schema)
+        picks = compile_expression(check, shape.schema)
         if all(picks(row) is True for row in table.rows):
             break
         check = draw_predicate(choices, shape, table)

@@ -12,7 +12,7 @@ from conformance.generation.predicates import draw_predicate
 from conformance.generation.rows import draw_rows
 from conformance.generation.table_shapes import TableShape
 from conformance.generation.values.complex import plain_values
-from delta_models.expressions import Literal, compiled
+from delta_models.expressions import Literal, compile_expression
 from delta_models.operations import Append, Operation, Overwrite, Update
 from delta_models.schema import DATE, LONG, STRING, Field, Struct
 from delta_models.values import Rows
@@ -87,7 +87,7 @@ def overwrite_some(context: DrawContext) -> Operation:
         context.partition_positions() if shape.partition_by and choices.below(3) else None,
     )
     if choices.below(4):
-        picks = compiled(where, shape.schema)
+        picks = compile_expression(where, shape.schema)
         rows = Rows(rows.schema, tuple(row for row in context.table.stored(rows.rows) if picks(row) is True))
     return Overwrite(rows, where=where)
 

@@ -142,10 +142,10 @@ def type_of(expression: Expression, schema: Struct) -> DataType:
 
 def evaluate(expression: Expression, schema: Struct, row: Row) -> Value:
     """Return the value of an expression for a row; for a predicate True, False or None (unknown)."""
-    return compiled(expression, schema)(row)
+    return compile_expression(expression, schema)(row)
 
 
-def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Callable[[Row], Value]:
+def compile_expression(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Callable[[Row], Value]:
     """Return the expression as a function of a row, for many rows of one schema.
 
     `zone` is the session's time zone, which calls use for the calendar of a timestamp. Raises KeyError for an unknown
@@ -158,26 +158,30 @@ def compiled(expression: Expression, schema: Struct, zone: tzinfo = UTC) -> Call
             return lambda _: value
         case Compare(op=op, left=left, right=right):
             decide = comparator(op, type_of(left, schema))
-            first, second = compiled(left, schema, zone), compiled(right, schema, zone)
+            first, second = compile_expression(left, schema, zone), compile_expression(right, schema, zone)
             return lambda row: decide(first(row), second(row))
         case IsNull(operand=operand):
-            inner = compiled(operand, schema, zone)
+            inner = compile_expression(operand, schema, zone)
             return lambda row: inner(row) is None
         case IsNotNull(operand=operand):
-            inner = compiled(operand, schema, zone)
+            inner = compile_expression(operand, schema, zone)
             return lambda row: inner(row) is not None
         case In(operand=operand, options=options):
-            return compiled(Or(tuple(Compare("=", operand, option) for option in options)), schema, zone)
+            return compile_expression(
+                Or(tuple(Compare("=", operand, option) for option in options)), schema, zone
+            )
         case Between(operand=operand, low=low, high=high):
-            return compiled(And((Compare(">=", operand, low), Compare("<=", operand, high))), schema, zone)
+            return compile_expression(
+                And((Compare(">=", operand, low), Compare("<=", operand, high))), schema, zone
+            )
         case And(operands=operands):
-            parts = tuple(compiled(argument, schema, zone) for argument in operands)
+            parts = tuple(compile_expression(argument, schema, zone) for argument in operands)
             return lambda row: all_of(part(row) for part in parts)
         case Or(operands=operands):
-            parts = tuple(compiled(argument, schema, zone) for argument in operands)
+            parts = tuple(compile_expression(argument, schema, zone) for argument in operands)
             return lambda row: any_of(part(row) for part in parts)
         case Not(operand=operand):
-            inner = compiled(operand, schema, zone)
+            inner = compile_expression(operand, schema, zone)
             return lambda row: negate(inner(row))
         case Call():
             return _compiled_call(expression, schema, zone)
@@ -280,7 +284,7 @@ def _compiled_call(call: Call, schema: Struct, zone: tzinfo) -> Callable[[Row], 
         message = f"the model does not know the function {call.function!r}"
         raise NotEvaluable(message)
     apply, lazy = application
-    parts = tuple(compiled(argument, schema, zone) for argument in call.arguments)
+    parts = tuple(compile_expression(argument, schema, zone) for argument in call.arguments)
     if lazy:
         return lambda row: apply(*(partial(part, row) for part in parts))
     return lambda row: apply(*(part(row) for part in parts))

@@ -27,7 +27,7 @@ from conformance.generation.column_specs import every_value, is_known_trigger, i
 from delta_adapters.deviations import TRIGGERS, operation_triggers
 from delta_adapters.deviations.triggers import value_trigger
 from delta_models.codec import decode, encode
-from delta_models.expressions import Expression, columns_of, compiled
+from delta_models.expressions import Expression, columns_of, compile_expression
 from delta_models.operations import Append, AtState, Create, Delete, Merge, Operation, Read, Restore, Update
 from delta_models.outcomes import Rejected
 from delta_models.portability import strength_of
@@ -154,7 +154,7 @@ class TestPredicates:
                 for where in predicates(operation):
                     table = model_history.table
                     if len(table.rows) > 1:
-                        picks = compiled(where, table.schema)
+                        picks = compile_expression(where, table.schema)
                         picked = sum(picks(row) is True for row in table.rows)
                         partial += 0 < picked < len(table.rows)
                         total += 1

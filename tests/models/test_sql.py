@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from delta_models.expressions import Column, Compare, Literal, compiled
+from delta_models.expressions import Column, Compare, Literal, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.schema import (
     BINARY,
@@ -55,7 +55,7 @@ ROW = (
 
 
 def value(text, zone=LOS_ANGELES):
-    return compiled(parse_expression(text, SCHEMA, zone), SCHEMA, zone)(ROW)
+    return compile_expression(parse_expression(text, SCHEMA, zone), SCHEMA, zone)(ROW)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def value(text, zone=LOS_ANGELES):
 )  # fmt: skip
 def test_a_predicate_holds_as_in_spark(text):
     predicate = parse_predicate(text, SCHEMA, LOS_ANGELES)
-    assert compiled(predicate, SCHEMA, LOS_ANGELES)(ROW) is True
+    assert compile_expression(predicate, SCHEMA, LOS_ANGELES)(ROW) is True
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_the_zone_of_the_session_says_what_a_timestamp_without_one_means():
 )
 def test_a_text_without_meaning_is_refused_for_its_reason(text, problem):
     with pytest.raises(problem):
-        compiled(parse_predicate(text, SCHEMA), SCHEMA)(ROW)
+        compile_expression(parse_predicate(text, SCHEMA), SCHEMA)(ROW)
 
 
 @pytest.mark.parametrize(

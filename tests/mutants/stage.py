@@ -91,7 +91,7 @@ class Table:
                 EngineSession(name, host, Capabilities.validated(engine.capabilities), 60.0)
             )
         self.session = TableSession(folder, engine_sessions, seed=1, tag="test")
-        self.lost = list(self.session.open_all())
+        self.lost = self.session.open_all()
 
     @property
     def plays(self) -> bool:

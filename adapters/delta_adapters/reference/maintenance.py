@@ -16,7 +16,7 @@ from delta_adapters.reference.identity_columns import with_newer_marks
 from delta_adapters.reference.log_writer import publish_commit, publish_compaction
 from delta_adapters.reference.row_tracking import row_columns
 from delta_models import operations as ops
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.log import Add, MissingVersion, Snapshot, paths
 from delta_models.log.reader import live_adds
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected
@@ -32,7 +32,7 @@ class TableMaintainer(CommitWriter):
         for add in live_adds(snapshot):
             groups.setdefault(tuple(sorted(add.partition_values.items())), []).append(add)
         layout = Layout(snapshot.schema, snapshot.partition_by, row_columns(snapshot.properties))
-        picks = compiled(where, snapshot.schema) if where is not None else None
+        picks = compile_expression(where, snapshot.schema) if where is not None else None
         draft = CommitBuilder()
         for members in groups.values():
             rows = list(chain.from_iterable(self.file_rows(snapshot, member) for member in members))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from delta_adapters.reference.actions import Form
 from delta_models import operations as ops
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.table import Table
 from delta_models.table.merge import count_merged_rows
 
@@ -26,7 +26,7 @@ def operation_metrics(
             deleted = len(before.rows) - len(after.rows)
             return {**files, "numDeletedRows": deleted, "numCopiedRows": _rows(new)}
         case ops.Update(where=where):
-            picks = compiled(where, before.schema) if where is not None else None
+            picks = compile_expression(where, before.schema) if where is not None else None
             return {
                 **files,
                 "numUpdatedRows": sum(picks is None or picks(row) is True for row in before.rows),

@@ -13,7 +13,7 @@ from delta_adapters.reference.definition import table_of
 from delta_adapters.reference.row_tracking import file_rows
 from delta_adapters.reference.skipping import may_match
 from delta_models import operations as ops
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.log import (
     Add,
     Commit,
@@ -130,7 +130,7 @@ class TableReader:
         files = [add for add in live_adds(snapshot) if self.may_match(read, snapshot, add)]
         rows: Sequence[Row] = list(chain.from_iterable(self.file_rows(snapshot, file) for file in files))
         if read.where is not None:
-            picks = compiled(read.where, snapshot.schema)
+            picks = compile_expression(read.where, snapshot.schema)
             rows = [row for row in rows if picks(row) is True]
         if read.columns is None:
             return Rows(snapshot.schema, tuple(rows))

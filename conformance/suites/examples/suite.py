@@ -198,8 +198,8 @@ class ExampleTable:
             yield f"no checkpoint at version {version}; there are {there or 'none'}"
             return
         try:
-            restored = reader.replayed(version, complete[0])
-            rows, wanted = reader.rows(restored), reader.rows(reader.replayed(version, None))
+            restored = reader.replay_from(version, complete[0])
+            rows, wanted = reader.rows(restored), reader.rows(reader.replay_from(version, None))
         except LogError as error:
             yield f"the checkpoint at version {version} can't be read: {error}"
             return

@@ -27,11 +27,7 @@ from conformance.execution.table_session import TableSession
 from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.gates import PUBLISH, GateTracker
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
-from conformance.fault_injection.interleaving import (
-    InterleavingResult,
-    ScheduledWriter,
-    interleave,
-)
+from conformance.fault_injection.interleaving import InterleavingResult, ScheduledWriter, interleave
 from conformance.histories import Step
 from conformance.observations.observation import Observation, RaceObservation
 from conformance.suites.races.attribution import attribute_violations, commit_authors

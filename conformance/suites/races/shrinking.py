@@ -21,6 +21,7 @@ from conformance.histories import History, Step
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.session import RaceTableSession
 from conformance.suites.races.writer_groups import WriterGroup
+from delta_adapters.engine_id import EngineId
 from delta_models.concurrency import ANOMALIES
 from delta_models.operations import Append, Create, Interleave, Operation
 from delta_models.requirements import Violation
@@ -117,7 +118,7 @@ class FindingShrinker:
         if observation.race is None or not observation.wrote:
             return None
         history = History("races", "", 0, 0, history_recorder.steps)
-        version = observation.engine.partition("@")[2] or None
+        version = EngineId.parse(observation.engine).version
         return next(
             (
                 violation

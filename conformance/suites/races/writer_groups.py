@@ -66,11 +66,11 @@ def writer_groups_of(
     Engines that do not promise commits of several processes write in turn first, and then as they are.
     """
     names = context.engines_of(chunk, history)
-    specs = context.engine_pool.engines
+    engines = context.engine_pool.engines
     pairs = [(one, other) for position, one in enumerate(names) for other in names[position:]]
     for one, other in sorted(pairs, key=lambda pair: pair[0] != pair[1]):
         places = [(one, "A"), (other, "B" if one == other else "A")]
-        third = next((name for name in (other, one) if not specs[name].runs_on_jvm), None)
+        third = next((name for name in (other, one) if not engines[name].runs_on_jvm), None)
         if writers > len(places) and third is not None:
             places.append((third, "C" if one == other else "B"))
         found = [context.instrumented_engines.get(*place) for place in places]

@@ -85,7 +85,7 @@ def _file_time(reader: LogReader, version: int, *, from_info: bool) -> int:
 
 def _reachable(reader: LogReader, version: int) -> bool:
     try:
-        reader.starts(version)
+        reader.starting_points(version)
     except LogError:
         return False
     return True

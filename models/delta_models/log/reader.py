@@ -85,7 +85,7 @@ class LogReader:
         """Drop what was derived from commits. The commits stay, so that a later change of one is noticed."""
         self._snapshots: dict[int, Snapshot] = {}
         self._checkpoints: dict[tuple[str, ...], Checkpoint] = {}
-        self._verdicts: dict[str, tuple[Stamp | None, list[Checked]]] = {}
+        self._violations: dict[str, tuple[Stamp | None, list[Checked]]] = {}
         self.files = TableFiles(self.folder, self.zone, self.stored)
 
     # The log
@@ -139,7 +139,7 @@ class LogReader:
         self._keep(state)
         return state
 
-    def replayed(
+    def replay_from(
         self, version: int, start: CheckpointName | None, compactions: tuple[Compaction, ...] = ()
     ) -> Snapshot:
         """Return the state at a version, loaded from one checkpoint or from the commits alone, without caches.
@@ -153,7 +153,7 @@ class LogReader:
             raise MissingVersion(f"there is no version {version}")
         return state
 
-    def ways(self, version: int) -> tuple[tuple[CheckpointName | None, tuple[Compaction, ...]], ...]:
+    def load_paths(self, version: int) -> tuple[tuple[CheckpointName | None, tuple[Compaction, ...]], ...]:
         """Return all ways to load a version: from each checkpoint or none, with each compaction or none."""
         listing = self.listing()
         routes: list[tuple[CheckpointName | None, tuple[Compaction, ...]]] = []
@@ -180,16 +180,16 @@ class LogReader:
                 yield parse_commit(compaction.last, compaction.name, data)
                 version = compaction.last + 1
 
-    def starts(self, version: int) -> tuple[CheckpointName | None, ...]:
+    def starting_points(self, version: int) -> tuple[CheckpointName | None, ...]:
         """Return the checkpoints from which a version can be loaded; None stands for the commits alone."""
         return tuple(self._starts(self.listing(), version))
 
-    def verdict(self, name: str, judge: Callable[[], Iterable[Checked]]) -> list[Checked]:
+    def cached_violations(self, name: str, judge: Callable[[], Iterable[Checked]]) -> list[Checked]:
         """Return what `judge` judged in a file of the log, cached until the file changes."""
         stamp = _stamp(str(self.log / name))
-        kept = self._verdicts.get(name)
+        kept = self._violations.get(name)
         if kept is None or kept[0] != stamp:
-            kept = self._verdicts[name] = (stamp, list(judge()))
+            kept = self._violations[name] = (stamp, list(judge()))
         return kept[1]
 
     def checksum(self, version: int) -> Checksum | None:
@@ -336,7 +336,7 @@ class LogReader:
         failure: LogError | None = None
         for start in starts:
             try:
-                return self.replayed(target, start)
+                return self.replay_from(target, start)
             except CorruptLog as error:
                 failure = failure or error
         raise failure or MissingVersion(f"there is no version {target}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
-from delta_models.expressions import Call, Expression, compiled, evaluate, type_of
+from delta_models.expressions import Call, Expression, compile_expression, evaluate, type_of
 from delta_models.operations import Properties
 from delta_models.schema import Field, Struct
 from delta_models.values import Row, Value, same_key
@@ -46,7 +46,7 @@ def generation_filler(
     """Return a function that computes the generated columns that a write does not name; None if it names all."""
     folded = {name.casefold() for name in given}
     missing = [
-        (position, compiled(expression, schema))
+        (position, compile_expression(expression, schema))
         for position, expression in generated_columns(schema)
         if schema.fields[position].name.casefold() not in folded
     ]
@@ -68,7 +68,7 @@ def generation_filler(
 def find_broken_generation(schema: Struct, rows: Iterable[Row]) -> str | None:
     """Return the name of a generated column whose value is not the computed one; None if all are right."""
     for position, expression in generated_columns(schema):
-        value = compiled(expression, schema)
+        value = compile_expression(expression, schema)
         field = schema.fields[position]
         if any(same_key(field.type, row[position]) != same_key(field.type, value(row)) for row in rows):
             return field.name

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from delta_models import operations as ops
-from delta_models.expressions import columns_of, compiled
+from delta_models.expressions import columns_of, compile_expression
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, properties_and_constraints
@@ -341,7 +341,7 @@ def _expect_cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
 def _select(table: Table, read: ops.Read) -> Rows:
     rows = table.rows
     if read.where is not None:
-        picks = compiled(read.where, table.schema)
+        picks = compile_expression(read.where, table.schema)
         rows = tuple(row for row in rows if picks(row) is True)
     if read.columns is None:
         return Rows(table.schema, rows)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from delta_models.casts.assignment import Overflow
-from delta_models.expressions import And, Column, Compare, Expression, compiled
+from delta_models.expressions import And, Column, Compare, Expression, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Merge, MergeClause
 from delta_models.outcomes import Committed, Rejected
@@ -221,7 +221,7 @@ def _prepare_clauses(operation: Merge, when: str, table: Table, scope: Struct) -
 def _condition(clause: MergeClause, scope: Struct) -> Callable[[Pair], bool]:
     if clause.condition is None:
         return lambda _: True
-    condition = compiled(clause.condition, scope)
+    condition = compile_expression(clause.condition, scope)
     return lambda pair: condition(pair) is True
 
 
@@ -281,7 +281,7 @@ def _one_unconditional_delete(operation: Merge) -> bool:
 def _matches(operation: Merge, table: Table, scope: Struct) -> list[list[int]]:
     """For each target row the positions of the source rows that match. Equalities use an index."""
     equalities, rest = _split(operation.on, scope)
-    residual = compiled(And(rest), scope) if rest else None
+    residual = compile_expression(And(rest), scope) if rest else None
     source = operation.source.rows
     if not equalities:
         candidates: Callable[[Row], Iterable[int]] = lambda _: range(len(source))  # noqa: E731 - one of two ways to find candidates
@@ -314,7 +314,7 @@ def _split(condition: Expression, scope: Struct) -> tuple[list[tuple[str, str]],
             case Compare("=", Column(("target", theirs)), Column(("source", mine))):
                 equalities.append((mine, theirs))
             case _:
-                compiled(part, scope)  # raises for an unknown column
+                compile_expression(part, scope)  # raises for an unknown column
                 rest.append(part)
     return equalities, tuple(rest)
 

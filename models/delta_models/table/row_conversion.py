@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from delta_models.casts.assignment import NotAssignable, Overflow, assigner
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.schema import Array, DataType, Field, Map, Struct
 from delta_models.table.expectation import Expectation, allow_refusal, expect_refusal
@@ -226,7 +226,7 @@ def check_rules(table: Table, rows: Iterable[Row]) -> None:
                 message = f"{name} is NOT NULL"
                 raise BrokenRule(message)
     for name, check in (*table.constraints, *metadata_rules(table.schema, table.properties)):
-        holds = compiled(check, table.schema)
+        holds = compile_expression(check, table.schema)
         if any(holds(row) is not True for row in rows):
             message = f"a row breaks {name}"
             raise BrokenRule(message)
@@ -349,6 +349,6 @@ def default_of(table: Table, name: str) -> Callable[[Row], Value]:
     if expression is None:
         value = metadata_default(table.schema[name], table.schema)
         return lambda _: value
-    constant = compiled(expression, table.schema)
+    constant = compile_expression(expression, table.schema)
     blank = (None,) * len(table.schema)
     return lambda _: constant(blank)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from delta_models.casts import assignment as casts
-from delta_models.expressions import compiled, type_of
+from delta_models.expressions import compile_expression, type_of
 from delta_models.functions import EvaluationError
 from delta_models.operations import Assignments, Delete, Update
 from delta_models.schema import DataType, Struct
@@ -40,7 +40,7 @@ def delete(table: Table, operation: Delete) -> Expectation:
         kept: tuple[Row, ...] = ()
     else:
         try:
-            picks = compiled(operation.where, table.schema)
+            picks = compile_expression(operation.where, table.schema)
         except KeyError:
             return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
         kept = tuple(row for row in table.rows if picks(row) is not True)
@@ -56,7 +56,7 @@ def update(table: Table, operation: Update) -> Expectation:
     if table.property("delta.appendOnly") == "true":
         return expect_refusal(table, "append-only", "outcome.append-only")
     try:
-        picks = compiled(operation.where, table.schema) if operation.where is not None else None
+        picks = compile_expression(operation.where, table.schema) if operation.where is not None else None
         assign = assigner(operation.assignments, table.schema, table.schema)
     except KeyError:
         return expect_refusal(table, ("schema", "bad-argument"), "outcome.unknown-column-refused")
@@ -115,7 +115,7 @@ def assigner(assignments: Assignments, schema: Struct, scope: Struct) -> Assigne
     for name, expression in assignments:
         position = schema.index(name)
         source, wanted = type_of(expression, scope), schema.fields[position].type
-        value = compiled(expression, scope)
+        value = compile_expression(expression, scope)
         if plain_type(source) != plain_type(wanted):
             changes_type = True
             value = _cast(value, source, wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from delta_models.expressions import compiled
+from delta_models.expressions import compile_expression
 from delta_models.operations import Append, Overwrite
 from delta_models.outcomes import Committed
 from delta_models.table.expectation import (
@@ -47,7 +47,7 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
     def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
         target = converted.table
         if operation.where is not None:
-            picks = compiled(operation.where, target.schema)
+            picks = compile_expression(operation.where, target.schema)
             if any(picks(row) is not True for row in converted.rows):
                 return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)

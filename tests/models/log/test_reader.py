@@ -144,9 +144,9 @@ def test_a_version_loads_alike_from_a_checkpoint_of_any_kind(table, write):
     expected = [contents(table.reader.snapshot(version)) for version in (3, 4)]
     write(table, held(table, files))
     for version in (3, 4):
-        (start, _), (none, _) = table.reader.ways(version)
+        (start, _), (none, _) = table.reader.load_paths(version)
         assert none is None
-        assert contents(table.reader.replayed(version, start)) == expected[version - 3]
+        assert contents(table.reader.replay_from(version, start)) == expected[version - 3]
     for version in range(4):
         (table.log / f"{version:020d}.json").unlink()
     cold = LogReader(table.folder)
@@ -161,16 +161,16 @@ def test_a_version_loads_alike_with_every_compaction(table):
     inside = [files["a"], files["c"], table.remove(files["old"]), table.remove(files["b"]), TXN, DOMAIN]
     path = table.log / f"{1:020d}.{3:020d}.compacted.json"
     path.write_text("".join(json.dumps(action) + "\n" for action in inside))
-    ways = table.reader.ways(3)
+    ways = table.reader.load_paths(3)
     assert len(ways) == 2
-    one, other = (contents(table.reader.replayed(3, *way)) for way in ways)
+    one, other = (contents(table.reader.replay_from(3, *way)) for way in ways)
     assert one == other
 
 
 def test_a_checkpoint_with_a_missing_part_is_not_there(table):
     files = four_versions(table)
     table.checkpoint(*held(table, files), name=f"{3:020d}.checkpoint.{1:010d}.{2:010d}.parquet")
-    assert table.reader.starts(3) == (None,)
+    assert table.reader.starting_points(3) == (None,)
 
 
 def test_a_checkpoint_that_cannot_be_read_is_not_needed_while_there_are_commits(table):

@@ -77,13 +77,13 @@ def judge_compaction(reader: LogReader, compaction: Compaction) -> Iterator[Verd
     try:
         starts = [
             start
-            for start in reversed(reader.starts(compaction.last))
+            for start in reversed(reader.starting_points(compaction.last))
             if start is None or start.version < compaction.first
         ]
         if not starts:
             return
-        by_commits = reader.replayed(compaction.last, starts[0])
-        compacted = reader.replayed(compaction.last, starts[0], (compaction,))
+        by_commits = reader.replay_from(compaction.last, starts[0])
+        compacted = reader.replay_from(compaction.last, starts[0], (compaction,))
     except LogError as error:
         yield "log.compaction-readable", str(error)
         return
@@ -194,13 +194,15 @@ def _replayed_without(reader: LogReader, name: CheckpointName) -> Snapshot | Non
     """
     try:
         starts = [
-            start for start in reader.starts(name.version) if start is None or start.version < name.version
+            start
+            for start in reader.starting_points(name.version)
+            if start is None or start.version < name.version
         ]
     except LogError:
         return None
     for start in reversed(starts):
         try:
-            return reader.replayed(name.version, start)
+            return reader.replay_from(name.version, start)
         except LogError:
             continue
     return None

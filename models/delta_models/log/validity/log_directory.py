@@ -29,16 +29,16 @@ def judge(reader: LogReader, since: int) -> Iterator[Checked]:
     for checkpoint in listing.checkpoints:
         if checkpoint.complete:
             judge_file = partial(checkpoints.judge, reader, listing, checkpoint)
-            verdicts = reader.verdict(checkpoint.files[0], judge_file)
+            verdicts = reader.cached_violations(checkpoint.files[0], judge_file)
             yield from _new_or_wrong(verdicts, counts=checkpoint.version >= since)
     for compaction in listing.compactions:
-        verdicts = reader.verdict(compaction.name, partial(_compaction, reader, compaction))
+        verdicts = reader.cached_violations(compaction.name, partial(_compaction, reader, compaction))
         yield from _new_or_wrong(verdicts, counts=compaction.last >= since)
     if listing.has_hint:
         for requirement, wrong in _hint(reader, listing):
             yield checked(requirement, wrong, LAST_CHECKPOINT)
     for version, name in listing.checksums.items():
-        verdicts = reader.verdict(name, partial(_checksum, reader, listing, version, name))
+        verdicts = reader.cached_violations(name, partial(_checksum, reader, listing, version, name))
         yield from _new_or_wrong(verdicts, counts=version >= since)
 
 

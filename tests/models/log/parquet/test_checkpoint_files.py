@@ -30,5 +30,5 @@ def test_a_checkpoint_with_old_spark_timestamps_of_any_year_in_its_statistics_is
     columns = {name: grown if name == "add" else held.column(name) for name in held.column_names}
     pq.write_table(pa.table(columns), path, use_deprecated_int96_timestamps=True)
     assert not table.violations()
-    (add,) = table.reader.replayed(1, table.reader.starts(1)[0]).live.values()
+    (add,) = table.reader.replay_from(1, table.reader.starting_points(1)[0]).live.values()
     assert add.stats_parsed["minValues"] == {"when": f"{year:04}-07-01 00:00:00", "day": "+12000-01-01"}
