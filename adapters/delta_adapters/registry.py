@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from delta_adapters.engine_id import EngineId
+
 ENTRY_POINTS = "delta_conformance.adapters"
 
 
@@ -109,30 +111,31 @@ def parse_engine(text: str) -> EngineSpec:
                 raise UnknownEngine(f"{text!r} names no adapter: there is no file {module}")
             text = f"{Path(module).absolute()}:{name}"
         return EngineSpec(text, text)
-    name, at, version = text.partition("@")
+    engine = EngineId.parse(text)
+    name, version = engine.name, engine.version
     if name not in engine_names():
         known = ", ".join(engine_names())
         raise UnknownEngine(
             f"no engine is called {name!r}; there are {known}. An adapter of your own: module:Class, or an entry point"
             f" in the group {ENTRY_POINTS!r}"
         )
-    if at and not re.fullmatch(r"\d+(\.\w+)*", version):
+    if text != name and not re.fullmatch(r"\d+(\.\w+)*", version or ""):
         raise UnknownEngine(
-            f"{text!r} asks for version {version!r}, which is none; for example: {name}@1.5.0"
+            f"{text!r} asks for version {version or ''!r}, which is none; for example: {name}@1.5.0"
         )
     if name not in KNOWN:
-        if at:
+        if version:
             raise UnknownEngine(
                 f"{name!r} is an installed adapter, and can only run in its installed version"
             )
         return EngineSpec(name, _entry_points()[name])
     known_engine = KNOWN[name]
     if version and version == installed_version(name):
-        version = ""
+        version = None
     if version and not known_engine.elsewhere:
         have = installed_version(name) or "not installed"
         raise UnknownEngine(f"{name} can only run in its installed version here ({have}), not in {version}")
-    return EngineSpec(name, known_engine.adapter, version or None)
+    return EngineSpec(name, known_engine.adapter, version)
 
 
 def installed_version(name: str) -> str | None:
