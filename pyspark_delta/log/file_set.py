@@ -74,10 +74,6 @@ class Files:
         """The files that have a deletion vector."""
         return self.filter(pc.is_valid(self._table["deletionVector"]))
 
-    def without_deletion_vectors(self) -> Files:
-        """The files that have no deletion vector."""
-        return self.filter(pc.is_null(self._table["deletionVector"]))
-
     def has_deletion_vectors(self) -> bool:
         """Whether any file has a deletion vector."""
         column = self._table["deletionVector"]

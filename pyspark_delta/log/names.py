@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from dataclasses import dataclass
 from typing import Literal
 
@@ -71,10 +70,6 @@ def classic_checkpoint_name(version: int) -> str:
 def checkpoint_part_name(version: int, part: int, parts: int) -> str:
     """The name of one part of a checkpoint."""
     return f"{version:020d}.checkpoint.{part:010d}.{parts:010d}.parquet"
-
-
-def uuid_checkpoint_name(version: int, format_: Literal["json", "parquet"]) -> str:
-    return f"{version:020d}.checkpoint.{uuid.uuid4()}.{format_}"
 
 
 def commit_version(name: str) -> int | None:

@@ -19,7 +19,7 @@ from pyspark_delta.partition_values import zone_for
 from pyspark_delta.skipping.exact import Pruner
 
 if TYPE_CHECKING:
-    from pyspark_delta.log.actions import DomainMetadata, FileKey, Metadata, Protocol, Txn
+    from pyspark_delta.log.actions import DomainMetadata, Metadata, Protocol, Txn
     from pyspark_delta.predicates import Predicate
 
 __all__ = ["Snapshot"]
@@ -114,10 +114,6 @@ class Snapshot:
         return now_ms - features.interval_ms(
             self.properties, "delta.deletedFileRetentionDuration", "interval 7 days"
         )
-
-    def is_live(self, keys: set[FileKey]) -> set[FileKey]:
-        """The keys that are files of this version."""
-        return set(self.state.live_sizes(keys))
 
     def txn_version(self, app_id: str) -> int | None:
         """The latest version of this application; None if the table has none."""
