@@ -29,7 +29,7 @@ fails a run only for engines that declare `compatible_with: delta-spark`. The si
 
 The last column names the proof that the check of a rule can fail: a mutant, which is an engine with this one fault, a
 log with this one damage, or the traces of a step that breaks the rule. Each has an honest twin, on which the check
-passes (`tests/mutants`, `tests/models/log`).
+passes (`tests/mutants`, `tests/damaged_logs`).
 """
 TITLES = {
     "outcome": "What an operation reports",
