@@ -2,9 +2,10 @@
 
 - `registry` lists the checks in order and selects those that apply.
 - `runner` runs them, in one phase or in two, and returns a `CheckReport`.
-- `recorder` collects what they record: violations and evidence. `names` holds their names on disk.
+- `recorder` collects what they yield: violations and evidence. `names` holds their names on disk.
 - `log_oracle`, `formatting` and `attribution` serve them all.
-- Each other module is a check: `check(observation, recorder)` and the constant `CHECK`.
+- Each other module is a check: the generator `check(observation, recorder)`, which yields its judgements, and the
+  constant `CHECK`.
 """
 
 from __future__ import annotations

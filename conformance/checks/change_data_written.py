@@ -8,6 +8,7 @@ recorded change data itself.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from conformance.checks.log_validity import chain
 from conformance.checks.names import CheckName
@@ -17,14 +18,15 @@ from delta_models.log import Commit, LogError, LogReader, Snapshot
 from delta_models.log.changes import ENABLED, commit_changes
 from delta_models.log.validity.protocol import is_on, supports
 from delta_models.operations import Delete, Merge, Operation, Update
+from delta_models.requirements import Checked, checked
 from delta_models.values import Key, row_keyer
 
 JUDGES = judged_by(CheckName.CHANGE_DATA_WRITTEN)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge each commit of an operation that may change rows."""
-    if not observation.wrote or not isinstance(observation.operation, Delete | Update | Merge):
+    if not observation.wrote:
         return
     for before, commit, after in chain(observation):
         if before is None or after is None or not commit.data_change:
@@ -41,7 +43,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
                 )
             except LogError:
                 continue  # reported as files that cannot be read
-            recorder.record("cdc.recorded", problem, commit.name)
+            yield checked("cdc.recorded", problem, commit.name)
 
 
 def _implied_problem(operation: Operation, reader: LogReader, after: Snapshot, commit: Commit) -> str | None:
@@ -60,4 +62,4 @@ def _implied_problem(operation: Operation, reader: LogReader, after: Snapshot, c
     return None
 
 
-CHECK = Check(CheckName.CHANGE_DATA_WRITTEN, JUDGES, check)
+CHECK = Check(CheckName.CHANGE_DATA_WRITTEN, JUDGES, check, (Delete, Update, Merge))

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.log import validity
-from delta_models.requirements import Violation
+from delta_models.requirements import Checked, Violation
 
 JUDGES = judged_by(CheckName.CHECKPOINTS)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the folder as the step left it."""
     if not observation.wrote or (observation.after is None and observation.log_error is None):
         return
     first = observation.before.version if observation.before is not None else 0
     judgements = validity.judge_folder(observation.reader, "reference", first)
-    recorder.record_all(
-        judgement
-        for judgement in judgements
-        if judgement.violation is None or not _is_interrupted_cleanup(observation, judgement.violation)
-    )
+    for judgement in judgements:
+        if judgement.violation is None or not _is_interrupted_cleanup(observation, judgement.violation):
+            yield judgement
 
 
 def _is_interrupted_cleanup(observation: Observation, violation: Violation) -> bool:

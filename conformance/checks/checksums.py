@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
+from delta_models.requirements import Checked, checked
 
 JUDGES = judged_by(CheckName.CHECKSUMS)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the commits of a step without faults and races. A writer that dies may have no time for a checksum."""
     if (
         not observation.wrote
@@ -24,7 +27,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if any(version not in checksums for version in listing.commits if version < commit.version):
             return  # one violation is enough for a writer that writes none
         problem = None if commit.version in checksums else f"there is none of version {commit.version}"
-        recorder.record("checksum.each-commit", problem, commit.name)
+        yield checked("checksum.each-commit", problem, commit.name)
 
 
 CHECK = Check(CheckName.CHECKSUMS, JUDGES, check)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.checks.names import CheckName
@@ -12,52 +13,55 @@ from conformance.observations.recovery_state import AFTER, BEFORE, BETWEEN, TWIC
 from delta_models.log import paths
 from delta_models.operations import Append, LoseReplyAt, Vacuum, WriteStream
 from delta_models.outcomes import Committed, NoChange, Rejected, Unknown
+from delta_models.requirements import Checked, checked
 from delta_models.table.retention import file_retention
 
 JUDGES = judged_by(CheckName.CRASHES)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge a step that met a fault, and later steps that meet what it left."""
     fault_context = observation.fault_context
     if fault_context is None or not observation.wrote:
         return
     if fault_context.fault is not None:
-        _check_fault(observation, fault_context, recorder)
+        yield from _check_fault(observation, fault_context)
     if fault_context.next_write and isinstance(observation.operation, Append | WriteStream):
-        _check_next_write(observation, recorder)
+        yield from _check_next_write(observation)
     if (
         fault_context.left_over
         and isinstance(observation.operation, Vacuum)
         and not observation.operation.dry_run
     ):
-        _check_vacuum(observation, observation.operation, fault_context, recorder)
+        yield from _check_vacuum(observation, observation.operation, fault_context)
 
 
-def _check_fault(observation: Observation, fault_context: FaultContext, recorder: CheckRecorder) -> None:
+def _check_fault(observation: Observation, fault_context: FaultContext) -> Iterator[Checked]:
     damage = f"not as they were: {', '.join(fault_context.gone)}" if fault_context.gone else None
-    if not recorder.record("crash.keeps-committed", damage):
+    yield checked("crash.keeps-committed", damage)
+    if damage is not None:
         return
     recovery = fault_context.found
     if recovery is None:
-        recorder.record("crash.all-or-nothing", f"the log can't be read: {observation.log_error}")
+        yield checked("crash.all-or-nothing", f"the log can't be read: {observation.log_error}")
         return
     if observation.commits:
         missing = sorted(_incomplete_files(observation))
-        if not recorder.record(
+        yield checked(
             "crash.data-before-commit",
             f"version {observation.commits[-1].version} names {', '.join(missing)}" if missing else None,
-        ):
+        )
+        if missing:
             return
     if recovery.state == TWICE:
-        recorder.record("crash.once", recovery.why)
+        yield checked("crash.once", recovery.why)
         return
-    recorder.record("crash.all-or-nothing", recovery.why if recovery.state == BETWEEN else None)
+    yield checked("crash.all-or-nothing", recovery.why if recovery.state == BETWEEN else None)
     if recovery.state == BETWEEN:
         return
     if isinstance(fault_context.fault, LoseReplyAt) and recovery.state == AFTER:
-        recorder.record("crash.once", None)
-    recorder.record("crash.told-truly", _outcome_problem(observation, recovery))
+        yield checked("crash.once", None)
+    yield checked("crash.told-truly", _outcome_problem(observation, recovery))
 
 
 def _outcome_problem(observation: Observation, recovery: RecoveryState) -> str | None:
@@ -94,18 +98,16 @@ def _incomplete_files(observation: Observation) -> list[str]:
     return missing
 
 
-def _check_next_write(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_next_write(observation: Observation) -> Iterator[Checked]:
     if isinstance(observation.expectation.ordinary.outcome, Committed):
         # `streams` judges the rows that a stream wrote.
         as_allowed = observation.branch is not None or isinstance(observation.operation, WriteStream)
         done = isinstance(observation.outcome, Committed) and as_allowed
         problem = None if done else f"the next write was {describe(observation.outcome)}"
-        recorder.record("crash.next-writer", problem)
+        yield checked("crash.next-writer", problem)
 
 
-def _check_vacuum(
-    observation: Observation, vacuum: Vacuum, fault_context: FaultContext, recorder: CheckRecorder
-) -> None:
+def _check_vacuum(observation: Observation, vacuum: Vacuum, fault_context: FaultContext) -> Iterator[Checked]:
     """Judge that a vacuum keeps orphaned files within the retention, and removes older ones."""
     if isinstance(observation.outcome, Rejected | Unknown):
         return
@@ -113,11 +115,11 @@ def _check_vacuum(
     young = [orphan for orphan in fault_context.left_over if orphan.hours < hours]
     if young:
         lost = [f"{orphan.path} after {orphan.hours} hours" for orphan in young if not orphan.there]
-        recorder.record("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
+        yield checked("crash.left-overs-kept", f"deleted: {', '.join(lost)}" if lost else None)
     old = [orphan for orphan in fault_context.left_over if orphan.hours >= hours]
     if old and not vacuum.lite:
         there = [f"{orphan.path} after {orphan.hours} hours" for orphan in old if orphan.there]
-        recorder.record("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
+        yield checked("crash.left-overs-removed", f"still there: {', '.join(there)}" if there else None)
 
 
 CHECK = Check(CheckName.CRASHES, JUDGES, check)

@@ -36,6 +36,7 @@ from delta_models.operations import (
     WidenColumn,
 )
 from delta_models.outcomes import Committed
+from delta_models.requirements import Checked, checked
 from delta_models.table import NotModelled, Table
 from delta_models.table.merge import merge
 from delta_models.values import Row, Rows
@@ -50,7 +51,7 @@ RULE = "write.untouched-files-stay"
 IsConcerned = Callable[[tuple[Row, ...]], bool]
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the commits of a step that had files to remove."""
     before = observation.before
     if (
@@ -63,7 +64,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
     if observation.race is not None or not isinstance(observation.outcome, Committed) or not before.live:
         return
     if isinstance(observation.operation, DEFINITION_OPERATIONS):
-        _check_definition(observation, before, recorder)
+        yield from _check_definition(observation, before)
         return
     if recorder.has("contents."):
         return  # wrong contents need other files
@@ -83,16 +84,16 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if needless
         else None
     )
-    recorder.record(RULE, problem)
+    yield checked(RULE, problem)
 
 
-def _check_definition(observation: Observation, before: Snapshot, recorder: CheckRecorder) -> None:
+def _check_definition(observation: Observation, before: Snapshot) -> Iterator[Checked]:
     live = {add.path for add in before.live.values()}
     added = {add.path for commit in observation.commits for add in commit.adds}
     gone = sorted(path for path in _removed_paths(observation) if path not in added)
     new = sorted(added - live)
     problem = f"files have come or gone: {', '.join((new + gone)[:3])}" if new or gone else None
-    recorder.record("write.definition-keeps-files", problem)
+    yield checked("write.definition-keeps-files", problem)
 
 
 def _removed_paths(observation: Observation) -> set[str]:

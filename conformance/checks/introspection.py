@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from delta_models.log.reader import live_adds
 from delta_models.log.validity.protocol import is_on
 from delta_models.operations import AtVersion, Detail, History, ReadChanges, When
 from delta_models.outcomes import Rejected
+from delta_models.requirements import Checked, checked
 from delta_models.schema import Struct
 from delta_models.values import Rows
 from delta_models.wire_names import text_of
@@ -31,26 +32,26 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SHOWN = 3
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the answers to queries about the table in this step."""
     if observation.log_error is not None:
         return
     for read_observation in observation.looks:
         match read_observation.operation:
             case ReadChanges():
-                _check_changes(observation, read_observation, read_observation.operation, recorder)
+                yield from _check_changes(observation, read_observation, read_observation.operation)
             case History():
-                _check_history(observation, read_observation, recorder)
+                yield from _check_history(observation, read_observation)
             case Detail(at=at):
-                _check_detail(observation, read_observation, at, recorder)
+                yield from _check_detail(observation, read_observation, at)
 
 
 # The change feed
 
 
 def _check_changes(
-    observation: Observation, read_observation: ReadObservation, read: ReadChanges, recorder: CheckRecorder
-) -> None:
+    observation: Observation, read_observation: ReadObservation, read: ReadChanges
+) -> Iterator[Checked]:
     expected = read_observation.changes
     where = f"after step {observation.step}: {text_of(resolve_states(read, observation.versions, observation.reader))}"
     if expected is None:
@@ -60,7 +61,7 @@ def _check_changes(
             and read_observation.answer is not None
             and (recorded := _recorded_changes(observation, read)) is not None
         ):
-            recorder.record(rule, difference(recorded, read_observation.answer), where)
+            yield checked(rule, difference(recorded, read_observation.answer), where)
         return  # the engine may answer otherwise across a change of the schema, or refuse
     if expected.steps is None:
         problem = (
@@ -68,7 +69,7 @@ def _check_changes(
             if read_observation.refused is not None
             else "answered, although some of these versions were not recorded"
         )
-        recorder.record("changes.refused-where-not-recorded", problem, where)
+        yield checked("changes.refused-where-not-recorded", problem, where)
         return
     if read_observation.refused is not None:
         allowed = (
@@ -76,9 +77,9 @@ def _check_changes(
             and read_observation.refused.kind in expected.refusals
         )
         if not allowed:
-            recorder.record("changes.told", describe(read_observation.refused), where)
+            yield checked("changes.told", describe(read_observation.refused), where)
         return
-    recorder.record("changes.told", None)
+    yield checked("changes.told", None)
     recorded = _recorded_changes(observation, read)
     if (
         recorded is None
@@ -86,18 +87,16 @@ def _check_changes(
         or recorded.schema.fields[:-2] != observation.after.schema.fields
     ):
         return  # the protocol does not say which schema changes before a change of the schema have
-    if (
-        not recorder.record("changes.columns", read_observation.malformed, where)
-        or read_observation.answer is None
-    ):
+    yield checked("changes.columns", read_observation.malformed, where)
+    if read_observation.malformed is not None or read_observation.answer is None:
         return
-    recorder.record("changes.rows", difference(recorded, read_observation.answer), where)
-    _check_commit_times(observation, read_observation, recorder, where)
+    yield checked("changes.rows", difference(recorded, read_observation.answer), where)
+    yield from _check_commit_times(observation, read_observation, where)
 
 
 def _check_commit_times(
-    observation: Observation, read_observation: ReadObservation, recorder: CheckRecorder, where: str
-) -> None:
+    observation: Observation, read_observation: ReadObservation, where: str
+) -> Iterator[Checked]:
     """Judge the commit times that a change feed gives for its versions."""
     columns = read_observation.told or {}
     versions, timestamps = columns.get(COMMIT_VERSION.name, ()), columns.get(COMMIT_TIMESTAMP.name, ())
@@ -110,7 +109,7 @@ def _check_commit_times(
         for version, timestamp in sorted(pairs, key=repr)
         if version in times and timestamp != times[version] * 1000
     ]
-    recorder.record("changes.commit-timestamps", "; ".join(differences[:SHOWN]) or None, where)
+    yield checked("changes.commit-timestamps", "; ".join(differences[:SHOWN]) or None, where)
 
 
 def _rule_across_schemas(observation: Observation, read: ReadChanges) -> str | None:
@@ -163,18 +162,16 @@ def _recorded_changes(observation: Observation, read: ReadChanges) -> Rows | Non
 # History and details
 
 
-def _check_history(
-    observation: Observation, read_observation: ReadObservation, recorder: CheckRecorder
-) -> None:
+def _check_history(observation: Observation, read_observation: ReadObservation) -> Iterator[Checked]:
     if read_observation.told is None:
         if read_observation.refused is not None:
-            recorder.record("history.told", describe(read_observation.refused))
+            yield checked("history.told", describe(read_observation.refused))
         return
-    recorder.record("history.told", None)
+    yield checked("history.told", None)
     in_log = sorted(observation.reader.listing().commits, reverse=True)
     reported = list(read_observation.told.get("version", ()))
     problem = None if reported == in_log else f"told {_few(reported)}, the log holds {_few(in_log)}"
-    recorder.record("history.versions", problem)
+    yield checked("history.versions", problem)
     if observation.after is not None and is_on(observation.after.metadata, ENABLED):
         times = commit_times(observation.reader)
         timestamps = _column(read_observation, "timestamp")
@@ -183,12 +180,12 @@ def _check_history(
             for version, timestamp in zip(reported, timestamps, strict=True)
             if timestamp is not None and version in times and _millis(timestamp) != times[version]
         ]
-        recorder.record("history.timestamps", "; ".join(differences[:SHOWN]) or None)
+        yield checked("history.timestamps", "; ".join(differences[:SHOWN]) or None)
     for version, operation, metrics in zip(
         reported, _column(read_observation, "operation"), _column(read_observation, "metrics"), strict=True
     ):
         if version in in_log:
-            _check_provenance(observation.reader.commit(version), operation, metrics, recorder)
+            yield from _check_provenance(observation.reader.commit(version), operation, metrics)
 
 
 def _millis(timestamp: str) -> int:
@@ -204,14 +201,14 @@ def _column(read_observation: ReadObservation, name: str) -> Sequence[Any]:
     return columns.get(name) or [None] * len(columns.get("version", ()))
 
 
-def _check_provenance(commit: Commit, operation: Any, metrics: Any, recorder: CheckRecorder) -> None:
+def _check_provenance(commit: Commit, operation: Any, metrics: Any) -> Iterator[Checked]:
     """Judge a version's operation and metrics in the history against those of its commit."""
     if commit.info is None:
         return
     recorded = commit.info.values.get("operation")
     if operation is not None and isinstance(recorded, str):
         problem = None if operation == recorded else f"told {operation!r}, the commit says {recorded!r}"
-        recorder.record("history.operations", problem, commit.name)
+        yield checked("history.operations", problem, commit.name)
     recorded_metrics = operation_metrics(commit)
     if metrics is not None:
         differences = [
@@ -219,17 +216,15 @@ def _check_provenance(commit: Commit, operation: Any, metrics: Any, recorder: Ch
             for name, value in dict(metrics).items()
             if value.isdecimal() and recorded_metrics.get(plain_name(name)) != int(value)
         ]
-        recorder.record("history.metrics", "; ".join(differences[:3]) or None, commit.name)
+        yield checked("history.metrics", "; ".join(differences[:3]) or None, commit.name)
 
 
-def _check_detail(
-    observation: Observation, read_observation: ReadObservation, at: When, recorder: CheckRecorder
-) -> None:
+def _check_detail(observation: Observation, read_observation: ReadObservation, at: When) -> Iterator[Checked]:
     if read_observation.told is None:
         if read_observation.refused is not None:
-            recorder.record("detail.told", describe(read_observation.refused))
+            yield checked("detail.told", describe(read_observation.refused))
         return
-    recorder.record("detail.told", None)
+    yield checked("detail.told", None)
     version = version_of(at, observation.versions)
     state = observation.after if version is None else observation.reader.snapshot(version)
     if state is None:
@@ -239,7 +234,7 @@ def _check_detail(
         for name, expected in _facts(state).items()
         if (reported := _first(read_observation.told, name)) is not None and reported != expected
     ]
-    recorder.record("detail.true", "; ".join(differences) or None)
+    yield checked("detail.true", "; ".join(differences) or None)
 
 
 def _facts(snapshot: Snapshot) -> Mapping[str, Any]:
@@ -267,4 +262,4 @@ def _few(numbers: Sequence[int]) -> str:
     )
 
 
-CHECK = Check(CheckName.INTROSPECTION, JUDGES, check)
+CHECK = Check(CheckName.INTROSPECTION, JUDGES, check, (ReadChanges, History, Detail))

@@ -12,52 +12,36 @@ from delta_models.log import (
     Commit,
     CorruptFile,
     CorruptLog,
-    LogError,
     MissingFile,
     MissingVersion,
     NoTable,
     Snapshot,
-    apply,
-    start,
+    transitions,
     validity,
 )
-from delta_models.requirements import Checked
+from delta_models.requirements import Checked, checked
 
 JUDGES = judged_by(CheckName.LOG_VALIDITY)
+ADDED_FILES = "added files"
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge each commit of the step against the state before it, and the files that it adds."""
     if not observation.wrote:
         return
-    _check_loads(observation, recorder)
+    yield from _check_loads(observation)
     for before, commit, after in chain(observation):
-        recorder.record_all(validity.judge_commit(before, commit, "reference"))
+        yield from validity.judge_commit(before, commit, "reference")
         if after is not None:
-            recorder.record_all(
-                validity.judge_changes(observation.reader, before, after, commit, "reference")
-            )
-    recorder.record_all(
-        judgement
-        for judgement in judge_added_files(observation, recorder)
-        if not judgement.requirement.startswith("stats.")
-    )
+            yield from validity.judge_changes(observation.reader, before, after, commit, "reference")
+    for judgement in judge_added_files(observation, recorder):
+        if not judgement.requirement.startswith("stats."):
+            yield judgement
 
 
 def chain(observation: Observation) -> Iterator[tuple[Snapshot | None, Commit, Snapshot | None]]:
-    """Yield each commit of the step, between the states before and after it; None for a state that cannot be read."""
-    before = observation.before
-    for commit in observation.commits or _unreadable_commits(observation):
-        if before is None and commit.version > 0:
-            return
-        try:
-            after: Snapshot | None = start(commit) if before is None else apply(before, commit)
-        except LogError:
-            after = None
-        yield before, commit, after
-        if after is None:
-            return
-        before = after
+    """Return each commit of the step, between the states before and after it; None for a state that cannot be read."""
+    return transitions(observation.before, observation.commits or _unreadable_commits(observation))
 
 
 def _unreadable_commits(observation: Observation) -> list[Commit]:
@@ -74,26 +58,24 @@ def _unreadable_commits(observation: Observation) -> list[Commit]:
 
 def judge_added_files(observation: Observation, recorder: CheckRecorder) -> list[Checked]:
     """Return the judgements of the files that the step added. The checks that need some share them."""
-
-    def judge() -> list[Checked]:
-        return [
+    if ADDED_FILES not in recorder.shared:
+        recorder.shared[ADDED_FILES] = [
             judgement
             for _, commit, after in chain(observation)
             if after is not None
             for judgement in validity.judge_files(observation.reader, after, commit, "reference")
         ]
+    return recorder.shared[ADDED_FILES]
 
-    return recorder.judge_once("added files", judge)
 
-
-def _check_loads(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_loads(observation: Observation) -> Iterator[Checked]:
     error = observation.log_error
     if isinstance(error, CorruptLog | CorruptFile | MissingFile | MissingVersion):
-        recorder.record("log.loads", f"{error_name(error)}: {error}")
+        yield checked("log.loads", f"{error_name(error)}: {error}")
     elif isinstance(error, NoTable) and observation.before is not None:
-        recorder.record("log.loads", str(error))
+        yield checked("log.loads", str(error))
     elif error is None and observation.after is not None:
-        recorder.record("log.loads", _schema_error(observation.after))
+        yield checked("log.loads", _schema_error(observation.after))
 
 
 def _schema_error(state: Snapshot) -> str | None:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from conformance.checks import log_oracle
@@ -34,6 +35,7 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.outcomes import Committed
+from delta_models.requirements import Checked, checked
 from delta_models.schema import Struct
 from delta_models.table.row_conversion import value_converter
 from delta_models.values import Rows, bag, same_key
@@ -43,7 +45,7 @@ JUDGES = judged_by(CheckName.METAMORPHIC)
 MAINTENANCE_OPERATIONS = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Reopen, Vacuum, ZOrder)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the answers of this step that can be compared."""
     for read_observation in observation.looks:
         if (
@@ -51,7 +53,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             and isinstance(read_observation.operation, Read)
             and read_observation.answer is not None
         ):
-            _check_filter(observation, read_observation.operation, read_observation.answer, recorder)
+            yield from _check_filter(observation, read_observation.operation, read_observation.answer)
     if observation.log_error is not None:
         return
     if (
@@ -59,16 +61,16 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         and isinstance(observation.operation, Delete)
         and isinstance(observation.outcome, Committed)
     ):
-        _check_delete(observation, observation.operation, recorder)
+        yield from _check_delete(observation, observation.operation)
     if isinstance(observation.operation, MAINTENANCE_OPERATIONS):
-        _check_answer_stays(observation, "metamorphic.upkeep-keeps-answer", recorder)
+        yield from _check_answer_stays(observation, "metamorphic.upkeep-keeps-answer")
     if isinstance(observation.operation, DEFINITION_OPERATIONS):
-        _check_columns_stay(observation, recorder)
+        yield from _check_columns_stay(observation)
     if isinstance(observation.operation, SetZone):
-        _check_answer_stays(observation, "metamorphic.zone-keeps-answer", recorder)
+        yield from _check_answer_stays(observation, "metamorphic.zone-keeps-answer")
 
 
-def _check_filter(observation: Observation, read: Read, answer: Rows, recorder: CheckRecorder) -> None:
+def _check_filter(observation: Observation, read: Read, answer: Rows) -> Iterator[Checked]:
     for other in observation.looks:
         unfiltered = isinstance(other.operation, Read) and other.operation.where is None
         whole = unfiltered and isinstance(other.operation, Read) and other.operation.columns is None
@@ -89,11 +91,11 @@ def _check_filter(observation: Observation, read: Read, answer: Rows, recorder: 
             return
         problem = difference(selected, answer)
         columns = differing_columns(selected, answer) if problem else ()
-        recorder.record("metamorphic.filter-picks", problem, text_of(read.where), columns, read)
+        yield checked("metamorphic.filter-picks", problem, text_of(read.where), columns, read)
         return
 
 
-def _check_delete(observation: Observation, operation: Delete, recorder: CheckRecorder) -> None:
+def _check_delete(observation: Observation, operation: Delete) -> Iterator[Checked]:
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
     except log_oracle.NotKnown:
@@ -110,10 +112,10 @@ def _check_delete(observation: Observation, operation: Delete, recorder: CheckRe
     by_key = {same_key(before.schema, row): row for row in before.rows}
     deleted = Rows(before.schema, tuple(by_key[key] for key in missing.elements()))
     problem = difference(Rows(before.schema, selected), deleted)
-    recorder.record("metamorphic.delete-takes-what-filter-picks", problem, text_of(operation.where))
+    yield checked("metamorphic.delete-takes-what-filter-picks", problem, text_of(operation.where))
 
 
-def _check_answer_stays(observation: Observation, rule: str, recorder: CheckRecorder) -> None:
+def _check_answer_stays(observation: Observation, rule: str) -> Iterator[Checked]:
     """If the rows in the log stay, the answer must stay. Another check judges whether they stay."""
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
@@ -125,10 +127,10 @@ def _check_answer_stays(observation: Observation, rule: str, recorder: CheckReco
         if read_observation.kind in {"latest", "reopen"} and read_observation.answer is not None:
             problem = difference(before, read_observation.answer)
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.record(rule, problem, where)
+            yield checked(rule, problem, where)
 
 
-def _check_columns_stay(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_columns_stay(observation: Observation) -> Iterator[Checked]:
     """Judge the values in columns that both schemas have, after a new name or a wider type."""
     try:
         before, after = log_oracle.rows_before(observation), log_oracle.rows_after(observation)
@@ -149,7 +151,7 @@ def _check_columns_stay(observation: Observation, recorder: CheckRecorder) -> No
         if read_observation.answer.schema.names == after.schema.names:
             problem = difference(expected, _columns(read_observation.answer, new))
             where = f"{read_observation.kind} read after {name_of(observation.operation)}"
-            recorder.record("metamorphic.definition-keeps-answer", problem, where)
+            yield checked("metamorphic.definition-keeps-answer", problem, where)
 
 
 def _shared_columns(before: Struct, after: Struct, operation: Operation) -> tuple[list[int], list[int]]:

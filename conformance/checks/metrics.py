@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.checks import log_oracle
-from conformance.checks.log_validity import chain
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.checks.table_contents import picks_beyond_core
 from conformance.observations.observation import Observation
 from delta_models.expressions import compile_expression
-from delta_models.log import Commit, LogError, Snapshot
+from delta_models.log import Commit, LogError, Snapshot, transitions
 from delta_models.operations import (
     Append,
     CreateAs,
@@ -29,6 +28,7 @@ from delta_models.operations import (
     Update,
     ZOrder,
 )
+from delta_models.requirements import Checked, checked
 from delta_models.table import Table
 from delta_models.table.merge import count_merged_rows
 from delta_models.values import Rows
@@ -47,7 +47,7 @@ REMOVED = ("numremovedfiles", "numfilesremoved", "numtargetfilesremoved", "numre
 COPIED = ("numcopiedrows", "numtargetrowscopied")
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the metrics of the one commit that a step added."""
     if (
         not observation.wrote
@@ -56,7 +56,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         or recorder.violations
     ):
         return  # other violations explain wrong metrics
-    steps = list(chain(observation))
+    steps = list(transitions(observation.before, observation.commits))
     if len(steps) != 1:
         return
     _, commit, after = steps[0]
@@ -72,7 +72,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             if name in metrics:
                 value = metrics[name]
                 problem = None if value == fact else f"{name} is said to be {value}, it is {fact}"
-                recorder.record(requirement, problem, commit.name)
+                yield checked(requirement, problem, commit.name)
 
 
 def operation_metrics(commit: Commit) -> dict[str, int]:

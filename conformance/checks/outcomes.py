@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.checks.formatting import difference
 from conformance.checks.names import CheckName
 from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation
 from delta_models.operations import FAULTS, QUERIES
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown, Unsupported
+from delta_models.requirements import Checked, checked
 from delta_models.table import AllowedOutcome
 from delta_models.wire_names import name_of
 
 JUDGES = judged_by(CheckName.OUTCOMES)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the outcome of the step. Queries and faults have none of their own."""
     if not observation.wrote or isinstance(observation.operation, (*QUERIES, *FAULTS)):
         return
-    supported = recorder.record(
-        "outcome.supported",
-        f"{_name(observation)} is claimed, but answered: {observation.outcome.reason}"
-        if isinstance(observation.outcome, Unsupported)
-        else None,
-    )
-    if not supported:
+    if isinstance(observation.outcome, Unsupported):
+        problem = f"{_name(observation)} is claimed, but answered: {observation.outcome.reason}"
+        yield checked("outcome.supported", problem)
         return
+    yield checked("outcome.supported")
     if isinstance(observation.outcome, Rejected):
         unclassified = observation.outcome.kind == "unclassified"
-        recorder.record(
+        yield checked(
             "outcome.classified",
             f"{_name(observation)}: {observation.outcome.message}" if unclassified else None,
         )
-        _check_refusal_changed_nothing(observation, recorder)
+        yield from _check_refusal_changed_nothing(observation)
     known = not isinstance(observation.outcome, Unknown)
     if known or not recorder.has("log.", "dv."):
-        recorder.record(
+        yield checked(
             "outcome.told", None if known else f"{_name(observation)}: {describe(observation.outcome)}"
         )
     if known:
-        _check_allowed(observation, recorder)
+        yield from _check_allowed(observation)
 
 
-def _check_allowed(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_allowed(observation: Observation) -> Iterator[Checked]:
     allowed = [
         candidate
         for candidate in observation.expectation.allowed_outcomes
@@ -55,23 +55,23 @@ def _check_allowed(observation: Observation, recorder: CheckRecorder) -> None:
             sorted({describe(candidate.outcome) for candidate in observation.expectation.allowed_outcomes})
         )
         rule = _refusal_rule(observation.expectation.ordinary) or "outcome.allowed"
-        recorder.record(
+        yield checked(
             rule, f"{_name(observation)} must end in {possible}, but {describe(observation.outcome)}"
         )
         return
-    recorder.record("outcome.allowed", None)
+    yield checked("outcome.allowed", None)
     refusal_rule = _refusal_rule(allowed[0])
     if refusal_rule is not None:
-        recorder.record(refusal_rule, None)
-    _check_softer_rules(observation, recorder)
+        yield checked(refusal_rule, None)
+    yield from _check_softer_rules(observation)
     if observation.log_error is not None:
         return
     count = len(observation.commits)
     if any(low <= count <= high for low, high in (candidate.commits for candidate in allowed)):
-        recorder.record("outcome.commits", None)
+        yield checked("outcome.commits", None)
         return
     ranges = " or ".join(sorted({_range(*candidate.commits) for candidate in allowed}))
-    recorder.record(
+    yield checked(
         "outcome.commits",
         f"{_name(observation)} ({describe(observation.outcome)}) adds {ranges} versions, but added {count}",
     )
@@ -82,13 +82,13 @@ def _refusal_rule(allowed: AllowedOutcome) -> str | None:
     return allowed.requirement if isinstance(allowed.outcome, Rejected) else None
 
 
-def _check_softer_rules(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_softer_rules(observation: Observation) -> Iterator[Checked]:
     """Judge the rules of class *should* or *reference* that an allowed outcome may break."""
     broken = observation.branch.breaks if observation.branch is not None else None
     for rule in sorted(
         {allowed.breaks for allowed in observation.expectation.allowed_outcomes if allowed.breaks is not None}
     ):
-        recorder.record(
+        yield checked(
             rule,
             f"{_name(observation)} ended so: {describe(observation.outcome)}" if rule == broken else None,
         )
@@ -101,7 +101,7 @@ def _is_unclassified_refusal(observation: Observation) -> bool:
     )
 
 
-def _check_refusal_changed_nothing(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_refusal_changed_nothing(observation: Observation) -> Iterator[Checked]:
     before, after = observation.before, observation.after
     if observation.log_error is not None:
         return
@@ -115,7 +115,7 @@ def _check_refusal_changed_nothing(observation: Observation, recorder: CheckReco
             if vanished
             else None
         )
-        recorder.record("outcome.refused-changes-nothing", problem)
+        yield checked("outcome.refused-changes-nothing", problem)
         return
     changed = [
         name
@@ -133,7 +133,7 @@ def _check_refusal_changed_nothing(observation: Observation, recorder: CheckReco
         problem = None
     else:
         problem = difference(observation.reader.rows(before), observation.reader.rows(after))
-    recorder.record(
+    yield checked(
         "outcome.refused-changes-nothing",
         f"{_name(observation)} was refused, yet {problem}" if problem else None,
     )

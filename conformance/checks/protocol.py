@@ -12,6 +12,7 @@ from conformance.observations.observation import Observation
 from delta_models.log import CorruptLog, Snapshot
 from delta_models.log.actions import Metadata, Protocol
 from delta_models.operations import DropFeature, EnableFeature
+from delta_models.requirements import Checked, checked
 from delta_models.schema import TIMESTAMP_NTZ, VARIANT, Array, DataType, Map, Struct
 
 JUDGES = judged_by(CheckName.PROTOCOL)
@@ -57,7 +58,7 @@ class _Change:
     where: str
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge each commit of the step that sets the protocol."""
     if not observation.wrote:
         return
@@ -70,9 +71,9 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
             continue
         change = _Change(before, commit.protocol, supported(commit.protocol), active, commit.name)
         if not isinstance(observation.operation, DropFeature):
-            _check_features_stay(change, recorder)
+            yield from _check_features_stay(change)
         if commit.protocol.min_writer >= FEATURE_WRITER:
-            _check_features_needed(observation, change, recorder)
+            yield from _check_features_needed(observation, change)
 
 
 def supported(protocol: Protocol) -> set[str]:
@@ -82,21 +83,21 @@ def supported(protocol: Protocol) -> set[str]:
     return {name for version, names in LEGACY if version <= protocol.min_writer for name in names}
 
 
-def _check_features_stay(change: _Change, recorder: CheckRecorder) -> None:
+def _check_features_stay(change: _Change) -> Iterator[Checked]:
     if change.before is None:
         return
     old, version = supported(change.before.protocol), change.before.protocol.min_writer
     if version >= FEATURE_WRITER:
         gone = sorted(old - change.named)
         problem = f"no longer supported: {', '.join(gone)}" if gone else None
-        recorder.record("protocol.features-stay", problem, change.where)
+        yield checked("protocol.features-stay", problem, change.where)
     elif change.protocol.min_writer >= FEATURE_WRITER:
         gone = sorted((old & change.active) - change.named)
         problem = f"in use, supported by version {version}, not named: {', '.join(gone)}" if gone else None
-        recorder.record("protocol.upgrade-keeps-what-is-used", problem, change.where)
+        yield checked("protocol.upgrade-keeps-what-is-used", problem, change.where)
 
 
-def _check_features_needed(observation: Observation, change: _Change, recorder: CheckRecorder) -> None:
+def _check_features_needed(observation: Observation, change: _Change) -> Iterator[Checked]:
     allowed = (
         change.active
         | {"appendOnly", "invariants"}
@@ -118,7 +119,7 @@ def _check_features_needed(observation: Observation, change: _Change, recorder: 
         allowed |= set(IMPLIED.get(feature, ()))
     extra = sorted(feature for feature in change.named if feature.removesuffix("-preview") not in allowed)
     problem = f"nothing of the table needs {', '.join(extra)}" if extra else None
-    recorder.record("protocol.features-needed", problem, change.where)
+    yield checked("protocol.features-needed", problem, change.where)
 
 
 def _used_features(metadata: Metadata) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.checks.names import CheckName
@@ -26,6 +26,7 @@ from delta_models.concurrency.serializability import find_anomaly, find_explanat
 from delta_models.log import LogError, Snapshot, paths
 from delta_models.operations import Append, Read, ReadStream, SetProperties, Vacuum
 from delta_models.outcomes import Committed, NoChange, Outcome, Rejected, Unknown
+from delta_models.requirements import Checked, checked
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
 
@@ -48,25 +49,30 @@ class _States:
     newest: Rows
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge several operations at once."""
     race = observation.race
     if race is None or not observation.wrote:
         return
-    _check_conflicts(race, recorder)
-    _check_appends(race, recorder)
+    yield from _check_conflicts(race)
+    yield from _check_appends(race)
     if observation.after is None or observation.log_error is not None:
         return  # the rules of the log report it
     writers = _writers(race)
     if any(isinstance(writer.outcome, Unknown) for writer in writers):
         return
-    if not recorder.record("race.all-acknowledged", _missing_commits(observation, race, writers)):
+    problem = _missing_commits(observation, race, writers)
+    yield checked("race.all-acknowledged", problem)
+    if problem is not None:
         return
-    if not _check_vacuum(observation, race, recorder):
-        return
+    if any(isinstance(operation, Vacuum) for operation in race.operations):
+        missing = _missing_files(observation)
+        yield checked("race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None)
+        if missing:
+            return
     states = _read_states(observation, observation.after)
     if states is not None:
-        _check_states(observation, race, writers, states, recorder)
+        yield from _check_states(observation, race, writers, states)
 
 
 def _writers(race: RaceObservation) -> list[_Writer]:
@@ -88,12 +94,8 @@ def _read_states(observation: Observation, after: Snapshot) -> _States | None:
 
 
 def _check_states(
-    observation: Observation,
-    race: RaceObservation,
-    writers: Sequence[_Writer],
-    states: _States,
-    recorder: CheckRecorder,
-) -> None:
+    observation: Observation, race: RaceObservation, writers: Sequence[_Writer], states: _States
+) -> Iterator[Checked]:
     """Judge whether an order of the committed operations explains what they left."""
     committed = [writer.completed for writer in writers if not isinstance(writer.outcome, Rejected)]
     refused = [writer.completed for writer in writers if isinstance(writer.outcome, Rejected)]
@@ -104,20 +106,21 @@ def _check_states(
             difference is not None and find_anomaly(race.model_history, everything, states.newest) is None
         )
         problem = f"{operation_names(refused)} was refused, and is there" if in_table else None
-        if not recorder.record("race.told-truly", problem):
+        yield checked("race.told-truly", problem)
+        if problem is not None:
             return
     if difference is None:
         difference = _undone_properties(observation, race, committed, states.newest)
     for name in ANOMALIES:
-        recorder.record(
+        yield checked(
             name, difference.detail if difference is not None and difference.requirement == name else None
         )
     if difference is None and race.isolation == SERIALIZABLE and len(committed) > 1:
-        _check_serializable(race, committed, states, recorder)
-    _check_reads(race, recorder)
+        yield from _check_serializable(race, committed, states)
+    yield from _check_reads(race)
 
 
-def _check_conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
+def _check_conflicts(race: RaceObservation) -> Iterator[Checked]:
     """Two operations that cannot conflict, by the documentation: neither may be refused."""
     level = isolation_of(race.model_history.table)
     if len(race.operations) == 2 and documented_conflict(*race.operations, race.overlap, level) == CANNOT:
@@ -126,10 +129,10 @@ def _check_conflicts(race: RaceObservation, recorder: CheckRecorder) -> None:
             for operation, outcome in zip(race.operations, race.outcomes, strict=True)
             if isinstance(outcome, Rejected)
         ]
-        recorder.record("race.conflicts-as-documented", "; ".join(refusals) or None)
+        yield checked("race.conflicts-as-documented", "; ".join(refusals) or None)
 
 
-def _check_appends(race: RaceObservation, recorder: CheckRecorder) -> None:
+def _check_appends(race: RaceObservation) -> Iterator[Checked]:
     """An append reads nothing, so operations of others that rewrite rows are no reason to refuse it."""
     if any(isinstance(operation, SetProperties) for operation in race.operations):
         return
@@ -142,7 +145,7 @@ def _check_appends(race: RaceObservation, recorder: CheckRecorder) -> None:
         if isinstance(operation, Append) and rewrites:
             names = " and ".join(name_of(rewrite) for rewrite in rewrites)
             refused = isinstance(outcome, Rejected)
-            recorder.record(
+            yield checked(
                 "race.appends-read-nothing",
                 f"Append beside {names} was {describe(outcome)}" if refused else None,
             )
@@ -168,15 +171,8 @@ def _missing_commits(
     return f"{operation_names(reported)} were told to have committed, and there are {len(observation.commits)} commits"
 
 
-def _check_vacuum(observation: Observation, race: RaceObservation, recorder: CheckRecorder) -> bool:
-    """Judge whether a vacuum in the race left all live files; return whether it did."""
-    if not any(isinstance(operation, Vacuum) for operation in race.operations):
-        return True
-    missing = _missing_files(observation)
-    return recorder.record("race.vacuum-spares-new-files", f"gone: {', '.join(missing)}" if missing else None)
-
-
 def _missing_files(observation: Observation) -> list[str]:
+    """List the live files that a vacuum in the race deleted."""
     live = observation.after.live.values() if observation.after is not None else ()
     return sorted(add.path for add in live if not paths.resolve(observation.folder, add.path).exists())
 
@@ -201,11 +197,8 @@ def _undone_properties(
 
 
 def _check_serializable(
-    race: RaceObservation,
-    committed: Sequence[CompletedOperation],
-    states: _States,
-    recorder: CheckRecorder,
-) -> None:
+    race: RaceObservation, committed: Sequence[CompletedOperation], states: _States
+) -> Iterator[Checked]:
     """Judge whether one order of the operations goes through all versions."""
     start = Rows(race.model_history.table.schema, tuple(race.model_history.table.rows))
     serial = is_serial(race.model_history, committed, [start, *states.versions])
@@ -213,10 +206,10 @@ def _check_serializable(
         f"no order of {operation_names(committed)} goes through the {len(states.versions)} versions"
         " that they made"
     )
-    recorder.record("race.serializable", None if serial else problem)
+    yield checked("race.serializable", None if serial else problem)
 
 
-def _check_reads(race: RaceObservation, recorder: CheckRecorder) -> None:
+def _check_reads(race: RaceObservation) -> Iterator[Checked]:
     """A reader in the race must get a state that the operations committed before its answer explain."""
     for place, rows in race.seen.items():
         published = [
@@ -229,7 +222,7 @@ def _check_reads(race: RaceObservation, recorder: CheckRecorder) -> None:
             f"{len(rows)} rows were read when {operation_names(published)} had been committed,"
             " which are no such state"
         )
-        recorder.record("race.no-dirty-read", None if is_state else problem)
+        yield checked("race.no-dirty-read", None if is_state else problem)
 
 
 CHECK = Check(CheckName.RACES, JUDGES, check)

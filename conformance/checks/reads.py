@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.checks import log_oracle
 from conformance.checks.formatting import difference, differing_columns
 from conformance.checks.names import CheckName
@@ -10,19 +12,20 @@ from conformance.checks.recorder import Check, CheckRecorder, judged_by
 from conformance.observations.observation import Observation, ReadObservation
 from delta_models.log import MissingFile
 from delta_models.operations import QUERIES, AtState, AtTime, AtVersion, Latest, Read, Reopen
+from delta_models.requirements import Checked, checked
 from delta_models.values import Rows
 
 BY_KIND = {"latest": "read.latest", "state": "read.state", "filter": "read.filter", "reopen": "read.cold"}
 JUDGES = judged_by(CheckName.READS)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge each read of the step."""
     if observation.log_error is not None:
         return
     for read_observation in observation.looks:
         if isinstance(read_observation.operation, Read) and not read_observation.again:
-            _check_read(observation, read_observation, read_observation.operation, recorder)
+            yield from _check_read(observation, read_observation, read_observation.operation)
     if isinstance(observation.operation, (*QUERIES, Reopen)) and observation.looks:
         newest, known = (
             observation.reader.latest_version(),
@@ -31,26 +34,24 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         problem = (
             None if newest == known else f"the newest version was {known} before and is {newest} after it"
         )
-        recorder.record("contents.look-changes-nothing", problem)
+        yield checked("contents.look-changes-nothing", problem)
 
 
-def _check_read(
-    observation: Observation, read_observation: ReadObservation, read: Read, recorder: CheckRecorder
-) -> None:
+def _check_read(observation: Observation, read_observation: ReadObservation, read: Read) -> Iterator[Checked]:
     where = f"{read_observation.kind} read after step {observation.step}"
     if read_observation.malformed is not None:
-        recorder.record("read.columns", read_observation.malformed, where, read=read)
+        yield checked("read.columns", read_observation.malformed, where, read=read)
         return
     if read_observation.refused is not None:
         if read_observation.expected is not None and _can_be_answered(observation, read_observation, read):
-            recorder.record("read.succeeds", describe(read_observation.refused), where, read=read)
+            yield checked("read.succeeds", describe(read_observation.refused), where, read=read)
         elif _is_missing_table(observation, read):
-            recorder.record("read.refuses-what-is-not-there", None)
+            yield checked("read.refuses-what-is-not-there", None)
         return
     if read_observation.answer is None:
         return
     if _is_missing_table(observation, read):
-        recorder.record(
+        yield checked(
             "read.refuses-what-is-not-there",
             f"answered {len(read_observation.answer)} rows",
             where,
@@ -61,19 +62,20 @@ def _check_read(
         expected = log_oracle.expected_answer(observation, read_observation)
     except log_oracle.NotKnown:
         return
-    recorder.record("read.succeeds", None)
-    if recorder.record("read.columns", _columns_problem(expected, read_observation.answer), where, read=read):
+    unfiltered = log_oracle.unfiltered_rows(observation, read_observation)
+    rule = BY_KIND.get(read_observation.kind, "read.latest")
+    if log_oracle.nan_matters([read.where], unfiltered):
+        rule = "read.nan-order"
+    elif log_oracle.is_beyond_core(read.where, unfiltered.schema):
+        rule = "read.beyond-core"
+    yield checked("read.succeeds", None)
+    columns_problem = _columns_problem(expected, read_observation.answer)
+    yield checked("read.columns", columns_problem, where, read=read)
+    if columns_problem is None:
         problem = difference(expected, read_observation.answer)
         columns = differing_columns(expected, read_observation.answer) if problem else ()
-        rule = BY_KIND.get(read_observation.kind, "read.latest")
-        if log_oracle.nan_matters([read.where], log_oracle.unfiltered_rows(observation, read_observation)):
-            rule = "read.nan-order"
-        elif log_oracle.is_beyond_core(
-            read.where, log_oracle.unfiltered_rows(observation, read_observation).schema
-        ):
-            rule = "read.beyond-core"
-        recorder.record(rule, problem, where, columns, read)
-    _check_version(observation, read_observation, read, recorder, where)
+        yield checked(rule, problem, where, columns, read)
+    yield from _check_version(observation, read_observation, read, where)
 
 
 def _can_be_answered(observation: Observation, read_observation: ReadObservation, read: Read) -> bool:
@@ -102,9 +104,8 @@ def _check_version(
     observation: Observation,
     read_observation: ReadObservation,
     read: Read,
-    recorder: CheckRecorder,
     where: str,
-) -> None:
+) -> Iterator[Checked]:
     if read_observation.version is None or observation.after is None:
         return
     match read.at:
@@ -121,7 +122,7 @@ def _check_version(
         if expected == read_observation.version
         else f"answered from version {read_observation.version} instead of {expected}"
     )
-    recorder.record("read.version", problem, where)
+    yield checked("read.version", problem, where)
 
 
 def _column_list(columns: list[tuple[str, str]]) -> str:

@@ -49,6 +49,10 @@ CHECKS: tuple[Check, ...] = (
     metrics.CHECK,  # nearly last: it judges only a commit in which no other check found a violation
     checksums.CHECK,  # last: a missing checksum breaks nothing else
 )
+# `crashes` and `races` have nothing to judge in a history without faults and races.
+ORDINARY_CHECKS: tuple[Check, ...] = tuple(
+    check for check in CHECKS if check not in {crashes.CHECK, races.CHECK}
+)
 # `crashes` judges the outcome of an operation that met a fault; `outcomes` and `table_contents` do not apply.
 FAULT_CHECKS: tuple[Check, ...] = (
     log_validity.CHECK,
@@ -73,9 +77,9 @@ def checks_for(observation: Observation) -> tuple[Check, ...]:
     """Return the checks that apply to an observation, in order."""
     if observation.race is not None:
         return RACE_CHECKS
-    if observation.fault_context is not None and observation.fault_context.fault is not None:
-        return FAULT_CHECKS
-    return CHECKS
+    if observation.fault_context is None:
+        return ORDINARY_CHECKS
+    return CHECKS if observation.fault_context.fault is None else FAULT_CHECKS
 
 
 def split_phases(checks: tuple[Check, ...]) -> tuple[tuple[Check, ...], tuple[Check, ...]]:

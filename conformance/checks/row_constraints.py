@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from conformance.checks.log_validity import chain
 from conformance.checks.names import CheckName
@@ -11,6 +11,7 @@ from conformance.observations.observation import Observation
 from delta_models.expressions import NotEvaluable, compile_expression
 from delta_models.functions import EvaluationError
 from delta_models.log import Commit, LogError, LogReader, Snapshot
+from delta_models.requirements import Checked, checked
 from delta_models.sql import SqlError
 from delta_models.table.generated_columns import (
     CONSTRAINT,
@@ -25,7 +26,7 @@ SHOWN = 3
 QUOTE = '"'  # some engines quote names with it, others strings, so a text with it is ambiguous
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the rows of files that the step added."""
     if not observation.wrote:
         return
@@ -33,13 +34,13 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         if after is None or not commit.adds:
             continue
         try:
-            _check_constraints(observation.reader, after, commit, recorder)
-            _check_generated(observation.reader, after, commit, recorder)
+            yield from _check_constraints(observation.reader, after, commit)
+            yield from _check_generated(observation.reader, after, commit)
         except (LogError, SqlError, NotEvaluable, EvaluationError, KeyError):
             continue  # other checks report files that cannot be read; the model does not know every expression
 
 
-def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
+def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit) -> Iterator[Checked]:
     properties = tuple(
         (key, text)
         for key, text in after.properties.items()
@@ -53,15 +54,15 @@ def _check_constraints(reader: LogReader, after: Snapshot, commit: Commit, recor
         holds = compile_expression(condition, after.schema)
         broken = [row for row in rows if holds(row) is not True]
         rule = "rules.constraints-hold" if index < len(properties) else "rules.invariants-hold"
-        recorder.record(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
+        yield checked(rule, f"{name}: {broken[:SHOWN]}" if broken else None, commit.name)
 
 
-def _check_generated(reader: LogReader, after: Snapshot, commit: Commit, recorder: CheckRecorder) -> None:
+def _check_generated(reader: LogReader, after: Snapshot, commit: Commit) -> Iterator[Checked]:
     if not generated_columns(after.schema):
         return
     name = find_broken_generation(after.schema, _added_rows(reader, after, commit))
     problem = f"{name} holds something else than what it is generated from" if name else None
-    recorder.record("rules.generated-columns-hold", problem, commit.name)
+    yield checked("rules.generated-columns-hold", problem, commit.name)
 
 
 def _added_rows(reader: LogReader, after: Snapshot, commit: Commit) -> Sequence[Row]:

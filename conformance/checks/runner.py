@@ -6,7 +6,6 @@ then runs the others, or all of them if no first phase was run.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ from conformance.checks.attribution import harness_fault_of
 from conformance.checks.recorder import Check, CheckRecorder
 from conformance.checks.registry import checks_for, split_phases
 from conformance.observations.observation import Observation
-from delta_models.log import CorruptLog
 from delta_models.requirements import BY_ID, Violation
 
 
@@ -37,28 +35,13 @@ class PendingChecks:
 
     remaining: tuple[Check, ...]
     recorder: CheckRecorder = field(default_factory=CheckRecorder)
-    faults: list[str] = field(default_factory=list)
-
-    def run(self, observation: Observation, checks: Sequence[Check]) -> None:
-        """Run checks. An exception in one becomes a fault of the harness, and the next one runs."""
-        for check in checks:
-            try:
-                check.check(observation, self.recorder)
-            except CorruptLog as error:
-                self.recorder.record(
-                    "log.loads", str(error)
-                )  # a snapshot may load although its schema is corrupt
-            except Exception:  # noqa: BLE001 - whatever a check raises says nothing of the engine, and must not end the run
-                self.faults.append(
-                    f"check {check.name} failed at step {observation.step}:\n{traceback.format_exc(limit=8)}"
-                )
 
 
 def run_log_checks(observation: Observation) -> PendingChecks:
     """Run the checks of the log, which judge the writer. They need no reads of the observation."""
     log_checks, answer_checks = split_phases(checks_for(observation))
     pending = PendingChecks(answer_checks)
-    pending.run(observation, log_checks)
+    pending.recorder.run(log_checks, observation)
     return pending
 
 
@@ -68,8 +51,9 @@ def run_checks(
     """Run all checks that apply, or those given, or those that a first phase left `pending`."""
     if pending is None:
         pending = PendingChecks(tuple(checks_for(observation) if checks is None else checks))
-    pending.run(observation, pending.remaining)
-    recorder, faults = pending.recorder, pending.faults
+    pending.recorder.run(pending.remaining, observation)
+    recorder = pending.recorder
+    faults = list(recorder.faults)
     harness_fault = harness_fault_of(observation)
     invalid = any(BY_ID[violation.requirement].strength == "must" for violation in recorder.violations)
     if harness_fault is not None and not invalid:  # our reader need not read an invalid log

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from conformance.checks.names import CheckName
 from conformance.checks.outcomes import describe
@@ -12,6 +12,7 @@ from conformance.observations.observation import Observation, ReadObservation
 from delta_models.log import Commit, LogError
 from delta_models.operations import ReadStream, WriteStream
 from delta_models.outcomes import Outcome, Rejected
+from delta_models.requirements import Checked, checked
 from delta_models.schema import Struct
 from delta_models.table import StreamExpectation
 from delta_models.table.change_feed import COMES, GOES
@@ -26,29 +27,25 @@ class _NotKnown(Exception):
     """The log no longer holds the commits of a step."""
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the streaming readers of this step, or the streaming writer that ran."""
     if observation.log_error is not None:
         return
     for read_observation in observation.looks:
         if isinstance(read_observation.operation, ReadStream) and read_observation.followed is not None:
-            _check_reader(
-                observation, read_observation, read_observation.operation, read_observation.followed, recorder
+            yield from _check_reader(
+                observation, read_observation, read_observation.operation, read_observation.followed
             )
     if isinstance(observation.operation, WriteStream) and observation.wrote:
-        _check_writer(observation, recorder)
+        yield from _check_writer(observation)
 
 
 # Streaming readers
 
 
 def _check_reader(
-    observation: Observation,
-    read_observation: ReadObservation,
-    tail: ReadStream,
-    expected: StreamExpectation,
-    recorder: CheckRecorder,
-) -> None:
+    observation: Observation, read_observation: ReadObservation, tail: ReadStream, expected: StreamExpectation
+) -> Iterator[Checked]:
     where = f"reader {tail.reader!r} of {tail.follows} after step {observation.step}"
     try:
         deleting = {step.step for step in expected.steps if _deletes_rows(observation, step.step)}
@@ -56,52 +53,48 @@ def _check_reader(
         return
     must_refuse = tail.follows == ROWS and bool(deleting)
     if read_observation.refused is not None:
-        _check_refusal(
-            read_observation.refused, expected, must_refuse=must_refuse, where=where, recorder=recorder
-        )
+        yield from _check_refusal(read_observation.refused, expected, must_refuse=must_refuse, where=where)
         return
     if must_refuse:
-        recorder.record(
+        yield checked(
             "stream.changes-refused", f"it was answered, although step {min(deleting)} took rows", where
         )
         return
-    if (
-        not recorder.record("stream.follows", read_observation.malformed, where)
-        or read_observation.answer is None
-    ):
+    yield checked("stream.follows", read_observation.malformed, where)
+    if read_observation.malformed is not None or read_observation.answer is None:
         return
     got = _net_rows(tail, expected.schema, read_observation.answer)
     wanted = expected.now if tail.follows == CHANGES else _inserted(expected, deleting)
     if tail.follows == INSERTS and deleting:
         skipped = +(got - wanted) & _inserted_beside_deletes(expected, deleting)
         problem = f"{_some(skipped)} came in a commit that took rows away" if skipped else None
-        if not recorder.record("stream.changes-skipped", problem, where):
+        yield checked("stream.changes-skipped", problem, where)
+        if problem is not None:
             return
-    _check_rows(got, wanted, expected, recorder, where)
+    yield from _check_rows(got, wanted, expected, where)
 
 
 def _check_refusal(
-    refused: Outcome, expected: StreamExpectation, *, must_refuse: bool, where: str, recorder: CheckRecorder
-) -> None:
+    refused: Outcome, expected: StreamExpectation, *, must_refuse: bool, where: str
+) -> Iterator[Checked]:
     kind = refused.kind if isinstance(refused, Rejected) else ""
     if kind in expected.refusals:
         return
     if must_refuse:
-        recorder.record("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
+        yield checked("stream.changes-refused", None if kind == CHANGED else describe(refused), where)
     else:
-        recorder.record("stream.follows", describe(refused), where)
+        yield checked("stream.follows", describe(refused), where)
 
 
 def _check_rows(
-    got: Counter[Key], wanted: Counter[Key], expected: StreamExpectation, recorder: CheckRecorder, where: str
-) -> None:
+    got: Counter[Key], wanted: Counter[Key], expected: StreamExpectation, where: str
+) -> Iterator[Checked]:
     """Judge rows that came too often or not often enough, each by the rule that it violates."""
     keys = dict.fromkeys((*got, *wanted))  # a set would have another order in each process
     differences = {key: got[key] - wanted[key] for key in keys if got[key] != wanted[key]}
     unknown = [key for key in differences if key not in expected.ever]
-    if not recorder.record(
-        "stream.only-committed", f"{_some(unknown)} was never there" if unknown else None, where
-    ):
+    yield checked("stream.only-committed", f"{_some(unknown)} was never there" if unknown else None, where)
+    if unknown:
         return
     lost = [
         key
@@ -110,12 +103,12 @@ def _check_rows(
     ]
     repeated = [key for key in differences if key not in lost]
     rule = "stream.upkeep-brings-nothing" if expected.upkeep else "stream.each-row-once"
-    recorder.record(
+    yield checked(
         rule,
         f"{_some(repeated)} was told {abs(differences[repeated[0]])} times too often" if repeated else None,
         where,
     )
-    recorder.record("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
+    yield checked("stream.none-lost", f"of {_some(lost)} something was not told" if lost else None, where)
 
 
 def _is_lost(surplus: int, got: int, wanted: int, *, net: bool) -> bool:
@@ -167,7 +160,7 @@ def _commits(observation: Observation, step: int) -> Iterable[Commit]:
 # Streaming writers
 
 
-def _check_writer(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_writer(observation: Observation) -> Iterator[Checked]:
     expected = observation.expectation.ordinary
     if (
         observation.after is None
@@ -183,8 +176,8 @@ def _check_writer(observation: Observation, recorder: CheckRecorder) -> None:
         return
     written, wanted = bag(rows.schema, rows.rows), expected.table.bag
     repeated, lost = written - wanted, wanted - written
-    recorder.record("stream.written-once", f"{_some(repeated)} is there too often" if repeated else None)
-    recorder.record("stream.all-written", f"{_some(lost)} is not there" if lost else None)
+    yield checked("stream.written-once", f"{_some(repeated)} is there too often" if repeated else None)
+    yield checked("stream.all-written", f"{_some(lost)} is not there" if lost else None)
 
 
 def _some(rows: Iterable[Key]) -> str:
@@ -192,4 +185,4 @@ def _some(rows: Iterable[Key]) -> str:
     return f"{keys[0]}" + (f" and {len(keys) - 1} more" if len(keys) > 1 else "")
 
 
-CHECK = Check(CheckName.STREAMS, JUDGES, check)
+CHECK = Check(CheckName.STREAMS, JUDGES, check, (ReadStream, WriteStream))

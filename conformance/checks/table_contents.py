@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from conformance.checks import log_oracle
@@ -34,6 +35,7 @@ from delta_models.operations import (
     ZOrder,
 )
 from delta_models.outcomes import Committed
+from delta_models.requirements import Checked, checked
 from delta_models.schema import STRING, Struct
 from delta_models.values import Rows
 from delta_models.wire_names import name_of, text_of
@@ -43,34 +45,34 @@ FEATURE = "delta.feature."  # the prefix of properties that enable a feature; th
 NEEDS_NEW_READER = (Checkpoint, CleanLog, CompactLog, Optimize, Purge, Vacuum, ZOrder)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the newest version against the model."""
     if observation.log_error is not None:
         return
     if not observation.wrote:
         return
     if isinstance(observation.operation, Drop):
-        _check_drop(observation, recorder)
+        yield from _check_drop(observation)
         return
     if isinstance(observation.operation, CloneTo):
-        _check_clone(observation, observation.operation, recorder)
+        yield from _check_clone(observation, observation.operation)
     if observation.after is None:
         if observation.branch is not None and observation.model.exists:
-            recorder.record(_rule(observation) or "write.data-files-readable", "there is no table")
+            yield checked(_rule(observation) or "write.data-files-readable", "there is no table")
         return
     try:
         after, rows = _read_table(observation, observation.after)
     except CorruptLog as error:
-        recorder.record("log.loads", f"read anew: {error}")
+        yield checked("log.loads", f"read anew: {error}")
         return
     except LogError as error:
         if not recorder.has("log.", "dv."):  # these say more precisely what is wrong
-            recorder.record("write.data-files-readable", str(error))
+            yield checked("write.data-files-readable", str(error))
         return
-    recorder.record("write.data-files-readable", None)
-    _check_rearranged_only(observation, rows, recorder)
+    yield checked("write.data-files-readable", None)
+    yield from _check_rearranged_only(observation, rows)
     if observation.branch is not None and observation.model.exists:
-        _check_against_model(observation, after, rows, recorder)
+        yield from _check_against_model(observation, after, rows)
 
 
 def _read_table(observation: Observation, after: Snapshot) -> tuple[Snapshot, Rows]:
@@ -83,9 +85,7 @@ def _read_table(observation: Observation, after: Snapshot) -> tuple[Snapshot, Ro
     return snapshot, reader.rows(snapshot)
 
 
-def _check_against_model(
-    observation: Observation, after: Snapshot, rows: Rows, recorder: CheckRecorder
-) -> None:
+def _check_against_model(observation: Observation, after: Snapshot, rows: Rows) -> Iterator[Checked]:
     model = observation.model
     context = f"after {name_of(observation.operation)} (version {after.version})"
     problem = schema_difference(model.schema, after.schema)
@@ -94,18 +94,17 @@ def _check_against_model(
             problem is not None and schema_difference(_sorted(model.schema), _sorted(after.schema)) is None
         )
         names = f"{_names(after.schema.names)} instead of {_names(model.schema.names)}"
-        recorder.record("write.column-order", f"{context}: {names}" if is_reordered else None)
+        yield checked("write.column-order", f"{context}: {names}" if is_reordered else None)
         if is_reordered:
             return
-    has_schema = recorder.record("write.schema", f"{context}: {problem}" if problem else None)
+    has_schema = not problem
+    yield checked("write.schema", None if has_schema else f"{context}: {problem}")
     same_partitioning = tuple(after.partition_by) == tuple(model.partition_by)
     problem = f"{context}: by {_names(after.partition_by)} instead of {_names(model.partition_by)}"
-    recorder.record("write.partitioning", None if same_partitioning else problem)
+    yield checked("write.partitioning", None if same_partitioning else problem)
     properties_problem = _properties_problem(observation, after)
     if model.properties:
-        recorder.record(
-            "write.properties", f"{context}: {properties_problem}" if properties_problem else None
-        )
+        yield checked("write.properties", f"{context}: {properties_problem}" if properties_problem else None)
     rule = _rule(observation)
     if not has_schema or rule is None:
         return
@@ -113,10 +112,10 @@ def _check_against_model(
     columns = differing_columns(model.as_rows, rows) if rows_problem else ()
     if isinstance(observation.operation, SetProperties | UnsetProperties):
         rows_problem = rows_problem or properties_problem
-    recorder.record(
+    yield checked(
         rule, f"{context}: {rows_problem}" if rows_problem else None, f"version {after.version}", columns
     )
-    _check_empty_texts(observation, rows, recorder)
+    yield from _check_empty_texts(observation, rows)
 
 
 def _may_grow(observation: Observation) -> bool:
@@ -189,7 +188,7 @@ def _nan_decides(observation: Observation) -> bool:
         return False
 
 
-def _check_clone(observation: Observation, operation: CloneTo, recorder: CheckRecorder) -> None:
+def _check_clone(observation: Observation, operation: CloneTo) -> Iterator[Checked]:
     """Judge that the clone holds the rows of the cloned state."""
     if not isinstance(observation.outcome, Committed):
         return
@@ -202,10 +201,10 @@ def _check_clone(observation: Observation, operation: CloneTo, recorder: CheckRe
         problem = schema_difference(original.schema, clone.schema) or difference(rows, reader.rows(clone))
     except LogError as error:
         problem = str(error)
-    recorder.record("contents.clone", problem, operation.target)
+    yield checked("contents.clone", problem, operation.target)
 
 
-def _check_drop(observation: Observation, recorder: CheckRecorder) -> None:
+def _check_drop(observation: Observation) -> Iterator[Checked]:
     """Judge that a managed table's files go with it, and an external one's stay."""
     rule = _rule(observation)
     if rule is None:
@@ -216,17 +215,17 @@ def _check_drop(observation: Observation, recorder: CheckRecorder) -> None:
             and observation.before is not None
             and observation.after.version == observation.before.version
         )
-        recorder.record(rule, None if kept else "the table is no longer what it was")
+        yield checked(rule, None if kept else "the table is no longer what it was")
         return
     remaining = (
         sorted(path.name for path in observation.folder.rglob("*") if path.is_file())
         if observation.folder.is_dir()
         else []
     )
-    recorder.record(rule, f"files are left: {', '.join(remaining[:5])}" if remaining else None)
+    yield checked(rule, f"files are left: {', '.join(remaining[:5])}" if remaining else None)
 
 
-def _check_empty_texts(observation: Observation, rows: Rows, recorder: CheckRecorder) -> None:
+def _check_empty_texts(observation: Observation, rows: Rows) -> Iterator[Checked]:
     """Judge that an empty string written into a partition column became null."""
     operation, model = observation.operation, observation.model
     if not isinstance(operation, Append | Overwrite) or not isinstance(observation.outcome, Committed):
@@ -241,10 +240,10 @@ def _check_empty_texts(observation: Observation, rows: Rows, recorder: CheckReco
                 sum(row[position] is None for row in table_rows) for table_rows in (model.rows, rows.rows)
             )
             problem = None if expected == actual else f"{name}: {actual} nulls instead of {expected}"
-            recorder.record("contents.empty-partition-text", problem, columns=(name,))
+            yield checked("contents.empty-partition-text", problem, columns=(name,))
 
 
-def _check_rearranged_only(observation: Observation, rows: Rows, recorder: CheckRecorder) -> None:
+def _check_rearranged_only(observation: Observation, rows: Rows) -> Iterator[Checked]:
     """Judge that rows stay if every file action of the step says dataChange=false."""
     flags = [add.data_change for commit in observation.commits for add in commit.adds]
     flags += [remove.data_change for commit in observation.commits for remove in commit.removes]
@@ -255,10 +254,10 @@ def _check_rearranged_only(observation: Observation, rows: Rows, recorder: Check
     except log_oracle.NotKnown:
         return
     where = f"versions {observation.commits[0].version} to {observation.commits[-1].version}"
-    recorder.record("write.data-change-false-keeps-rows", problem, where)
+    yield checked("write.data-change-false-keeps-rows", problem, where)
 
 
-def check_old_states(observation: Observation, recorder: CheckRecorder) -> None:
+def check_old_states(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge old versions that were read in this step against the model."""
     if observation.log_error is not None or not (
         observation.wrote or isinstance(observation.operation, Read)
@@ -282,7 +281,7 @@ def check_old_states(observation: Observation, recorder: CheckRecorder) -> None:
             problem = str(error.__cause__) if error.__cause__ else None
             if problem is None:
                 continue
-        recorder.record("write.states-stay", problem, text_of(read_observation.operation))
+        yield checked("write.states-stay", problem, text_of(read_observation.operation))
 
 
 def schema_difference(expected: Struct, got: Struct) -> str | None:

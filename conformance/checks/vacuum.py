@@ -16,17 +16,14 @@ from conformance.observations.observation import Observation
 from delta_models.log import CorruptFile, LogError, paths
 from delta_models.log.reader import live_adds
 from delta_models.operations import Vacuum
+from delta_models.requirements import Checked, checked
 
 JUDGES = judged_by(CheckName.VACUUM)
 
 
-def check(observation: Observation, recorder: CheckRecorder) -> None:
+def check(observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
     """Judge the files of all states that must still be readable."""
-    if (
-        not observation.wrote
-        or not isinstance(observation.operation, Vacuum)
-        or observation.log_error is not None
-    ):
+    if not observation.wrote or observation.log_error is not None:
         return
     versions = sorted(
         {observation.versions[step] for step in observation.retained if step in observation.versions}
@@ -39,7 +36,7 @@ def check(observation: Observation, recorder: CheckRecorder) -> None:
         except LogError:
             continue  # other checks report it
         for requirement, name, is_present in files:
-            recorder.record(
+            yield checked(
                 requirement, None if is_present else f"version {version} needs {name}, which is gone", name
             )
 
@@ -60,4 +57,4 @@ def _referenced_files(
         yield "vacuum.keeps-change-data", cdc.path, exists(paths.resolve(observation.folder, cdc.path))
 
 
-CHECK = Check(CheckName.VACUUM, JUDGES, check)
+CHECK = Check(CheckName.VACUUM, JUDGES, check, (Vacuum,))

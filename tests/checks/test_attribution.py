@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from delta_adapters.reference import Reference
 from delta_models import operations as ops
 from delta_models.log import CorruptLog, LogReader, UnsupportedFeature
 from delta_models.outcomes import Committed, Rejected
-from delta_models.requirements import BY_ID, Checked
+from delta_models.requirements import BY_ID, Checked, checked
 from delta_models.table import AllowedOutcome, Expectation, Table
 from delta_models.values import Rows
 from tests.mutants import stories
@@ -119,8 +120,8 @@ class TestTheHarnessItself:
         ("broken", "is_ours"), (("checksum.each-commit", True), ("log.commit-is-json-lines", False))
     )
     def test_only_a_violated_must_excuses_our_reader_for_failing(self, observation, broken, is_ours):
-        def finds(_observation: Observation, recorder: CheckRecorder) -> None:
-            recorder.record(broken, "wrong")
+        def finds(_observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
+            yield checked(broken, "wrong")
 
         failing = replace(
             observation, after=None, commits=(), log_error=ValueError("a bug of ours"), branch=None
@@ -134,13 +135,23 @@ class TestTheHarnessItself:
         assert "does not know a feature" in report.faults[0]
 
     def test_a_check_that_raises_is_a_harness_fault_and_the_others_run(self, observation):
-        def raises(_observation: Observation, _recorder: CheckRecorder) -> None:
+        def raises(_observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
+            yield checked("read.nan-order", "judged before the bug")
             message = "a bug of a check"
             raise RuntimeError(message)
 
         report = run_checks(observation, (Check("broken", (), raises), *CHECKS))
         assert "check broken failed at step 2" in report.faults[0]
         assert report.evidence["contents.append"] == 1
+        assert [violation.detail for violation in report.violations] == ["judged before the bug"]
+
+    def test_a_check_reads_what_it_has_yielded(self, observation):
+        def reads(_observation: Observation, recorder: CheckRecorder) -> Iterator[Checked]:
+            yield checked("read.latest", "wrong")
+            yield checked("read.state", "the first is recorded" if recorder.has("read.latest") else None)
+
+        report = run_checks(observation, (Check("one", (), reads),))
+        assert [violation.requirement for violation in report.violations] == ["read.latest", "read.state"]
 
 
 class TestCounting:
@@ -166,11 +177,13 @@ class TestCounting:
         assert report.evidence["stats.num-records"] == 3
         assert report.evidence["log.added-file-exists"] == 3
 
-    def test_a_requirement_that_is_not_in_the_catalogue_cannot_be_judged(self):
-        with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().record("no.such-rule", None)
-        with pytest.raises(KeyError, match="not in the catalogue"):
-            CheckRecorder().record_all([Checked("no.such-rule")])
+    def test_a_requirement_that_is_not_in_the_catalogue_cannot_be_judged(self, observation):
+        def judges(_observation: Observation, _recorder: CheckRecorder) -> Iterator[Checked]:
+            yield checked("no.such-rule")
+
+        report = run_checks(observation, (Check("one", (), judges),))
+        assert "'no.such-rule', which is not in the catalogue" in report.faults[0]
+        assert report.evidence == {}
 
     def test_lenient_rules_are_about_what_an_engine_may_do(self):
         free = {rule.id for rule in BY_ID.values() if rule.strength == "lenient"}

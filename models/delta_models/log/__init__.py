@@ -35,7 +35,7 @@ from delta_models.log.errors import (
 )
 from delta_models.log.file_names import Listing
 from delta_models.log.reader import LogReader
-from delta_models.log.state import Snapshot, apply, replay, start
+from delta_models.log.state import Snapshot, apply, replay, start, transitions
 
 __all__ = [
     "Add",
@@ -68,4 +68,5 @@ __all__ = [
     "parse_commit",
     "replay",
     "start",
+    "transitions",
 ]

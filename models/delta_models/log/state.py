@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from delta_models.log.actions import Add, CommitInfo, Domain, Key, Metadata, Protocol, Remove, Transaction
 from delta_models.log.commits import Commit
-from delta_models.log.errors import CorruptLog
+from delta_models.log.errors import CorruptLog, LogError
 from delta_models.schema import Struct
 
 K = TypeVar("K")
@@ -213,6 +213,23 @@ def apply(before: Snapshot, commit: Commit) -> Snapshot:
         domains,
         commit.info,
     )
+
+
+def transitions(
+    before: Snapshot | None, commits: Iterable[Commit]
+) -> Iterator[tuple[Snapshot | None, Commit, Snapshot | None]]:
+    """Yield each commit between the states before and after it; None for a state that cannot be read."""
+    for commit in commits:
+        if before is None and commit.version > 0:
+            return
+        try:
+            after: Snapshot | None = start(commit) if before is None else apply(before, commit)
+        except LogError:
+            after = None
+        yield before, commit, after
+        if after is None:
+            return
+        before = after
 
 
 def replay(before: Snapshot | None, commits: Iterable[Commit]) -> Snapshot | None:

@@ -22,7 +22,7 @@ from delta_models.requirements import (
     streams,
     unobservable,
 )
-from delta_models.requirements.base import Checked, Requirement, Strength, Violation
+from delta_models.requirements.base import Checked, Requirement, Strength, Violation, checked
 
 OF_THE_LOG: tuple[Requirement, ...] = (
     *log.REQUIREMENTS,
@@ -45,4 +45,4 @@ CATALOGUE: tuple[Requirement, ...] = (
 )
 BY_ID: dict[str, Requirement] = {requirement.id: requirement for requirement in CATALOGUE}
 
-__all__ = ["BY_ID", "CATALOGUE", "OF_THE_LOG", "Checked", "Requirement", "Strength", "Violation"]
+__all__ = ["BY_ID", "CATALOGUE", "OF_THE_LOG", "Checked", "Requirement", "Strength", "Violation", "checked"]

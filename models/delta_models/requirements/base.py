@@ -61,12 +61,16 @@ V = TypeVar("V", Verdict, tuple[str, str | None, tuple[str, ...]])
 
 
 def checked(
-    requirement: str, wrong: str | None = None, where: str = "", columns: tuple[str, ...] = ()
+    requirement: str,
+    wrong: str | None = None,
+    where: str = "",
+    columns: tuple[str, ...] = (),
+    read: Read | None = None,
 ) -> Checked:
     """One judgement of a rule; `wrong` is None where it holds."""
     if wrong is None:
         return _held(requirement)
-    return Checked(requirement, Violation(requirement, wrong, where, columns))
+    return Checked(requirement, Violation(requirement, wrong, where, columns, read))
 
 
 @cache
