@@ -68,7 +68,7 @@ def play(asked: Play) -> Caught:
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     try:
         if asked.in_races:
-            rules, orders = races.heard_in_ci(asked.name, asked.seed, folder, races.NAMED.get(asked.name))
+            rules, orders = races.violated_in_ci(asked.name, asked.seed, folder, races.NAMED.get(asked.name))
             return Caught(sorted(rules), orders)
         game = play_until_violation(ALONE[asked.name], asked.seed, folder)
         return Caught(sorted(game.played.broken), game.steps)

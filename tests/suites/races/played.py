@@ -1,4 +1,4 @@
-"""The liars about races as a run of the profile `ci` hears them."""
+"""Play mutants in the races of the profile `ci`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine
 
-HERE = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
-# Those that issue 6 names about races, and one more, with the rule that each is to be heard by.
+RACE_MUTANTS = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
+# The mutants that issue 6 names about races, and one more, with the rule that each must violate.
 NAMED = {
     "ChecksNoConflict": "race.no-write-skew",
     "ConflictsOnEverything": "race.conflicts-as-documented",
@@ -26,24 +26,28 @@ NAMED = {
 HONEST = "Honest"
 
 
-def heard_in_ci(name: str, seed: int, folder: Path, until: str | None = None) -> tuple[set[str], int]:
-    """The rules that a liar of this name breaks in the races of `ci`, and in how many orders it was played: in all, or
-    as long as one rule is whole."""
-    told: list[Event] = []
+def violated_in_ci(name: str, seed: int, folder: Path, until: str | None = None) -> tuple[set[str], int]:
+    """Return the rules that a mutant violates in the races of `ci`, and the number of played orders.
+
+    With `until`, the races end at the first violation of that rule.
+    """
+    events: list[Event] = []
 
     def is_over() -> bool:
-        return any(isinstance(each, FindingFound) and each.requirement == until for each in told)
+        return any(isinstance(event, FindingFound) and event.requirement == until for event in events)
 
-    spec = parse_engine(f"{HERE}:{name}")
-    instrumented_engines = InstrumentedEngines({str(spec): spec}, folder / "arena", told.append)
+    spec = parse_engine(f"{RACE_MUTANTS}:{name}")
+    instrumented_engines = InstrumentedEngines({str(spec): spec}, folder / "arena", events.append)
     try:
-        with EnginePool([spec], folder / "hosts", told.append) as hosts:
-            context = SuiteContext(hosts, FindingRecorder(folder), told.append, is_over, instrumented_engines)
+        with EnginePool([spec], folder / "hosts", events.append) as hosts:
+            context = SuiteContext(
+                hosts, FindingRecorder(folder), events.append, is_over, instrumented_engines
+            )
             for chunk in make_plan(load_profile("ci"), seed, engines=["reference"], suites=["races"]).chunks:
                 if not is_over():
                     play_chunk(context, chunk, folder / "work")
     finally:
         instrumented_engines.close()
-    assert [each.detail for each in told if isinstance(each, HarnessFault)] == []
-    played = sum(each.schedules for each in told if isinstance(each, HistoryEnded))
-    return {each.requirement for each in told if isinstance(each, FindingFound)}, played
+    assert [event.detail for event in events if isinstance(event, HarnessFault)] == []
+    schedules = sum(event.schedules for event in events if isinstance(event, HistoryEnded))
+    return {event.requirement for event in events if isinstance(event, FindingFound)}, schedules
