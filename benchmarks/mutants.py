@@ -21,7 +21,7 @@ from benchmarks.results import Result, Row
 from delta_adapters.reference import Reference
 from tests.mutants.generated_histories import NAMED, SEEDS, play_until_violation
 from tests.mutants.race_mutants import MUTANTS
-from tests.suites.races import played as races
+from tests.suites.races import ci_mutants as races
 
 SHOWN_RULES = 3
 AT_ONCE = 2

@@ -66,7 +66,7 @@ def start(words: Sequence[str], cwd: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def left_over(mark: Path) -> list[str]:
+def remaining_processes(mark: Path) -> list[str]:
     """Return the command lines of processes that a run started and did not end."""
     commands = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -115,7 +115,7 @@ def test_repeated_signals_tear_nothing_and_printed_events_are_recorded(tmp_path)
     assert recording.complete
     assert [name for name in printed if name != "Progress"] == [name_of(event) for event in recording.events]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
-    assert left_over(tmp_path) == []
+    assert remaining_processes(tmp_path) == []
     process.stdout.close()
     process.stderr.close()
 
@@ -139,7 +139,7 @@ def test_a_full_disk_is_reported_in_one_message_and_findings_can_be_reported(tmp
     assert message.startswith("conformance: can't write out/")
     assert "File too large. What was found until here is kept in that folder." in message
     assert message.count("\n") == 1
-    assert left_over(tmp_path) == []
+    assert remaining_processes(tmp_path) == []
     (folder,) = (path for path in (tmp_path / "out").iterdir() if not path.is_symlink())
     reported = run_command(["report", folder], tmp_path)
     assert reported.returncode == 0, reported.stderr

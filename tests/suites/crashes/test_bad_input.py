@@ -22,7 +22,6 @@ from conformance.events.types import (
     Evidence,
     EvidenceThreshold,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     Note,
 )
@@ -35,6 +34,7 @@ from conformance.suites.context import SuiteContext
 from delta_adapters.host_supervisor import descendants
 from delta_adapters.registry import EngineSpec, parse_engine
 from tests.reporting.samples import HEADER
+from tests.suites.chunks import play_chunks
 
 STRANGERS = Path(__file__).with_name("strangers.py")
 COMMITTED = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
@@ -45,24 +45,9 @@ def stranger(name: str) -> EngineSpec:
     return parse_engine(f"{STRANGERS}:{name}")
 
 
-def play_chunks(spec: EngineSpec, folder: Path, *chunks: Chunk, work: Path | None = None) -> list[Event]:
-    events: list[Event] = []
-    instrumented_engines = InstrumentedEngines({str(spec): spec}, work or folder / "arena", events.append)
-    try:
-        with EnginePool([spec], folder / "hosts", events.append) as hosts:
-            context = SuiteContext(
-                hosts,
-                FindingRecorder(folder / "findings"),
-                events.append,
-                lambda: False,
-                instrumented_engines,
-            )
-            for chunk in chunks:
-                play_chunk(context, chunk, folder / "work")
-    finally:
-        instrumented_engines.close()
-    assert [event for event in events if isinstance(event, HarnessFault)] == []
-    return events
+def play_stranger(spec: EngineSpec, folder: Path, *chunks: Chunk, arena: Path | None = None) -> list[Event]:
+    """Play chunks with a strange engine and return their events."""
+    return play_chunks([spec], chunks, folder, arena=arena)
 
 
 def notes(events: list[Event]) -> list[str]:
@@ -90,7 +75,7 @@ def cells(events: list[Event], folder: Path) -> set[str]:
 @pytest.mark.parametrize("name", ("LeavesItsFilesToAnother", "LeavesItsFilesToAStaticProgram"))
 @pytest.mark.parametrize("first", (COMMITTED, DRAWN), ids=("committed", "drawn"))
 def test_an_engine_that_writes_by_a_static_program_gives_no_evidence(first: Chunk, name: str, tmp_path: Path):
-    events = play_chunks(stranger(name), tmp_path, first, DRAWN if first is COMMITTED else COMMITTED)
+    events = play_stranger(stranger(name), tmp_path, first, DRAWN if first is COMMITTED else COMMITTED)
     assert 1 <= len(notes(events)) <= 2, "what was being drawn when it was seen, and whatever is played later"
     assert all("the turnstile saw nothing of it" in note for note in notes(events))
     assert crash_checks(events) == 0
@@ -99,7 +84,7 @@ def test_an_engine_that_writes_by_a_static_program_gives_no_evidence(first: Chun
 
 
 def test_the_same_engine_in_its_own_process_gives_evidence(tmp_path: Path):
-    events = play_chunks(stranger("Stranger"), tmp_path, COMMITTED)
+    events = play_stranger(stranger("Stranger"), tmp_path, COMMITTED)
     assert notes(events) == []
     assert crash_checks(events) > 0
     assert cells(events, tmp_path) == {"holds"}
@@ -107,7 +92,9 @@ def test_the_same_engine_in_its_own_process_gives_evidence(tmp_path: Path):
 
 def test_without_a_socket_there_is_a_note_and_no_evidence(tmp_path: Path):
     (tmp_path / "file").touch()
-    events = play_chunks(stranger("Stranger"), tmp_path, COMMITTED, DRAWN, work=tmp_path / "file" / "arena")
+    events = play_stranger(
+        stranger("Stranger"), tmp_path, COMMITTED, DRAWN, arena=tmp_path / "file" / "arena"
+    )
     (note,) = notes(events)
     assert "there are no faults and no schedules: can't make the turnstile's socket in" in note
     assert crash_checks(events) == 0

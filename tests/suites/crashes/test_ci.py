@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
-from conformance.events.types import Event, FindingFound, HarnessFault, HistoryEnded
+from conformance.events.types import Event, FindingFound, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.runner.chunk import play_chunk
-from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine
 from tests.mutants.crash_mutants import CAUGHT_AT
+from tests.suites.chunks import play_chunks
 
 SPEC = parse_engine(f"{Path(__file__).parents[2] / 'mutants' / 'crash_mutants.py'}:AnyCrashMutant")
 SEEDS = (1, 2, 3)
@@ -43,20 +40,13 @@ def play_mutant(
     until: str | None = None,
 ) -> list[Event]:
     """Play chunks with the mutant that the folder names, at most until the awaited finding; return the events."""
-    events: list[Event] = []
-
-    def is_over() -> bool:
-        return until is not None and until in requirements(events)
-
-    with EnginePool([SPEC], folder / "hosts", events.append) as hosts:
-        context = SuiteContext(
-            hosts, FindingRecorder(folder / "findings"), events.append, is_over, instrumented_engines
-        )
-        for chunk in chunks_to_play:
-            if not is_over():
-                play_chunk(context, chunk, folder)
-    assert [event for event in events if isinstance(event, HarnessFault)] == []
-    return events
+    return play_chunks(
+        [SPEC],
+        chunks_to_play,
+        folder,
+        instrumented_engines,
+        is_over=lambda events: until is not None and until in requirements(events),
+    )
 
 
 def requirements(events: list[Event]) -> set[str]:

@@ -15,7 +15,6 @@ from conformance.events.types import (
     Evidence,
     FaultOutcome,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     Note,
 )
@@ -27,12 +26,12 @@ from conformance.generation.state_machine import draw
 from conformance.histories import Chunk, Step
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.suite import CrashScenarios
 from conformance.triage.replay import FAILS, replay
 from delta_adapters.registry import parse_engine
 from delta_models.operations import STORAGE_FAULTS, Operation
+from tests.suites.chunks import play_chunks
 
 EACH_POINT = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
 TWICE = 1  # deltalake does not recognize its commit after a lost reply
@@ -45,13 +44,7 @@ def events_of(
     folder: Path,
     engines: tuple[str, ...] = ("delta-rs",),
 ) -> list[Event]:
-    events: list[Event] = []
-    with EnginePool([parse_engine(engine) for engine in engines], folder / "hosts", events.append) as hosts:
-        context = SuiteContext(
-            hosts, FindingRecorder(folder), events.append, lambda: False, instrumented_engines
-        )
-        play_chunk(context, chunk, folder / "work")
-    assert [event for event in events if isinstance(event, HarnessFault)] == []
+    events = play_chunks([parse_engine(engine) for engine in engines], [chunk], folder, instrumented_engines)
     assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
     return events
 

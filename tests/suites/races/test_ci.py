@@ -8,17 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
-from conformance.events.types import Event, FindingFound, HarnessFault, HistoryEnded
+from conformance.events.types import Event, FindingFound, HistoryEnded
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
-from conformance.findings.recorder import FindingRecorder
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.runner.chunk import play_chunk
-from conformance.suites.context import SuiteContext
 from delta_adapters.registry import parse_engine
 from tests.mutants.race_mutants import CAUGHT_AT
-from tests.suites.races.played import HONEST, NAMED, RACE_MUTANTS
+from tests.suites.chunks import play_chunks
+from tests.suites.races.ci_mutants import HONEST, NAMED, RACE_MUTANTS
 
 SPEC = parse_engine(f"{RACE_MUTANTS}:AnyRaceMutant")
 SEEDS = (1, 2, 3)
@@ -36,19 +33,10 @@ def play_mutant(
     instrumented_engines: InstrumentedEngines, seed: int, folder: Path, until: str | None = None
 ) -> list[Event]:
     """Play chunks with the mutant that the folder names, at most until the awaited finding; return the events."""
-    events: list[Event] = []
-    with EnginePool([SPEC], folder / "hosts", events.append) as hosts:
-        context = SuiteContext(
-            hosts,
-            FindingRecorder(folder / "kept"),
-            events.append,
-            lambda: until in requirements(events),
-            instrumented_engines,
-        )
-        for chunk in make_plan(load_profile("ci"), seed, engines=["delta-rs"], suites=["races"]).chunks:
-            play_chunk(context, chunk, folder)
-    assert [event.detail for event in events if isinstance(event, HarnessFault)] == []
-    return events
+    chunks = make_plan(load_profile("ci"), seed, engines=["delta-rs"], suites=["races"]).chunks
+    return play_chunks(
+        [SPEC], chunks, folder, instrumented_engines, is_over=lambda events: until in requirements(events)
+    )
 
 
 def requirements(events: list[Event]) -> set[str]:

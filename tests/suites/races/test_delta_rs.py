@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
 from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
-    Event,
     Evidence,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     RaceOutcome,
 )
@@ -22,16 +19,15 @@ from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import key_of
 from conformance.findings.known_deviations import known_deviation
-from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk, History, Step
-from conformance.runner.chunk import play_chunk
-from conformance.suites.context import SuiteContext, engine_session_of
+from conformance.suites.context import engine_session_of
 from conformance.suites.races.session import RaceTableSession
 from conformance.triage.replay import FAILS, replay
 from delta_adapters.deviations import Deviation, all_deviations
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Operation
 from tests.mutants.stage import ALWAYS_KNOWN
+from tests.suites.chunks import play_chunks
 
 KNOWN = [deviation for deviation in all_deviations() if deviation.history["suite"] == "races"]
 
@@ -82,13 +78,8 @@ def test_the_smallest_history_of_a_known_deviation_still_shows_it(
 def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
-    events: list[Event] = []
-    with EnginePool([parse_engine("delta-rs")], tmp_path / "hosts", events.append) as hosts:
-        context = SuiteContext(
-            hosts, FindingRecorder(tmp_path), events.append, lambda: False, instrumented_engines
-        )
-        play_chunk(context, Chunk("races", "dev", 0, 2, histories=15, steps=3), tmp_path / "work")
-    assert [event for event in events if isinstance(event, HarnessFault)] == []
+    chunk = Chunk("races", "dev", 0, 2, histories=15, steps=3)
+    events = play_chunks([parse_engine("delta-rs")], [chunk], tmp_path, instrumented_engines)
     assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
     raced = [event for event in events if isinstance(event, RaceOutcome)]
     assert len(raced) == 15

@@ -14,7 +14,6 @@ from conformance.events.types import (
     Event,
     Evidence,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     RaceOutcome,
 )
@@ -24,7 +23,6 @@ from conformance.findings import load_finding
 from conformance.findings.recorder import FindingRecorder
 from conformance.generation.races import TABLES, WEAKER
 from conformance.histories import Chunk, Step
-from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.races.shrinking import shrink
 from conformance.suites.races.writer_groups import WEAKER as PROMISE
@@ -38,6 +36,7 @@ from delta_models.schema import LONG, struct
 from delta_models.table import ModelHistory
 from delta_models.values import Rows
 from delta_models.wire_names import name_of
+from tests.suites.chunks import play_chunks
 
 ADAPTERS = Path(delta_adapters.__file__).parent
 RACE_MUTANTS = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
@@ -46,22 +45,7 @@ SCHEMA = struct(("id", LONG))
 
 def play_races(folder: Path, chunk: Chunk, *specs: str) -> list[Event]:
     """Play one chunk and return its events."""
-    events: list[Event] = []
-    parsed = [parse_engine(spec) for spec in specs]
-    instrumented_engines = InstrumentedEngines(
-        {str(spec): spec for spec in parsed}, folder / "arena", events.append
-    )
-    try:
-        hosts = EnginePool(parsed, folder / "hosts", events.append)
-        play_chunk(
-            SuiteContext(hosts, FindingRecorder(folder), events.append, lambda: False, instrumented_engines),
-            chunk,
-            folder / "work",
-        )
-    finally:
-        instrumented_engines.close()
-    assert [event.detail for event in events if isinstance(event, HarnessFault)] == []
-    return events
+    return play_chunks([parse_engine(spec) for spec in specs], [chunk], folder)
 
 
 @pytest.fixture(scope="module")

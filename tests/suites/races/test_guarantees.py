@@ -6,43 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
-from conformance.events.types import DeclaredClaim, Event, FindingFound, HarnessFault, RaceOutcome
-from conformance.fault_injection.instrumented_engines import InstrumentedEngines
+from conformance.events.types import DeclaredClaim, Event, FindingFound, RaceOutcome
 from conformance.findings import load_finding
-from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk
 from conformance.reporting.aggregation import ResultAggregator
-from conformance.runner.chunk import play_chunk
-from conformance.suites.context import SuiteContext
 from conformance.suites.races.scenarios import BEFORE
 from conformance.suites.races.session import IN_TURN, SEVERAL
 from conformance.triage.replay import FAILS, replay
 from delta_adapters.registry import parse_engine
 from delta_models.requirements import races
 from tests.reporting.samples import HEADER
+from tests.suites.chunks import play_chunks
 
 RACE_MUTANTS = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
 
 
 def play_races(adapter: str, folder: Path) -> list[Event]:
-    events: list[Event] = []
-    spec = parse_engine(f"{RACE_MUTANTS}:{adapter}")
-    instrumented_engines = InstrumentedEngines({str(spec): spec}, folder / "arena", events.append)
-    try:
-        context = SuiteContext(
-            EnginePool([spec], folder / "hosts", events.append),
-            FindingRecorder(folder),
-            events.append,
-            lambda: False,
-            instrumented_engines,
-        )
-        work = folder / "ChecksNoConflict"  # the mutant that plays
-        play_chunk(context, Chunk("races", "dev", 0, 1, histories=6, steps=3), work)
-    finally:
-        instrumented_engines.close()
-    assert [event for event in events if isinstance(event, HarnessFault)] == []
-    return events
+    """Play races of a mutant and return their events."""
+    work = folder / "ChecksNoConflict"  # the mutant that plays
+    chunk = Chunk("races", "dev", 0, 1, histories=6, steps=3)
+    return play_chunks([parse_engine(f"{RACE_MUTANTS}:{adapter}")], [chunk], folder, work=work)
 
 
 @pytest.fixture(scope="module")
