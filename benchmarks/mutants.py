@@ -21,7 +21,7 @@ from benchmarks.results import Result, Row
 from delta_adapters.reference import Reference
 from tests.mutants.generated_histories import NAMED, SEEDS, play_until_violation
 from tests.mutants.race_mutants import MUTANTS
-from tests.suites.races import played as races
+from tests.suites.races import ci_mutants as races
 
 SHOWN_RULES = 3
 AT_ONCE = 2
@@ -68,7 +68,7 @@ def play(asked: Play) -> Caught:
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     try:
         if asked.in_races:
-            rules, orders = races.heard_in_ci(asked.name, asked.seed, folder, races.NAMED.get(asked.name))
+            rules, orders = races.violated_in_ci(asked.name, asked.seed, folder, races.NAMED.get(asked.name))
             return Caught(sorted(rules), orders)
         game = play_until_violation(ALONE[asked.name], asked.seed, folder)
         return Caught(sorted(game.played.broken), game.steps)

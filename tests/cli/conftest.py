@@ -1,4 +1,4 @@
-"""A conversation with the command line, in a folder of its own."""
+"""A fixture that runs commands in its own folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands with what they answer, as texts that are kept beside the tests and compared as a whole.
+"""Run commands and compare their output with snapshots that are stored beside the tests.
 
 Set CONFORMANCE_WRITE_SNAPSHOTS=1 to write them anew, and read what changed before you commit it.
 """
@@ -31,34 +31,34 @@ class Answer:
 
 
 class Conversation:
-    """Asks in this process, from a folder of its own, and writes down what was said."""
+    """Runs commands in this process, in its own folder, and records their output."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
         self._capsys = capsys
-        self._said: list[str] = []
+        self._output: list[str] = []
 
     def ask(self, *words: object) -> Answer:
-        """One command."""
+        """Run one command and return its answer."""
         argv = [str(word) for word in words]
         code = main(argv)
         captured = self._capsys.readouterr()
-        self._said.append(f"$ conformance {shlex.join(argv)}\n{captured.out}{captured.err}[exit {code}]\n")
+        self._output.append(f"$ conformance {shlex.join(argv)}\n{captured.out}{captured.err}[exit {code}]\n")
         return Answer(captured.out, captured.err, code)
 
     def matches(self, name: str) -> None:
-        """Whether all that was said is what the snapshot says."""
-        said = "\n".join(self._said).replace(str(self.folder), "FOLDER")
+        """Assert that all recorded output equals the snapshot."""
+        output = "\n".join(self._output).replace(str(self.folder), "FOLDER")
         path = SNAPSHOTS / f"{name}.txt"
         if os.environ.get("CONFORMANCE_WRITE_SNAPSHOTS"):
-            path.write_text(said, encoding="utf-8")
-        assert said == path.read_text(encoding="utf-8")
+            path.write_text(output, encoding="utf-8")
+        assert output == path.read_text(encoding="utf-8")
 
 
 def run_command(
     words: Sequence[object], cwd: Path, *, env: dict[str, str] | None = None, timeout: float = 120
 ) -> subprocess.CompletedProcess[str]:
-    """A command in a process of its own, as a user's shell starts it."""
+    """Run a command in its own process, as a user's shell does."""
     return subprocess.run(
         [sys.executable, "-m", "conformance", *map(str, words)],
         cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, timeout=timeout, check=False,
@@ -66,11 +66,11 @@ def run_command(
 
 
 def path_without(*programs: str, folder: Path) -> str:
-    """A PATH with everything that this one has, but for some programs."""
+    """Return a PATH with all programs of the current one, except some."""
     folder.mkdir()
     for place in os.environ["PATH"].split(os.pathsep):
         for program in sorted(Path(place).glob("*")) if Path(place).is_dir() else ():
             if program.name not in programs and not (folder / program.name).exists():
                 (folder / program.name).symlink_to(program)
-    assert all(shutil.which(each, path=str(folder)) is None for each in programs)
+    assert all(shutil.which(program, path=str(folder)) is None for program in programs)
     return str(folder)

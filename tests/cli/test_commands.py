@@ -1,4 +1,4 @@
-"""What `report`, `explain`, `engines` and `doctor` do when all is well, and what they find when it is not."""
+"""The commands `report`, `explain`, `engines` and `doctor`, with and without something to complain about."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_the_reports_of_a_run_are_written_into_its_folder(talk):
     talk.matches("report")
 
 
-def test_only_what_was_asked_for_is_written_and_several_runs_become_one(talk):
+def test_only_requested_reports_are_written_and_several_runs_are_merged(talk):
     record(talk.folder / "one", *small_run(), END)
     record(talk.folder / "two", *small_run(seed=2), END)
     assert talk.ask("report", "one", "two", "--summary", "both.json", "--markdown", "both.md").exit == 0
-    found = json.loads((talk.folder / "both.json").read_text())
-    assert found["runs"] == 2
-    assert found["seconds"] == 25.0
-    assert {each["requirement"]: each["evidence"]["checks"] for each in found["claims"]}[
+    document = json.loads((talk.folder / "both.json").read_text())
+    assert document["runs"] == 2
+    assert document["seconds"] == 25.0
+    assert {claim["requirement"]: claim["evidence"]["checks"] for claim in document["claims"]}[
         "contents.rows"
     ] == 600
     assert {path.name for path in talk.folder.iterdir()} == {"one", "two", "both.json", "both.md"}
@@ -46,7 +46,7 @@ def test_a_report_over_a_violation_is_written_and_ends_with_0(talk):
     assert "VIOLATED" in answer.out
 
 
-def test_an_incomplete_run_is_reported_and_called_incomplete_everywhere(talk):
+def test_every_report_calls_an_incomplete_run_incomplete(talk):
     file = record(talk.folder / "run", *small_run()) / "events.jsonl"
     file.write_bytes(file.read_bytes()[:-5])
     answer = talk.ask("report", "run")
@@ -55,12 +55,12 @@ def test_an_incomplete_run_is_reported_and_called_incomplete_everywhere(talk):
     for name in ("report.html", "report.md", "junit.xml"):
         text = (talk.folder / "run" / name).read_text()
         assert "incomplete" in text or "torn" in text, name
-    found = json.loads((talk.folder / "run" / "summary.json").read_text())
-    assert len(found["incomplete"]) == 2
-    assert found["exit"] == 3
+    document = json.loads((talk.folder / "run" / "summary.json").read_text())
+    assert len(document["incomplete"]) == 2
+    assert document["exit"] == 3
 
 
-def test_a_recording_is_reported_alike_by_its_folder_its_file_and_a_link_to_it(talk):
+def test_a_recording_can_be_given_as_folder_file_or_link(talk):
     record(talk.folder / "run", *small_run(), END)
     (talk.folder / "latest").symlink_to("run")
     for number, place in enumerate(("run", "run/events.jsonl", "latest")):
@@ -69,7 +69,7 @@ def test_a_recording_is_reported_alike_by_its_folder_its_file_and_a_link_to_it(t
     assert others == [first, first]
 
 
-@pytest.mark.parametrize("requirement", CATALOGUE, ids=lambda each: each.id)
+@pytest.mark.parametrize("requirement", CATALOGUE, ids=lambda requirement: requirement.id)
 def test_every_requirement_can_be_explained(talk, requirement):
     answer = talk.ask("explain", requirement.id)
     assert answer.exit == 0
@@ -113,12 +113,12 @@ def test_a_known_deviation_is_explained_with_its_cause(talk):
 def test_engines_are_listed_with_what_they_declare(talk):
     answer = talk.ask("engines", "--format", "json")
     assert answer.exit == 0
-    found = {load["name"]: load for load in json.loads(answer.out)["engines"]}
-    assert tuple(found) == engine_names()
-    assert found["delta-rs"]["available"] is True
-    assert found["delta-rs"]["version"] == "1.6.6"
-    assert "Append" in found["delta-rs"]["capabilities"]["operations"]
-    assert found["delta-spark"]["compatible_with"] == ["delta-spark"]
+    engines = {load["name"]: load for load in json.loads(answer.out)["engines"]}
+    assert tuple(engines) == engine_names()
+    assert engines["delta-rs"]["available"] is True
+    assert engines["delta-rs"]["version"] == "1.6.6"
+    assert "Append" in engines["delta-rs"]["capabilities"]["operations"]
+    assert engines["delta-spark"]["compatible_with"] == ["delta-spark"]
 
 
 @pytest.mark.slow
@@ -136,20 +136,20 @@ def test_without_java_engines_and_doctor_say_what_to_type(tmp_path):
     assert examined.stderr == ""
 
 
-def test_doctor_tells_machines_the_same_as_people(talk: Conversation):
-    found = json.loads(talk.ask("doctor", "--format", "json").out)["findings"]
-    told = talk.ask("doctor").out
+def test_doctor_reports_the_same_as_json_and_as_text(talk: Conversation):
+    answers = json.loads(talk.ask("doctor", "--format", "json").out)["findings"]
+    text = talk.ask("doctor").out
     assert {"Python", "Java", "C compiler", "delta-rs", "results", "cache"} <= {
-        each["name"] for each in found
+        answer["name"] for answer in answers
     }
-    for each in found:
-        assert each["name"] in told
-        assert each["seen"] in told
+    for answer in answers:
+        assert answer["name"] in text
+        assert answer["seen"] in text
 
 
-def test_doctor_names_a_folder_that_can_not_be_written_and_a_disk_without_room(tmp_path: Path):
+def test_doctor_reports_an_unwritable_folder_and_a_full_disk(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    found = doctor._folder("results", tmp_path / "file", 0.1, "Give another.")
-    assert (found.state, found.cure) == ("impossible", "Give another.")
+    answer = doctor._folder("results", tmp_path / "file", 0.1, "Give another.")
+    assert (answer.state, answer.cure) == ("impossible", "Give another.")
     assert doctor._folder("results", tmp_path, 10_000_000.0, "Free some.").state == "impossible"
     assert doctor._folder("results", tmp_path / "not" / "yet", 0.0, "").state == "ok"

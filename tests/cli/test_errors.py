@@ -1,4 +1,4 @@
-"""What goes wrong is told in one message with its cause and its cure, on stderr, with exit code 2, and no traceback."""
+"""Every error is one message on stderr with its cause and its cure, exit code 2, and no traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.cli.conversation import run_command
 from tests.reporting.samples import HEADER, record, small_run
 
 
-def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
+def test_every_mistake_on_the_command_line_is_reported_with_its_cure(talk):
     talk.folder.joinpath("file").write_text("not a folder")
     talk.folder.joinpath("baseline.json").write_text('{"format": 1}')
     for words in (
@@ -53,7 +53,7 @@ def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     (
         (["run", "--engine", "delta-r"], "no engine is called 'delta-r'; there are "),
         (
@@ -71,13 +71,13 @@ def test_every_mistake_on_the_command_line_is_told_with_its_cure(talk):
     ),
     ids=("engine", "table", "version", "file", "near", "part", "nothing-like-it"),
 )
-def test_a_name_that_does_not_exist_is_told_with_those_that_do(talk, words, said):
+def test_an_unknown_name_is_reported_with_the_names_that_exist(talk, words, message):
     answer = talk.ask(*words)
     assert (answer.out, answer.exit) == ("", 2)
-    assert said in answer.err
+    assert message in answer.err
 
 
-def test_every_way_in_which_a_recording_is_wrong_is_told(talk):
+def test_every_defect_of_a_recording_is_reported(talk):
     record(talk.folder / "results" / "run-1", *small_run())
     for name, content in {
         "empty": b"",
@@ -97,7 +97,7 @@ def test_every_way_in_which_a_recording_is_wrong_is_told(talk):
     talk.matches("recordings")
 
 
-def test_a_bug_of_the_harness_is_one_message_and_a_traceback_only_for_those_who_ask(talk, monkeypatch):
+def test_a_harness_bug_is_one_message_with_a_traceback_only_on_request(talk, monkeypatch):
     def fail(_command: str) -> None:
         raise RuntimeError("the wheel came off")
 

@@ -1,4 +1,4 @@
-"""What the command line says of itself."""
+"""The help texts of the command line."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def test_the_help_of_every_command_is_the_text_that_was_agreed(talk):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_help_names_exactly_the_options_that_there_are(command):
+def test_a_help_names_exactly_the_options_that_exist(command):
     module = importlib.import_module(f"conformance.cli.{command}")
     parser = argparse.ArgumentParser(add_help=False)
     module.add_arguments(parser)
-    options = {each for action in parser._actions for each in action.option_strings}
+    options = {option for action in parser._actions for option in action.option_strings}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", module.HELP)) - {"--engine"} == options - {"--engine"}
     assert all(len(line) <= 95 for line in module.HELP.splitlines())
 
@@ -43,7 +43,7 @@ def test_help_about_a_command_is_the_commands_own(talk):
     assert talk.ask("help", "run").out == talk.ask("run", "--help").out
 
 
-def test_without_a_command_the_help_is_shown_and_the_exit_says_that_nothing_was_done(talk):
+def test_without_a_command_the_help_is_shown_on_stderr_with_exit_code_2(talk):
     answer = talk.ask()
     assert (answer.err, answer.exit) == (HELP, 2)
 
@@ -69,5 +69,5 @@ def test_help_waits_for_nothing_large(tmp_path, command):
     assert answer.stderr.split() == []
 
 
-def test_the_reports_that_can_be_asked_for_are_those_that_there_are():
+def test_the_reports_that_can_be_requested_are_those_that_exist():
     assert tuple(FORMATS) == FORMS

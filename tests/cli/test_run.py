@@ -1,4 +1,4 @@
-"""`conformance run` from the outside, on a real engine: its files, its exit codes, and how it is disturbed."""
+"""`conformance run` as a process, with a real engine: its files, its exit codes, and interruptions."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ FILES = {"events.jsonl", "summary.json", "report.html", "report.md", "junit.xml"
 
 
 def summary_of(folder: Path) -> dict[str, Any]:
-    """The summary of the newest run of a folder of results."""
-    found: dict[str, Any] = json.loads((folder / "latest" / "summary.json").read_text())
-    return found
+    """Return the summary of the newest run in a folder of results."""
+    document: dict[str, Any] = json.loads((folder / "latest" / "summary.json").read_text())
+    return document
 
 
 def start(words: Sequence[str], cwd: Path) -> subprocess.Popen[str]:
-    """A run that goes on while the test does."""
+    """Start a run that continues beside the test."""
     return subprocess.Popen(
         [sys.executable, "-m", "conformance", *words],
         cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -66,16 +66,16 @@ def start(words: Sequence[str], cwd: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def left_over(mark: Path) -> list[str]:
-    """The processes that a run has started and left."""
-    found = []
+def remaining_processes(mark: Path) -> list[str]:
+    """Return the command lines of processes that a run started and did not end."""
+    commands = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if f"CONFORMANCE_TEST_MARK={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                commands.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
         except OSError:
             continue
-    return found
+    return commands
 
 
 def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
@@ -88,18 +88,18 @@ def test_a_run_leaves_a_whole_folder_and_the_link_to_it(tmp_path):
     assert recording.complete
     assert recording.header.seed == 7
     assert recording.header.command[:2] == ("conformance", "run")
-    found = summary_of(tmp_path / "out")
-    assert found["exit"] == answer.returncode
-    assert found["engines"][0]["version"] == "1.6.6"
+    document = summary_of(tmp_path / "out")
+    assert document["exit"] == answer.returncode
+    assert document["engines"][0]["version"] == "1.6.6"
     assert f"Report: out/{folder.name}/report.html" in answer.stdout
     again = run_command(["report", "out/latest", "--summary", "again.json"], tmp_path)
     assert again.returncode == 0
-    assert json.loads((tmp_path / "again.json").read_text()) == found, (
+    assert json.loads((tmp_path / "again.json").read_text()) == document, (
         "the recording says all that the run knew"
     )
 
 
-def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tmp_path):
+def test_repeated_signals_tear_nothing_and_printed_events_are_recorded(tmp_path):
     process = start([*LONG, "--out", "out"], tmp_path)
     assert process.stdout is not None
     assert process.stderr is not None
@@ -107,20 +107,20 @@ def test_impatient_signals_tear_nothing_and_what_was_printed_is_what_was_kept(tm
     for line in process.stdout:
         printed.append(json.loads(line)["event"])
         if printed[-1] == "HistoryEnded":
-            for each in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
-                process.send_signal(each)
+            for signal_number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+                process.send_signal(signal_number)
     assert process.stderr.read() == ""
     assert process.wait(60) == 130
     recording = read(tmp_path / "out" / "latest")
     assert recording.complete
-    assert [each for each in printed if each != "Progress"] == [name_of(event) for event in recording.events]
+    assert [name for name in printed if name != "Progress"] == [name_of(event) for event in recording.events]
     assert summary_of(tmp_path / "out")["verdict"] == "interrupted"
-    assert left_over(tmp_path) == []
+    assert remaining_processes(tmp_path) == []
     process.stdout.close()
     process.stderr.close()
 
 
-def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_reported(tmp_path):
+def test_a_full_disk_is_reported_in_one_message_and_findings_can_be_reported(tmp_path):
     """A limit on the size of the run's files stands in for the disk: the kernel refuses the write in the same way."""
     process = start([*LONG, "--out", "out"], tmp_path)
     assert process.stdout is not None
@@ -132,14 +132,14 @@ def test_a_disk_that_is_full_is_told_in_one_message_and_what_was_found_can_be_re
             break
     for _ in process.stdout:
         pass
-    told = process.stderr.read()
+    message = process.stderr.read()
     assert process.wait(60) == 2
     process.stdout.close()
     process.stderr.close()
-    assert told.startswith("conformance: can't write out/")
-    assert "File too large. What was found until here is kept in that folder." in told
-    assert told.count("\n") == 1
-    assert left_over(tmp_path) == []
+    assert message.startswith("conformance: can't write out/")
+    assert "File too large. What was found until here is kept in that folder." in message
+    assert message.count("\n") == 1
+    assert remaining_processes(tmp_path) == []
     (folder,) = (path for path in (tmp_path / "out").iterdir() if not path.is_symlink())
     reported = run_command(["report", folder], tmp_path)
     assert reported.returncode == 0, reported.stderr
@@ -162,27 +162,27 @@ class Forgetful(DeltaRs):
 """
 
 
-def test_an_engine_that_forgets_a_row_is_found_replayed_and_known_in_a_baseline(tmp_path):
-    (tmp_path / "liar.py").write_text(FORGETFUL)
+def test_a_forgotten_row_is_found_replayed_and_known_in_a_baseline(tmp_path):
+    (tmp_path / "mutant.py").write_text(FORGETFUL)
     words = [
-        *(each.replace("delta-rs", "liar.py:Forgetful") for each in SHORT),
+        *(argument.replace("delta-rs", "mutant.py:Forgetful") for argument in SHORT),
         "--examples",
         "4",
         "--steps",
         "8",
     ]
-    found = run_command([*words, "--out", "before"], tmp_path)
-    assert found.returncode == 1
+    first = run_command([*words, "--out", "before"], tmp_path)
+    assert first.returncode == 1
     before = summary_of(tmp_path / "before")
-    assert "VIOLATED" in found.stdout
-    command = next(line.split() for line in found.stdout.splitlines() if "conformance replay " in line)
+    assert "VIOLATED" in first.stdout
+    command = next(line.split() for line in first.stdout.splitlines() if "conformance replay " in line)
     assert run_command(command[1:], tmp_path).returncode == 1
     run_command([*words, "--out", "after", "--baseline", "before/latest/summary.json"], tmp_path)
     after = summary_of(tmp_path / "after")
-    assert {each["fingerprint"] for each in after["findings"]} == {
-        each["fingerprint"] for each in before["findings"]
+    assert {finding["fingerprint"] for finding in after["findings"]} == {
+        finding["fingerprint"] for finding in before["findings"]
     }
-    assert all(each["known"] for each in after["findings"])
+    assert all(finding["known"] for finding in after["findings"])
     assert after["exit"] == 3
 
 

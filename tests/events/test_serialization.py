@@ -23,7 +23,7 @@ from tests.reporting.samples import ONE_OF_EACH
 
 
 def test_there_is_a_sample_of_every_kind_of_event():
-    assert {type(each) for each in ONE_OF_EACH} == set(typing.get_args(Event))
+    assert {type(event) for event in ONE_OF_EACH} == set(typing.get_args(Event))
 
 
 @pytest.mark.parametrize("event", ONE_OF_EACH, ids=serialization.name_of)
@@ -36,7 +36,7 @@ def test_an_event_comes_back_from_its_line_as_it_was(event):
 
 def test_fields_that_hold_their_default_are_left_out():
     assert serialization.to_json(Note("x")) == {"event": "Note", "message": "x"}
-    finding = next(each for each in ONE_OF_EACH if isinstance(each, FindingFound))
+    finding = next(event for event in ONE_OF_EACH if isinstance(event, FindingFound))
     assert "where" not in serialization.to_json(finding)
 
 
@@ -44,7 +44,7 @@ def test_a_field_that_a_newer_version_added_is_passed_over():
     assert serialization.from_json({"event": "Note", "message": "x", "colour": "red"}) == Note("x")
 
 
-def test_an_unknown_kind_is_told_from_a_malformed_event():
+def test_an_unknown_kind_is_distinguished_from_a_malformed_event():
     with pytest.raises(UnknownEvent, match="'Sunset'"):
         serialization.from_json({"event": "Sunset"})
     with pytest.raises(EventError, match="Note without 'message'"):
@@ -52,7 +52,7 @@ def test_an_unknown_kind_is_told_from_a_malformed_event():
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     (
         ([], "an event is an object"),
         ({"event": 3}, "an event is an object"),
@@ -69,8 +69,8 @@ def test_an_unknown_kind_is_told_from_a_malformed_event():
     ),
     ids=["list", "number-as-kind", "number-as-text", "flag-as-number", "text-as-list", "number-in-list"],
 )
-def test_a_value_of_the_wrong_type_is_named(form, said):
-    with pytest.raises(EventError, match=said):
+def test_a_value_of_the_wrong_type_is_named(form, message):
+    with pytest.raises(EventError, match=message):
         serialization.from_json(form)
 
 
@@ -83,16 +83,16 @@ def test_whole_seconds_written_by_another_hand_are_read_as_seconds():
     assert serialization.from_line('{"event": "BudgetSpent", "seconds": 4}') == types.BudgetSpent(4.0)
 
 
-def test_a_bus_tells_every_listener_in_order():
-    heard: list[tuple[str, Event]] = []
-    bus = Bus(lambda event: heard.append(("first", event)))
-    bus.add(lambda event: heard.append(("second", event)))
+def test_a_bus_calls_every_listener_in_order():
+    received: list[tuple[str, Event]] = []
+    bus = Bus(lambda event: received.append(("first", event)))
+    bus.add(lambda event: received.append(("second", event)))
     bus.emit(Note("x"))
     bus(Note("y"))
-    assert heard == [(who, Note(what)) for what in "xy" for who in ("first", "second")]
+    assert received == [(who, Note(what)) for what in "xy" for who in ("first", "second")]
 
 
-def test_a_listener_that_fails_stops_whoever_emits():
+def test_a_listener_that_fails_stops_the_emitter():
     def fail(event: Event) -> None:
         raise OSError(str(event))
 
@@ -100,12 +100,12 @@ def test_a_listener_that_fails_stops_whoever_emits():
         Bus(fail).emit(Note("x"))
 
 
-def test_an_interruption_waits_until_every_listener_has_heard():
-    heard: list[str] = []
-    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: heard.append(serialization.name_of(event)))
+def test_an_interruption_waits_until_every_listener_was_called():
+    received: list[str] = []
+    bus = Bus(lambda _: bus.interrupt("SIGINT"), lambda event: received.append(serialization.name_of(event)))
     with pytest.raises(KeyboardInterrupt, match="SIGINT"):
         bus.emit(Note("x"))
-    assert heard == ["Note"]
+    assert received == ["Note"]
 
 
 def test_an_interruption_between_two_events_comes_at_once():
@@ -114,12 +114,12 @@ def test_an_interruption_between_two_events_comes_at_once():
 
 
 def test_only_progress_is_transient():
-    assert [type(each) for each in ONE_OF_EACH if types.is_transient(each)] == [Progress]
+    assert [type(event) for event in ONE_OF_EACH if types.is_transient(event)] == [Progress]
 
 
 def test_the_parts_of_a_header_are_typed_again_after_reading():
-    header = next(each for each in ONE_OF_EACH if isinstance(each, RunStarted))
+    header = next(event for event in ONE_OF_EACH if isinstance(event, RunStarted))
     again = serialization.from_json(json.loads(serialization.to_line(header)))
     assert isinstance(again, RunStarted)
-    assert all(isinstance(each, EvidenceThreshold) for each in again.core)
-    assert all(isinstance(each, PlannedSuite) for each in again.plan)
+    assert all(isinstance(threshold, EvidenceThreshold) for threshold in again.core)
+    assert all(isinstance(suite, PlannedSuite) for suite in again.plan)

@@ -1,1 +1,1 @@
-"""Tests of how a run is planned, played, recorded and ended."""
+"""Tests of table sessions: steps, reads, copies and the end of a history."""

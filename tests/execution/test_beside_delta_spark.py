@@ -1,4 +1,4 @@
-"""What delta-rs is known to do wrong to tables that delta-spark wrote still happens, in each smallest history."""
+"""Known deviations of delta-rs on tables that delta-spark wrote still happen in their smallest histories."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def engine_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[E
     """delta-spark and delta-rs, started once."""
     with ExitStack() as stack:
         hosts = [
-            stack.enter_context(HostClient.start(parse_engine(each), tmp_path_factory.mktemp(each)))
-            for each in ("delta-spark", "delta-rs")
+            stack.enter_context(HostClient.start(parse_engine(name), tmp_path_factory.mktemp(name)))
+            for name in ("delta-spark", "delta-rs")
         ]
         yield [
             EngineSession(str(host.identity), host, host.capabilities, call_timeout(on_jvm=True))
@@ -55,9 +55,11 @@ def test_a_known_deviation_on_a_shared_table_still_happens(tmp_path, engine_sess
     result = table_session.open_all()
     for step in history.steps:
         result += table_session.execute(step)
-    violations = [(each.observation, violation) for each in result for violation in each.violations]
-    found = {key_of(seen, violation): violation for seen, violation in violations}
-    assert {each.fingerprint for each in found if each.requirement not in ALWAYS} <= set(
+    violations = [
+        (step_result.observation, violation) for step_result in result for violation in step_result.violations
+    ]
+    violation_of = {key_of(observation, violation): violation for observation, violation in violations}
+    assert {key.fingerprint for key in violation_of if key.requirement not in ALWAYS} <= set(
         entry.fingerprints
-    ), found
-    assert {known_deviation(each, "1.6.6", history) for each in found} - ALWAYS_KNOWN == {entry.name}
+    ), violation_of
+    assert {known_deviation(key, "1.6.6", history) for key in violation_of} - ALWAYS_KNOWN == {entry.name}

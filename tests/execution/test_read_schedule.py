@@ -1,4 +1,4 @@
-"""Which reads follow a step is decided by the history's seed and the step alone."""
+"""The history's seed and the step alone decide which reads follow a step."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ def looks(seed: int, steps: int = 200, *, sparing: bool = False):
     return [rhythm.after(step, SCHEMA, range(step)) for step in range(steps)]
 
 
-class TestRhythm:
-    def test_it_is_the_same_for_every_engine_and_in_every_run(self):
+class TestReadSchedule:
+    def test_the_schedule_is_the_same_for_every_engine_and_run(self):
         assert looks(7) == looks(7)
         assert looks(7) != looks(8)
 
-    def test_old_states_and_filters_are_asked_for_after_about_a_quarter_of_the_steps(self):
-        kinds = [kind for found in looks(7) for kind, _ in found]
+    def test_old_states_and_filters_are_read_after_about_a_quarter_of_the_steps(self):
+        kinds = [kind for reads in looks(7) for kind, _ in reads]
         assert 25 < kinds.count("state") < 75
         assert 25 < kinds.count("filter") < 75
 
-    def test_an_engine_for_which_reads_are_dear_is_asked_half_as_often(self):
+    def test_an_engine_with_expensive_reads_reads_half_as_often(self):
         often, seldom = looks(7), looks(7, sparing=True)
         assert 0.3 < sum(map(len, seldom)) / sum(map(len, often)) < 0.7
 
-    def test_only_states_before_the_step_are_asked_for(self):
-        for step, found in enumerate(looks(7)):
-            assert all(read.at.step < step for _, read in found if isinstance(read.at, AtState))
+    def test_only_states_before_the_step_are_read(self):
+        for step, reads in enumerate(looks(7)):
+            assert all(read.at.step < step for _, read in reads if isinstance(read.at, AtState))
 
-    def test_some_filters_ask_for_some_columns_only(self):
-        columns = {read.columns for found in looks(7) for kind, read in found if kind == "filter"}
+    def test_some_filters_read_some_columns_only(self):
+        columns = {read.columns for reads in looks(7) for kind, read in reads if kind == "filter"}
         assert {None, ("id",), ("name",)} <= columns
 
-    def test_a_predicate_is_not_asked_once_its_columns_are_of_other_types_or_gone(self):
+    def test_a_filter_is_dropped_once_its_columns_change_type_or_vanish(self):
         rhythm = ReadSchedule(7)
         rhythm.before(Delete(IS_ONE), SCHEMA)
         for schema in (struct(("id", STRING), ("name", STRING)), struct(("name", STRING))):
             assert not any(rhythm.after(step, schema, ()) for step in range(100))
 
-    def test_what_has_no_predicate_asks_nothing_before(self):
+    def test_an_operation_without_a_predicate_reads_nothing_before(self):
         assert ReadSchedule(7).before(Append(Rows(SCHEMA, ())), SCHEMA) is None
         assert ReadSchedule(7).before(Delete(), SCHEMA) is None
 
 
 class TestAnswers:
-    def test_encodings_of_one_type_are_one_type(self):
+    def test_encodings_of_a_type_are_read_as_that_type(self):
         schema = struct(("s", STRING), ("t", TIMESTAMP), ("d", DATE), ("n", DecimalType(10, 2)))
         table = pa.table({
             "s": pa.array(["a", None]).dictionary_encode(),
@@ -64,9 +64,9 @@ class TestAnswers:
             "d": pa.array([0, None], pa.date32()),
             "n": pa.array([None, None], pa.decimal128(10, 2)),
         })  # fmt: skip
-        found = rows_from_arrow(table, schema)
-        assert isinstance(found, Rows)
-        assert found.rows == (("a", 0, 0, None), (None, 1000, None, None))
+        answer = rows_from_arrow(table, schema)
+        assert isinstance(answer, Rows)
+        assert answer.rows == (("a", 0, 0, None), (None, 1000, None, None))
 
     @pytest.mark.parametrize(
         ("table", "words"),
@@ -81,7 +81,7 @@ class TestAnswers:
         ),
         ids=("order", "missing", "width", "foreign"),
     )
-    def test_other_columns_are_told_in_words(self, table, words):
-        found = rows_from_arrow(table, SCHEMA)
-        assert isinstance(found, str)
-        assert words in found
+    def test_other_columns_are_described_in_words(self, table, words):
+        answer = rows_from_arrow(table, SCHEMA)
+        assert isinstance(answer, str)
+        assert words in answer

@@ -1,4 +1,4 @@
-"""After which breaches a copy is played on: those that are in nobody's way."""
+"""After which violations a copy continues: those that disturb no later step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = (ops.Create(ONE), ops.Append(Rows(ONE, ((1,),))), ops.Append(Rows(ONE, (
 
 
 class WritesOneMore(WrongOperation):
-    """Each data file has a column that is none of the table's."""
+    """Writes data files with a column that the table does not have."""
 
     def perform_wrongly(self, operation, snapshot, tag):
         layout = Layout(Struct((*snapshot.schema.fields, Field("__more", LONG))), ())
@@ -22,15 +22,15 @@ class WritesOneMore(WrongOperation):
         return self.commit_forms(snapshot, *self.write(layout, held, 1, data_change=True))
 
 
-def test_a_column_that_is_none_of_the_tables_is_told_and_the_copy_played_on(tmp_path):
-    played = play(WritesOneMore(), tmp_path / "table", STEPS)
-    assert played.broken == {"log.added-file-columns-known"}, played.describe()
-    assert len(played.result) == len(STEPS)
-    assert len(played.result[-1].violations) == 1
+def test_an_unknown_column_is_reported_and_the_copy_continues(tmp_path):
+    result = play(WritesOneMore(), tmp_path / "table", STEPS)
+    assert result.broken == {"log.added-file-columns-known"}, result.describe()
+    assert len(result.result) == len(STEPS)
+    assert len(result.result[-1].violations) == 1
 
 
 class SpellsRaw(WrongOperation):
-    """Paths in the log have their characters as they are."""
+    """Writes paths into the log without URI encoding."""
 
     def perform_wrongly(self, operation, snapshot, tag):
         layout = Layout(snapshot.schema, ())
@@ -40,7 +40,7 @@ class SpellsRaw(WrongOperation):
         return self.commit_forms(snapshot, {"add": {**written["add"], "path": named}})
 
 
-def test_a_path_in_raw_characters_is_told_and_the_copy_played_on(tmp_path):
-    played = play(SpellsRaw(), tmp_path / "table", STEPS)
-    assert played.broken == {"log.path-is-uri"}, played.describe()
-    assert len(played.result) == len(STEPS)
+def test_an_unencoded_path_is_reported_and_the_copy_continues(tmp_path):
+    result = play(SpellsRaw(), tmp_path / "table", STEPS)
+    assert result.broken == {"log.path-is-uri"}, result.describe()
+    assert len(result.result) == len(STEPS)

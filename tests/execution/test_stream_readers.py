@@ -1,4 +1,4 @@
-"""What is left of what a reader was told: rows as they are, changes added up."""
+"""The rows that remain of what a stream reader returned: rows as they are, changes added up."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from delta_models.values import Rows
 SCHEMA = struct(("id", LONG))
 
 
-def told(*changes: tuple[int, str]) -> pa.Table:
-    ids, kinds = [each for each, _ in changes], [kind for _, kind in changes]
+def change_feed(*changes: tuple[int, str]) -> pa.Table:
+    ids, kinds = [row for row, _ in changes], [kind for _, kind in changes]
     versions = pa.array([7] * len(ids), pa.int64())
     return pa.table({"id": pa.array(ids, pa.int64()), "_change_type": kinds, "_commit_version": versions})
 
 
-def test_rows_are_left_as_they_are():
+def test_rows_without_changes_stay_as_they_are():
     assert left_of(pa.table({"id": pa.array([2, 1, 1], pa.int64())}), SCHEMA) == Rows(
         SCHEMA, ((2,), (1,), (1,))
     )
@@ -33,11 +33,11 @@ def test_rows_are_left_as_they_are():
     ),
 )
 def test_changes_are_added_up(changes, left):
-    found = left_of(told(*changes), SCHEMA)
-    assert isinstance(found, Rows)
-    assert [row[0] for row in found.rows] == left
+    remaining = left_of(change_feed(*changes), SCHEMA)
+    assert isinstance(remaining, Rows)
+    assert [row[0] for row in remaining.rows] == left
 
 
-def test_what_went_without_having_come_leaves_nothing_to_judge():
-    assert left_of(told((1, "delete")), SCHEMA) == "a row went that had not come"
+def test_a_row_that_vanishes_without_arriving_is_an_error_text():
+    assert left_of(change_feed((1, "delete")), SCHEMA) == "a row went that had not come"
     assert isinstance(left_of(pa.table({"name": ["a"]}), SCHEMA), str)

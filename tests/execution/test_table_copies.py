@@ -1,4 +1,4 @@
-"""Copies of a table: the same files of the same times, apart from each other, one made while the last is played."""
+"""Copies of a table: the same files with the same times, independent, one made while the previous is in use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_copy_has_all_files_with_their_times_and_rights(tmp_path: Path):
     assert (copy / "link").readlink() == Path("large.parquet")
 
 
-def test_who_writes_in_place_changes_one_copy_only(tmp_path: Path):
+def test_writing_in_place_changes_one_copy_only(tmp_path: Path):
     table = a_table(tmp_path / "table")
     copy_folder(table, tmp_path / "copy")
     with (tmp_path / "copy" / "large.parquet").open("r+b") as file:
@@ -53,10 +53,10 @@ class Standing:
         return type(self)(folder)
 
 
-def test_each_copy_is_there_when_it_is_asked_for_and_all_are_gone_at_the_end(tmp_path: Path):
-    seen = []
+def test_every_copy_exists_when_needed_and_all_are_removed_at_the_end(tmp_path: Path):
+    folders = []
     for copy in copies(Standing(a_table(tmp_path / "table")), tmp_path / "points", 4):
         assert (copy.folder / "large.parquet").exists()
-        seen.append(copy.folder)
-    assert len(set(seen)) == 4
-    assert not any(each.exists() for each in seen)
+        folders.append(copy.folder)
+    assert len(set(folders)) == 4
+    assert not any(folder.exists() for folder in folders)

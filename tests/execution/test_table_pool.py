@@ -1,4 +1,4 @@
-"""Tables that were played are made good and used again; one that is not as it was laid is not."""
+"""Used tables are restored and used again, unless their files changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.execution.test_table_copies import a_table
 
 
 def listing(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """All that is there, with contents and times."""
+    """Return all files of a table, with contents and times."""
     return {
         str(path.relative_to(folder)): (
             path.read_bytes() if path.is_file() else b"",
@@ -24,19 +24,19 @@ def listing(folder: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
-def played(table: Path) -> None:
-    """What a race leaves: commits, data files in old and new folders."""
+def write_race_files(table: Path) -> None:
+    """Write what a race leaves: commits, data files in old and new folders."""
     (table / "_delta_log" / "1.json").write_text("{}\n")
     (table / "part=1").mkdir()
     (table / "part=1" / "new.parquet").write_bytes(b"new")
     (table / "empty" / "more.parquet").write_bytes(b"more")
 
 
-def test_what_came_is_taken_away_and_the_table_is_elsewhere_as_it_was(tmp_path: Path):
+def test_new_files_are_removed_and_the_table_is_restored_elsewhere(tmp_path: Path):
     table, table_pool = a_table(tmp_path / "table"), TablePool()
     table_pool.acquire(table, tmp_path / "1" / "table")
     kept = (tmp_path / "1" / "table" / "large.parquet").stat().st_ino
-    played(tmp_path / "1" / "table")
+    write_race_files(tmp_path / "1" / "table")
     table_pool.release(table, tmp_path / "1" / "table")
     table_pool.acquire(table, tmp_path / "2" / "table")
     assert not (tmp_path / "1" / "table").exists()
@@ -46,7 +46,7 @@ def test_what_came_is_taken_away_and_the_table_is_elsewhere_as_it_was(tmp_path: 
 
 
 def rewritten(table: Path) -> None:
-    """In place, with the same length and the same time."""
+    """Rewrite a file in place, with the same length and time."""
     file = table / "large.parquet"
     times = file.stat()
     with file.open("r+b") as stream:
@@ -55,7 +55,7 @@ def rewritten(table: Path) -> None:
 
 
 def replaced(table: Path) -> None:
-    """By a file that is the same in all that can be set."""
+    """Replace a file by one with equal contents, length, time and rights."""
     shutil.copy2(table / "large.parquet", table / "same")
     (table / "same").rename(table / "large.parquet")
 
@@ -73,7 +73,7 @@ def gone(table: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", (rewritten, replaced, removed, folder_removed, gone))
-def test_a_table_that_is_not_as_it_was_laid_is_not_used_again(tmp_path: Path, spoil: Callable[[Path], None]):
+def test_a_table_with_changed_files_is_not_used_again(tmp_path: Path, spoil: Callable[[Path], None]):
     table, table_pool = a_table(tmp_path / "table"), TablePool()
     table_pool.acquire(table, tmp_path / "1" / "table")
     spoil(tmp_path / "1" / "table")
@@ -83,7 +83,7 @@ def test_a_table_that_is_not_as_it_was_laid_is_not_used_again(tmp_path: Path, sp
     assert not (tmp_path / "1" / "table").exists()
 
 
-def test_each_table_has_spares_of_its_own(tmp_path: Path):
+def test_each_table_has_its_own_pool(tmp_path: Path):
     one, other, table_pool = a_table(tmp_path / "one"), a_table(tmp_path / "other"), TablePool()
     (other / "more").touch()
     table_pool.acquire(one, tmp_path / "1" / "table")

@@ -49,7 +49,7 @@ def history(*operations: ops.Operation, seed: int = 7) -> History:
 
 
 def finding(requirement: str = "contents.append", **changes: Any) -> Finding:
-    told = changes.pop("history", history())
+    failing_history = changes.pop("history", history())
     key = FindingKey(
         requirement, "delta-rs", "Append", ("files",), ("1/2",), ("decimal", "string partition"), "Committed"
     )
@@ -58,9 +58,9 @@ def finding(requirement: str = "contents.append", **changes: Any) -> Finding:
         "strength": "must",
         "engine": "delta-rs@1.6.6",
         "role": "writer",
-        "step": len(told.steps) - 1,
+        "step": len(failing_history.steps) - 1,
         "action": "Append 3 rows",
         "detail": '3 rows; missing (1, \'a\'); not expected (2, """b""")',
-        "history": told,
+        "history": failing_history,
     }
     return Finding(**(fields | changes))

@@ -1,4 +1,4 @@
-"""A fingerprint says what was broken by whom in what kind of step, and nothing that differs between runs."""
+"""A fingerprint depends on the requirement, the engine and the kind of step, not on what differs between runs."""
 
 from __future__ import annotations
 
@@ -47,32 +47,32 @@ def test_every_list_of_the_key_counts(part):
 
 
 def test_neither_version_nor_words_nor_data_count(tmp_path):
-    seen = observe("contents.cluster", tmp_path, broken=True)
-    first = key_of(seen, Violation("contents.append", "one row", "version 1"))
-    other = replace(seen, engine="reference@2.0", step=9)
+    observation = observe("contents.cluster", tmp_path, broken=True)
+    first = key_of(observation, Violation("contents.append", "one row", "version 1"))
+    other = replace(observation, engine="reference@2.0", step=9)
     assert key_of(other, Violation("contents.append", "another row", "version 7")) == first
 
 
 def test_the_kind_of_a_refusal_counts_and_its_words_do_not(tmp_path):
-    seen = observe("contents.cluster", tmp_path, broken=True)
+    observation = observe("contents.cluster", tmp_path, broken=True)
     keys = [
-        key_of(replace(seen, outcome=each), Violation("outcome.allowed", ""))
-        for each in (Rejected("schema", "a"), Rejected("schema", "b"), Rejected("io", "a"))
+        key_of(replace(observation, outcome=outcome), Violation("outcome.allowed", ""))
+        for outcome in (Rejected("schema", "a"), Rejected("schema", "b"), Rejected("io", "a"))
     ]
     assert keys[0] == keys[1] != keys[2]
 
 
-def test_a_wrong_answer_is_keyed_by_the_read_and_not_by_the_step_before_it(tmp_path):
-    seen = observe("contents.cluster", tmp_path, broken=True)
+def test_a_wrong_answer_is_keyed_by_its_read_not_by_the_step_before(tmp_path):
+    observation = observe("contents.cluster", tmp_path, broken=True)
     violation = Violation("read.filter", "", read=ops.Read(where=stories.SMALL))
-    key = key_of(seen, violation)
+    key = key_of(observation, violation)
     assert (key.operation, key.options, key.types) == ("Read", ("where",), ("long",))
-    assert key == key_of(replace(seen, operation=ops.Vacuum()), violation)
+    assert key == key_of(replace(observation, operation=ops.Vacuum()), violation)
 
 
-def test_columns_that_a_breach_names_give_its_types(tmp_path):
-    seen = observe("contents.cluster", tmp_path, broken=True)
-    assert key_of(seen, Violation("stats.num-records", "", columns=("price", "NAME"))).types == (
+def test_columns_that_a_violation_names_give_its_types(tmp_path):
+    observation = observe("contents.cluster", tmp_path, broken=True)
+    assert key_of(observation, Violation("stats.num-records", "", columns=("price", "NAME"))).types == (
         "double",
         "string",
     )
@@ -80,6 +80,6 @@ def test_columns_that_a_breach_names_give_its_types(tmp_path):
 
 def test_a_key_survives_its_json():
     fields: Any = {
-        name: tuple(each) if isinstance(each, list) else each for name, each in KEY.to_json().items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in KEY.to_json().items()
     }
     assert FindingKey(**fields) == KEY

@@ -1,4 +1,4 @@
-"""What is kept of a finding: the shortest history, and one that is news before one that is known."""
+"""The recorder keeps the shortest history of a finding, and a new finding rather than a known one."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.command_runs import ENGINES
 
 
 class Remembers(FindingRecorder):
-    """Keeps what it is given as well."""
+    """Remembers the context of the last finding."""
 
-    def record(self, found: FindingContext) -> FindingFound:
-        self.given = found
-        return super().record(found)
+    def record(self, context: FindingContext) -> FindingFound:
+        self.given = context
+        return super().record(context)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> FindingContext:
+def finding_context(tmp_path_factory: pytest.TempPathFactory) -> FindingContext:
     """A finding about an engine that says it appended."""
-    folder = tmp_path_factory.mktemp("found")
+    folder = tmp_path_factory.mktemp("finding")
     remembers = Remembers(folder)
     with EnginePool([parse_engine(f"{ENGINES}:Lies")], folder / "hosts", lambda _: None) as hosts:
         instrumented_engines = InstrumentedEngines({}, folder, lambda _: None)
@@ -40,15 +40,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> FindingContext:
     return remembers.given
 
 
-def at_step(found: FindingContext, step: int) -> FindingContext:
-    return replace(found, observation=replace(found.observation, step=step))
+def at_step(context: FindingContext, step: int) -> FindingContext:
+    return replace(context, observation=replace(context.observation, step=step))
 
 
-def test_news_replaces_what_is_known_and_what_is_known_replaces_no_news(
-    found: FindingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_new_finding_replaces_a_known_one_but_not_the_reverse(
+    finding_context: FindingContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    recorder_of_findings, step = FindingRecorder(tmp_path), found.observation.step
-    for deviation, at, kept in (
+    recorder_of_findings, step = FindingRecorder(tmp_path), finding_context.observation.step
+    for deviation, step_number, kept in (
         ("a-cause", step, (True, step)),
         ("a-cause", step + 1, (True, step)),
         (None, step + 2, (False, step + 2)),
@@ -56,7 +56,7 @@ def test_news_replaces_what_is_known_and_what_is_known_replaces_no_news(
         (None, step + 1, (False, step + 1)),
     ):
         monkeypatch.setattr(recorder, "known_deviation", lambda *_, name=deviation: name)
-        told = recorder_of_findings.record(at_step(found, at))
-        assert told.known is (deviation is not None)
-        finding = load_finding(tmp_path / told.folder)
+        event = recorder_of_findings.record(at_step(finding_context, step_number))
+        assert event.known is (deviation is not None)
+        finding = load_finding(tmp_path / event.folder)
         assert (finding.known, finding.step) == kept

@@ -27,7 +27,7 @@ MONEY = struct(
 )
 LONG_DECIMAL = (ops.Create(MONEY), ops.Append(Rows(MONEY, ((Decimal(-(10**38 - 1), 10),),))))
 DELTA_RS, DELTA_SPARK = PRINTERS
-# What Spark is told on a machine of two cores; the script itself stays as a user would run it (docs/decisions/0013).
+# Spark settings for a machine of two cores; the script itself stays as a user would run it (docs/decisions/0013).
 SPARK_DEFAULTS = """
 spark.sql.codegen.wholeStage false
 spark.sql.codegen.factoryMode NO_CODEGEN
@@ -69,10 +69,10 @@ def test_a_deviation_that_shows_ends_with_one(tmp_path):
     assert "DEVIATION: 1 statistics break stats.min-values" in done.stdout
 
 
-def test_wrong_rows_are_told_apart(tmp_path):
-    told = script(finding("contents.append", history=history(*stories.PLAIN)), DELTA_RS)
-    assert "[1, 2, None]" in told
-    twisted = told.rsplit("expected = ", 1)
+def test_wrong_rows_are_distinguished(tmp_path):
+    text = script(finding("contents.append", history=history(*stories.PLAIN)), DELTA_RS)
+    assert "[1, 2, None]" in text
+    twisted = text.rsplit("expected = ", 1)
     done = run(
         "expected = ".join([twisted[0], twisted[1].replace("[1, 2, None]", "[1, 3, None]", 1)]), tmp_path
     )
@@ -81,7 +81,7 @@ def test_wrong_rows_are_told_apart(tmp_path):
     assert "not expected: ('2'," in done.stdout
 
 
-def test_a_step_that_must_be_refused_is_asked_for(tmp_path):
+def test_a_step_that_must_be_refused_is_executed(tmp_path):
     done = run(
         script(finding("outcome.misfit-refused", history=history(*stories.MISFIT)), DELTA_RS), tmp_path
     )
@@ -89,17 +89,17 @@ def test_a_step_that_must_be_refused_is_asked_for(tmp_path):
     assert "the last step was refused, allowed: refused" in done.stdout
 
 
-def test_an_end_that_is_legal_and_still_breaks_the_rule_in_question_shows_it(tmp_path):
+def test_an_allowed_outcome_that_still_breaks_the_rule_shows_the_deviation(tmp_path):
     done = run(script(finding("outcome.too-long-refused", history=history(*TOO_LONG)), DELTA_RS), tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "the last step was committed, allowed: refused" in done.stdout
 
 
-def test_a_read_that_was_answered_wrongly_is_asked_again(tmp_path):
-    asked = finding(
+def test_a_read_with_a_wrong_answer_is_repeated(tmp_path):
+    wrong_read = finding(
         "read.filter", history=history(*stories.TWICE), look=ops.Read(where=stories.SMALL, columns=("id",))
     )
-    done = run(script(asked, DELTA_RS), tmp_path)
+    done = run(script(wrong_read, DELTA_RS), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 rows read, 2 expected" in done.stdout
 
@@ -112,15 +112,15 @@ def test_a_checkpoint_is_compared_with_the_commits(tmp_path):
 
 
 def test_counts_of_files_are_compared_with_the_commit(tmp_path):
-    told = script(finding("metrics.files", history=history(*stories.TWICE)), DELTA_RS)
-    done = run(told, tmp_path)
+    text = script(finding("metrics.files", history=history(*stories.TWICE)), DELTA_RS)
+    done = run(text, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "as it should be: the counts of files are right" in done.stdout
 
 
-def test_an_earlier_step_that_fails_is_no_answer(tmp_path):
-    told = script(finding("contents.append", history=history(*stories.TWICE)), DELTA_RS)
-    done = run(told.replace('mode="append"', 'mode="nonsense"', 1), tmp_path)
+def test_an_earlier_step_that_fails_decides_nothing(tmp_path):
+    text = script(finding("contents.append", history=history(*stories.TWICE)), DELTA_RS)
+    done = run(text.replace('mode="append"', 'mode="nonsense"', 1), tmp_path)
     assert done.returncode == 3
     assert "step 1 should have been done" in done.stdout
 
@@ -143,11 +143,11 @@ def test_a_rule_that_only_a_person_can_judge_shows_the_commit(tmp_path):
 
 
 @pytest.mark.parametrize("printer", PRINTERS, ids=lambda printer: printer.NAME)
-def test_every_operation_of_the_sample_has_words_in_every_engine(printer):
+def test_every_operation_of_the_sample_has_code_in_every_engine(printer):
     ast.parse(script(finding(), printer))
 
 
-def test_an_engine_without_words_for_a_step_has_no_script():
+def test_an_engine_without_code_for_a_step_has_no_script():
     by_position = ops.Append(Rows(stories.SCHEMA, stories.THREE), by_name=False)
     dynamic = ops.Overwrite(stories.rows((1, "a", 1.0)), dynamic=True)
     assert scripts_for(finding(history=history(stories.CREATE, by_position))) == {}
@@ -162,7 +162,7 @@ def test_details_cannot_break_out_of_the_text_of_a_script():
     assert not [node for node in ast.walk(parsed) if isinstance(node, ast.Attribute) and node.attr == "abort"]
 
 
-# Scripts one after another in one Python, and so on one JVM; whoever reads a finding runs one.
+# Runs several scripts in one Python, and so in one JVM; a reader of a finding runs only one.
 IN_TURN = """
 import os, runpy, sys
 os._exit = sys.exit
@@ -177,28 +177,28 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.slow
-def test_histories_on_delta_spark_show_no_deviation_whether_rows_statistics_or_a_refusal_is_asked_for(
+def test_scripts_for_delta_spark_show_no_deviation_for_rows_statistics_and_refusals(
     tmp_path,
 ):
-    asked: dict[str, Any] = {
+    histories: dict[str, Any] = {
         "contents.merge": BRIEF, "stats.min-values": LONG_DECIMAL, "outcome.misfit-refused": stories.MISFIT,
     }  # fmt: skip
     (tmp_path / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
-    paths = [tmp_path / f"{requirement}.py" for requirement in asked]
-    for path, (requirement, steps) in zip(paths, asked.items(), strict=True):
+    paths = [tmp_path / f"{requirement}.py" for requirement in histories]
+    for path, (requirement, steps) in zip(paths, histories.items(), strict=True):
         path.write_text(script(finding(requirement, history=history(*steps)), DELTA_SPARK), encoding="utf-8")
     variables = {"DELTA_JARS": ",".join(map(str, jars.resolve())), "SPARK_CONF_DIR": str(tmp_path)}
     done = run(IN_TURN, tmp_path, *map(str, paths), **variables)
-    told = [line for line in done.stdout.splitlines() if " ended with " in line]
-    assert told == [f"{path} ended with 0" for path in paths], done.stdout + done.stderr[-3000:]
+    endings = [line for line in done.stdout.splitlines() if " ended with " in line]
+    assert endings == [f"{path} ended with 0" for path in paths], done.stdout + done.stderr[-3000:]
 
 
 def test_values_at_their_limits_are_written_as_they_are():
     schema = struct(("x", DOUBLE), ("n", LONG))
     rows = Rows(schema, ((float("inf"), 2**63 - 1), (float("-inf"), -(2**63)), (float("nan"), None)))
-    told = script(finding(history=history(ops.Create(schema), ops.Append(rows))), DELTA_RS)
-    assert 'float("inf"), float("-inf"), float("nan")' in told
-    assert "9223372036854775807, -9223372036854775808, None" in told
+    text = script(finding(history=history(ops.Create(schema), ops.Append(rows))), DELTA_RS)
+    assert 'float("inf"), float("-inf"), float("nan")' in text
+    assert "9223372036854775807, -9223372036854775808, None" in text
 
 
 def test_predicates_are_written_in_the_engines_own_dialect():

@@ -1,4 +1,4 @@
-"""A finding's folder is written whole or not at all, and read back; each way of being wrong has its own exception."""
+"""A finding's folder is written whole or not at all, and read back; each defect has its own exception."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def kept(tmp_path):
     return keep_finding(tmp_path / "findings", finding())
 
 
-def told(of: Finding) -> tuple[Any, Any]:
-    """A finding as JSON: a NaN in its history is not equal to itself."""
-    return of.to_json(), of.history.to_json()
+def as_json(saved: Finding) -> tuple[Any, Any]:
+    """Return a finding as JSON, because a NaN in its history is not equal to itself."""
+    return saved.to_json(), saved.history.to_json()
 
 
 class TestKeeping:
     def test_what_is_kept_is_loaded_again(self, kept):
-        assert told(load_finding(kept)) == told(finding())
+        assert as_json(load_finding(kept)) == as_json(finding())
 
-    def test_the_read_that_was_answered_wrongly_is_kept(self, tmp_path):
-        asked = finding(look=ops.Read(where=stories.SMALL, columns=("id",)))
-        assert load_finding(keep_finding(tmp_path, asked)).look == asked.look
+    def test_the_read_with_the_wrong_answer_is_kept(self, tmp_path):
+        wrong_read = finding(look=ops.Read(where=stories.SMALL, columns=("id",)))
+        assert load_finding(keep_finding(tmp_path, wrong_read)).look == wrong_read.look
 
     def test_the_folder_has_all_that_a_person_needs(self, kept):
         names = {path.name for path in kept.iterdir()}
@@ -130,7 +130,7 @@ class TestLoading:
             load_finding(tmp_path)
 
     def test_the_path_of_a_file_in_the_folder_will_do(self, kept):
-        assert told(load_finding(kept / "history.json")) == told(finding())
+        assert as_json(load_finding(kept / "history.json")) == as_json(finding())
 
     @pytest.mark.parametrize("name", ("finding.json", "history.json"))
     def test_a_part_that_is_gone(self, kept, name):

@@ -1,1 +1,1 @@
-"""Tests of the events and of what the reports make of them."""
+"""Tests of the reports that are made of a run's events."""

@@ -24,7 +24,7 @@ os.execv(sys.argv[3], sys.argv[3:])
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are none of 3 and 4, which chromium wants to be its own."""
+    """Return a pipe whose ends are not 3 and 4: chromium uses these numbers itself."""
     ends = os.pipe()
     high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:
@@ -33,7 +33,7 @@ def _pipe() -> tuple[int, int]:
 
 
 class Browser:
-    """One page. What it logs, and what it asks of the network, is kept in `said` and `asked`."""
+    """One page. What it logs, and what it asks of the network, is kept in `messages` and `requests`."""
 
     def __init__(self, profile: Path, *, width: int = 1400, height: int = 1000) -> None:
         assert PROGRAM is not None
@@ -51,8 +51,8 @@ class Browser:
         os.close(from_write)
         self._numbers = itertools.count(1)
         self._unread = b""
-        self.said: list[str] = []
-        self.asked: list[str] = []
+        self.messages: list[str] = []
+        self.requests: list[str] = []
         target = self.call("Target.createTarget", {"url": "about:blank"}, page=False)["targetId"]
         self._session: str | None = None
         attached = self.call("Target.attachToTarget", {"targetId": target, "flatten": True}, page=False)
@@ -72,7 +72,7 @@ class Browser:
     def call(
         self, method: str, parameters: dict[str, Any] | None = None, *, page: bool = True
     ) -> dict[str, Any]:
-        """A call of the DevTools protocol, and its answer."""
+        """Call a method of the DevTools protocol and return its answer."""
         number = next(self._numbers)
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters or {}}
         if page:
@@ -86,13 +86,13 @@ class Browser:
                 return result
 
     def open(self, page: Path) -> None:
-        """Load a page and wait until it has been."""
+        """Load a page and wait until it has loaded."""
         self.call("Page.navigate", {"url": page.absolute().as_uri()})
         while self._receive().get("method") != "Page.loadEventFired":
             pass
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         answer = self.call(
             "Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True}
         )
@@ -100,18 +100,18 @@ class Browser:
         return answer["result"].get("value")
 
     def press(self, key: str, code: int) -> None:
-        """A key, as from a keyboard."""
+        """Press a key of the keyboard."""
         parts = {"key": key, "windowsVirtualKeyCode": code} | ({"text": key} if len(key) == 1 else {})
         self.call("Input.dispatchKeyEvent", {"type": "keyDown", **parts})
         self.call("Input.dispatchKeyEvent", {"type": "keyUp", **parts})
 
     def prefer(self, scheme: str) -> None:
-        """Let the page be seen by someone who prefers light or dark."""
+        """Set whether the page prefers a light or a dark theme."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", {"features": features})
 
     def picture(self, path: Path) -> None:
-        """What the window shows, as a PNG."""
+        """Return the contents of the window as a PNG."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def _receive(self) -> dict[str, Any]:
@@ -128,12 +128,12 @@ class Browser:
         parts = message.get("params", {})
         match message.get("method"):
             case "Runtime.consoleAPICalled":
-                self.said.append(str(parts["args"]))
+                self.messages.append(str(parts["args"]))
             case "Runtime.exceptionThrown":
-                self.said.append(str(parts["exceptionDetails"]))
+                self.messages.append(str(parts["exceptionDetails"]))
             case "Log.entryAdded":
-                self.said.append(str(parts["entry"]["text"]))
+                self.messages.append(str(parts["entry"]["text"]))
             case "Page.javascriptDialogOpening":
-                self.said.append(f"dialog: {parts['message']}")
+                self.messages.append(f"dialog: {parts['message']}")
             case "Network.requestWillBeSent":
-                self.asked.append(parts["request"]["url"])
+                self.requests.append(parts["request"]["url"])

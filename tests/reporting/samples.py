@@ -117,7 +117,7 @@ NASTY = (
 
 
 def record(folder: Path, *events_of_run: Event) -> Path:
-    """A run's folder with these events recorded; returns it."""
+    """Record these events in a run's folder and return it."""
     folder.mkdir(parents=True, exist_ok=True)
     log = EventLog(folder / "events.jsonl")
     for event in events_of_run:
@@ -130,9 +130,9 @@ def small_run(
     *extra: Event, core: tuple[EvidenceThreshold, ...] = HEADER.core, seed: int = 1, complete: bool = True
 ) -> list[Event]:
     """A run of twelve histories in which one requirement was checked enough, and another too rarely."""
-    found: list[Event] = [replace(HEADER, core=core, seed=seed), EngineReady("delta-rs@1.6.6", seconds=0.4)]
+    events: list[Event] = [replace(HEADER, core=core, seed=seed), EngineReady("delta-rs@1.6.6", seconds=0.4)]
     for history in range(12):
-        found += [
+        events += [
             HistoryEnded(
                 "lockstep", 0, history, 25, {"delta-rs@1.6.6": 61}, {"delta-rs@1.6.6": 0.5}, seconds=0.75
             ),
@@ -141,19 +141,19 @@ def small_run(
             ),
         ]
     rare = Evidence("lockstep", 0, 0, "delta-rs@1.6.6", "writer", {"contents.vacuum": 1}, operations=61)
-    return [*found, rare, *extra, ChunkEnded("lockstep", "dev", 0, complete=complete, seconds=9.0)]
+    return [*events, rare, *extra, ChunkEnded("lockstep", "dev", 0, complete=complete, seconds=9.0)]
 
 
 def results_of(*events_of_run: Event, home: Path = Path("run")) -> Results:
-    """What a run comes to."""
-    ledger = ResultAggregator(home)
+    """Return the aggregated results of events."""
+    aggregator = ResultAggregator(home)
     for event in events_of_run:
-        ledger(event)
-    return ledger.results(12.5)
+        aggregator(event)
+    return aggregator.results(12.5)
 
 
 def keep(folder: Path, requirement: str, engine: str, *, detail: str = NASTY) -> Finding:
-    """A finding's folder under a run's, as a run writes it: a shared history that fails at its third step."""
+    """Write a finding's folder as a run does: a shared history that fails at its third step."""
     schema = struct(("id", LONG), ("part", STRING))
     steps = (
         Step(Create(schema, ("part",)), "A"),
@@ -181,11 +181,11 @@ def big_run(folder: Path) -> list[Event]:
         for identity in ids[:40]
         for engine in engines[:2]
     )
-    found: list[Event] = [
+    events: list[Event] = [
         replace(
             HEADER, profile="ci", core=core, engines=engines, plan=(PlannedSuite("lockstep", 2, 24, 600),)
         ),
-        *(EngineReady(each, "https://delta.io", seconds=1.5) for each in engines),
+        *(EngineReady(engine, "https://delta.io", seconds=1.5) for engine in engines),
         EngineUnavailable("delta-rs@1.5.0", f"no environment: {NASTY}", "pip install uv"),
         DeclaredClaim(engines[0], ids[50], "not-guaranteed", "local files have no put-if-absent"),
         DeclaredClaim(engines[1], ids[51], "unsupported", "no public call"),
@@ -193,7 +193,7 @@ def big_run(folder: Path) -> list[Event]:
     for chunk in range(2):
         for history in range(12):
             operations = dict.fromkeys(engines, 61)
-            found.append(
+            events.append(
                 HistoryEnded(
                     "lockstep", chunk, history, 25, operations, dict.fromkeys(engines, 0.5), seconds=1.0
                 )
@@ -203,16 +203,16 @@ def big_run(folder: Path) -> list[Event]:
                     identity: 1 + index % 7 for index, identity in enumerate(ids) if (index + number) % 5
                 }
                 features = ("deletionVectors",) if history % 3 == 0 else ()
-                found.append(
+                events.append(
                     Evidence(
                         "lockstep", chunk, history, engine, "writer", checks, features=features, operations=61
                     )
                 )
-        found.append(ChunkEnded("lockstep", "ci", chunk, complete=chunk == 0, seconds=20.0))
+        events.append(ChunkEnded("lockstep", "ci", chunk, complete=chunk == 0, seconds=20.0))
     for index, requirement in enumerate(ids[:9]):
         engine = engines[index % 3]
         finding = keep(folder, requirement, engine, detail=f"{index}: expected 3 rows, found 4. {NASTY}")
-        found.append(
+        events.append(
             FindingFound(
                 finding.fingerprint,
                 requirement,
@@ -233,7 +233,7 @@ def big_run(folder: Path) -> list[Event]:
         "00000000", ids[3], "must", engines[0], "reader", "lockstep", "no folder was kept", 3, 1
     )
     return [
-        *found,
+        *events,
         lost,
         EngineLost(engines[0], "died of SIGSEGV", "Merge", NASTY, restarted=True),
         Note(NASTY),

@@ -1,4 +1,4 @@
-"""What a run's events come to: claims with verdicts and weights, the core, engines, suites, and several runs in one."""
+"""The aggregated results of events: claims with verdicts and evidence, the core, engines, suites, merged runs."""
 
 from __future__ import annotations
 
@@ -28,28 +28,32 @@ RS = "delta-rs@1.6.6"
 
 
 def claim(requirement: str, *events_of_run: Event, engine: str = RS) -> Claim:
-    """The one claim of a requirement."""
-    found = [
-        each
-        for each in results_of(*events_of_run).claims
-        if (each.setting.requirement, each.setting.engine) == (requirement, engine)
+    """Return the one claim of a requirement and an engine."""
+    claims = [
+        claim
+        for claim in results_of(*events_of_run).claims
+        if (claim.setting.requirement, claim.setting.engine) == (requirement, engine)
     ]
-    assert len(found) == 1, found
-    return found[0]
+    assert len(claims) == 1, claims
+    return claims[0]
 
 
 def violation(requirement: str, **changes: object) -> FindingFound:
-    """A finding of a requirement."""
+    """Return the event of a finding."""
     return replace(FINDING, requirement=requirement, **changes)  # type: ignore[arg-type]
 
 
-def test_what_was_checked_often_enough_holds_with_its_weight():
-    found = claim("contents.rows", *small_run())
-    assert found.verdict == "holds"
-    assert (found.evidence.checks, found.evidence.histories, found.evidence.operations) == (300, 12, 732)
+def test_a_rule_with_enough_checks_holds_with_its_evidence():
+    checked_claim = claim("contents.rows", *small_run())
+    assert checked_claim.verdict == "holds"
+    assert (
+        checked_claim.evidence.checks,
+        checked_claim.evidence.histories,
+        checked_claim.evidence.operations,
+    ) == (300, 12, 732)
 
 
-def test_below_its_floor_a_cell_is_never_green():
+def test_a_cell_below_its_threshold_never_holds():
     assert claim("contents.vacuum", *small_run()).verdict == "not-enough-evidence"
     many = Evidence("lockstep", 0, 0, RS, "writer", {"contents.once": 500})
     assert claim("contents.once", *small_run(many)).verdict == "not-enough-evidence", (
@@ -67,10 +71,12 @@ def test_below_its_floor_a_cell_is_never_green():
         ("reference", True, "known-deviation"),
     ),
 )
-def test_a_finding_decides_its_cell_by_its_class_and_by_whether_it_is_known(strength, known, verdict):
-    found = claim("contents.rows", *small_run(violation("contents.rows", strength=strength, known=known)))
-    assert found.verdict == verdict
-    assert found.findings == ("9f3c21aa",)
+def test_a_finding_decides_its_cell_by_strength_and_whether_it_is_known(strength, known, verdict):
+    checked_claim = claim(
+        "contents.rows", *small_run(violation("contents.rows", strength=strength, known=known))
+    )
+    assert checked_claim.verdict == verdict
+    assert checked_claim.findings == ("9f3c21aa",)
 
 
 def test_a_known_finding_does_not_cover_a_new_one():
@@ -80,7 +86,7 @@ def test_a_known_finding_does_not_cover_a_new_one():
 
 
 @pytest.mark.parametrize("known_first", (True, False))
-def test_what_is_news_in_one_history_is_shown_though_another_sets_off_a_known_deviation_of_the_same_kind(
+def test_a_new_finding_is_shown_although_another_history_triggers_a_known_deviation(
     known_first,
 ):
     both = [violation("contents.rows", known=True, deviation="a-cause"), violation("contents.rows")]
@@ -90,7 +96,7 @@ def test_what_is_news_in_one_history_is_shown_though_another_sets_off_a_known_de
     assert results.outcome.exit == 1
 
 
-def test_what_nobody_promises_is_no_violation_though_the_run_ended_before_that_was_declared():
+def test_an_unpromised_rule_is_no_violation_although_its_declaration_is_missing():
     assert claim("contents.rows", *small_run(violation("contents.rows", promised=False))).verdict == (
         "not-guaranteed"
     )
@@ -99,52 +105,58 @@ def test_what_nobody_promises_is_no_violation_though_the_run_ended_before_that_w
 def test_a_finding_stands_in_the_cell_of_its_own_setting_only():
     shared = violation("contents.rows", with_engines=("delta-spark@4.4.0",))
     verdicts = {
-        each.setting.with_engines: each.verdict
-        for each in results_of(*small_run(shared)).claims
-        if each.setting.requirement == "contents.rows"
+        claim.setting.with_engines: claim.verdict
+        for claim in results_of(*small_run(shared)).claims
+        if claim.setting.requirement == "contents.rows"
     }
     assert verdicts == {(): "holds", ("delta-spark@4.4.0",): "violated"}
 
 
-def test_what_an_engine_says_not_to_guarantee_is_said_with_its_reason_even_if_it_fails():
+def test_a_declared_lack_of_guarantee_is_shown_with_its_reason_even_after_a_failure():
     declared = DeclaredClaim(RS, "contents.rows", "not-guaranteed", "on local files")
-    found = claim("contents.rows", *small_run(declared, violation("contents.rows")))
-    assert (found.verdict, found.why) == ("not-guaranteed", "on local files")
+    checked_claim = claim("contents.rows", *small_run(declared, violation("contents.rows")))
+    assert (checked_claim.verdict, checked_claim.why) == ("not-guaranteed", "on local files")
 
 
 def test_a_declaration_without_any_test_is_a_claim_of_its_own():
-    found = claim(
+    checked_claim = claim(
         "contents.clone", *small_run(DeclaredClaim(RS, "contents.clone", "unsupported", "no such call"))
     )
-    assert (found.verdict, found.evidence.checks) == ("unsupported", 0)
+    assert (checked_claim.verdict, checked_claim.evidence.checks) == ("unsupported", 0)
 
 
-def test_an_engine_that_does_wrongly_what_it_calls_unsupported_has_a_finding():
+def test_a_wrong_result_of_an_unsupported_operation_is_a_finding():
     declared = DeclaredClaim(RS, "contents.rows", "unsupported", "no such call")
     assert claim("contents.rows", *small_run(declared, violation("contents.rows"))).verdict == "violated"
 
 
-def test_the_same_history_told_twice_counts_once():
+def test_a_history_reported_twice_counts_once():
     again = Evidence("lockstep", 0, 3, RS, "writer", {"contents.rows": 25}, operations=61)
-    found = claim("contents.rows", *small_run(again))
-    assert (found.evidence.checks, found.evidence.histories) == (300, 12)
+    checked_claim = claim("contents.rows", *small_run(again))
+    assert (checked_claim.evidence.checks, checked_claim.evidence.histories) == (300, 12)
 
 
-def test_a_pair_of_the_core_that_was_never_asked_is_a_claim_without_evidence():
-    found = claim("contents.absent", *small_run(core=(EvidenceThreshold("contents.absent", "delta-rs"),)))
-    assert (found.verdict, found.core, found.evidence.checks) == ("not-enough-evidence", True, 0)
+def test_a_core_pair_without_any_check_is_a_claim_without_evidence():
+    checked_claim = claim(
+        "contents.absent", *small_run(core=(EvidenceThreshold("contents.absent", "delta-rs"),))
+    )
+    assert (checked_claim.verdict, checked_claim.core, checked_claim.evidence.checks) == (
+        "not-enough-evidence",
+        True,
+        0,
+    )
 
 
-def test_the_core_may_ask_for_more_than_the_usual_floor_and_for_less():
+def test_the_core_may_require_more_or_less_than_the_usual_threshold():
     more = small_run(core=(EvidenceThreshold("contents.rows", "delta-rs", checks=301),))
     assert claim("contents.rows", *more).verdict == "not-enough-evidence"
     less = small_run(core=(EvidenceThreshold("contents.vacuum", "delta-rs", checks=1, histories=1),))
     assert claim("contents.vacuum", *less).verdict == "holds"
 
 
-def test_a_floor_for_a_suite_is_reached_by_evidence_of_that_suite_only():
-    asked = small_run(core=(EvidenceThreshold("contents.rows", "delta-rs", "shared"),))
-    assert claim("contents.rows", *asked).verdict == "not-enough-evidence"
+def test_a_threshold_of_a_suite_is_reached_by_evidence_of_that_suite_only():
+    events = small_run(core=(EvidenceThreshold("contents.rows", "delta-rs", "shared"),))
+    assert claim("contents.rows", *events).verdict == "not-enough-evidence"
     assert (
         claim(
             "contents.rows", *small_run(core=(EvidenceThreshold("contents.rows", "delta-rs", "lockstep"),))
@@ -153,23 +165,23 @@ def test_a_floor_for_a_suite_is_reached_by_evidence_of_that_suite_only():
     )
 
 
-def test_the_core_rests_on_the_settings_that_reach_the_floor():
+def test_the_core_rests_on_the_settings_that_reach_the_threshold():
     rare = Evidence("lockstep", 0, 1, RS, "writer", {"contents.rows": 3}, features=("deletionVectors",))
     marked = {
-        each.setting.features: (each.verdict, each.core)
-        for each in results_of(*small_run(rare)).claims
-        if each.setting.requirement == "contents.rows"
+        claim.setting.features: (claim.verdict, claim.core)
+        for claim in results_of(*small_run(rare)).claims
+        if claim.setting.requirement == "contents.rows"
     }
     assert marked == {(): ("holds", True), ("deletionVectors",): ("not-enough-evidence", False)}
 
 
 def test_the_core_counts_for_every_version_of_an_engine_that_ran():
     results = results_of(*small_run(EngineReady("delta-rs@1.5.0")))
-    assert {each.setting.engine for each in results.claims if each.core} == {RS, "delta-rs@1.5.0"}
+    assert {claim.setting.engine for claim in results.claims if claim.core} == {RS, "delta-rs@1.5.0"}
     assert results.outcome.exit == 3
 
 
-def test_engines_are_told_with_what_they_did_or_why_they_could_not():
+def test_engines_are_listed_with_what_they_did_or_why_they_could_not():
     results = results_of(*small_run(EngineUnavailable("delta-spark", "no Java", "install it")))
     tested, missing = results.engines
     assert (tested.label, tested.status, tested.operations, tested.engine_seconds) == (RS, "tested", 732, 6.0)
@@ -181,7 +193,7 @@ def test_engines_are_told_with_what_they_did_or_why_they_could_not():
     )
 
 
-def test_a_suite_counts_steps_once_and_is_complete_only_if_all_of_its_plan_was_done():
+def test_a_suite_counts_steps_once_and_is_complete_only_when_its_plan_is_done():
     (suite,) = results_of(*small_run()).suites
     assert (suite.histories, suite.steps, suite.seconds, suite.complete) == (12, 300, 9.0, True)
     (cut,) = results_of(*small_run(complete=False)).suites
@@ -205,8 +217,8 @@ def test_shards_with_other_seeds_add_up_and_the_same_run_twice_does_not(tmp_path
     once = merge([read(one)]).claims
     same = merge([read(one), read(one)]).claims
     both = merge([read(one), read(two)]).claims
-    weights = [next(each.evidence.checks for each in found if each.setting.requirement == "contents.rows")
-               for found in (once, same, both)]  # fmt: skip
+    weights = [next(claim.evidence.checks for claim in claims if claim.setting.requirement == "contents.rows")
+               for claims in (once, same, both)]  # fmt: skip
     assert weights == [300, 300, 600]
 
 
@@ -221,10 +233,12 @@ def _of_chunk(event: Event, number: int) -> Event:
 
 def test_shards_of_one_seed_add_up_by_chunk_and_complete_each_other(tmp_path):
     first = small_run()
-    second = [_of_chunk(each, 1) for each in small_run()]
+    second = [_of_chunk(event, 1) for event in small_run()]
     results = merge([read(record(tmp_path / "a", *first)), read(record(tmp_path / "b", *second))])
     assert (
-        next(each.evidence.checks for each in results.claims if each.setting.requirement == "contents.rows")
+        next(
+            claim.evidence.checks for claim in results.claims if claim.setting.requirement == "contents.rows"
+        )
         == 600
     )
     assert [suite.complete for suite in results.suites] == [True]
@@ -245,5 +259,5 @@ def test_a_merged_finding_keeps_the_folder_of_the_run_that_has_it(tmp_path):
     assert finding.folder == tmp_path / "two" / "findings" / "9f3c21aa"
 
 
-def test_a_ledger_that_heard_nothing_has_no_run():
+def test_an_aggregator_without_events_has_no_run():
     assert not ResultAggregator(Path("run")).has_begun

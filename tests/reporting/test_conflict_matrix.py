@@ -1,4 +1,4 @@
-"""The matrix of conflicts: chunks add up, and both reports show it where somebody raced."""
+"""The conflict matrix adds up chunks, and both reports show it if there were races."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_each_level_of_isolation_has_its_lines():
     ]
 
 
-def test_who_publishes_in_turn_has_a_line_of_its_own():
+def test_a_serialized_writer_has_its_own_line():
     in_turn = replace(ONE, engines=("delta-spark@4.4.0", "delta-rs@1.6.6"), processes="several-in-turn")
     lines = [
         conflict.cells
@@ -80,7 +80,7 @@ def test_recordings_of_several_runs_make_one_table(tmp_path: Path):
     assert beside.endswith("| Append and Append | table | Serializable | cannot conflict | 70 | 70 | none |")
 
 
-def test_orders_that_could_not_be_followed_are_told_apart():
+def test_orders_that_could_not_be_followed_are_distinguished():
     (line,) = conflict_rows((ONE, replace(ONE, schedules=3, unfollowed=2)))
     assert line.cells[5] == "73, 2 not followed"
 
@@ -91,7 +91,7 @@ def test_both_reports_show_it():
     assert "Writers at once" in text(results)
 
 
-def test_without_a_race_there_is_none():
+def test_without_a_race_there_is_no_matrix():
     results = results_of(*small_run())
     assert "Writers at once" not in page(results, Path("run"))
     assert "Writers at once" not in text(results)

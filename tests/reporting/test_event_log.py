@@ -1,4 +1,4 @@
-"""`events.jsonl`: written line by line, and one exception for each way to be wrong."""
+"""`events.jsonl` is written line by line, and each defect has its own exception."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ END = RunEnded("holds", 0, 1.0)
 
 
 def test_a_recording_comes_back_whole_from_its_folder_and_from_its_file(tmp_path):
-    kept = tuple(each for each in ONE_OF_EACH if not isinstance(each, Progress))
+    kept = tuple(event for event in ONE_OF_EACH if not isinstance(event, Progress))
     folder = record(tmp_path / "run", *ONE_OF_EACH)
     for place in (folder, folder / "events.jsonl"):
         recording = read(place)
@@ -49,7 +49,7 @@ def test_each_line_says_when_it_happened(tmp_path):
     folder = record(tmp_path / "run", HEADER, END)
     times = [json.loads(line)["at"] for line in (folder / "events.jsonl").read_text().splitlines()]
     assert times == sorted(times)
-    assert all(each >= 0 for each in times)
+    assert all(moment >= 0 for moment in times)
 
 
 def test_a_run_that_was_killed_is_incomplete_and_usable(tmp_path):
@@ -76,7 +76,7 @@ def test_a_last_line_that_lacks_only_its_newline_is_whole(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "said"),
+    ("content", "error", "message"),
     (
         (None, NoRecording, "no recording of a run there"),
         (b"", NoHeader, "the header is missing"),
@@ -92,10 +92,10 @@ def test_a_last_line_that_lacks_only_its_newline_is_whole(tmp_path):
     ),
     ids=("absent", "empty", "cut", "headless", "binary", "table", "list", "object", "other", "newer", "damaged"),
 )  # fmt: skip
-def test_each_way_to_be_wrong_has_its_own_exception(tmp_path, content, error, said):
+def test_each_defect_has_its_own_exception(tmp_path, content, error, message):
     if content is not None:
         (tmp_path / "events.jsonl").write_bytes(content)
-    with pytest.raises(error, match=said) as caught:
+    with pytest.raises(error, match=message) as caught:
         read(tmp_path)
     assert isinstance(caught.value, RecordingError)
     assert str(tmp_path) in str(caught.value)
@@ -126,7 +126,7 @@ def test_a_second_run_never_writes_into_the_file_of_the_first(tmp_path):
         EventLog(tmp_path / "run" / "events.jsonl")
 
 
-def test_a_full_disk_is_told_once_and_what_was_written_stays(tmp_path):
+def test_a_full_disk_is_reported_once_and_what_was_written_stays(tmp_path):
     """A limit on the size of files stands in for the disk: the kernel refuses the write in the same way."""
     path = tmp_path / "events.jsonl"
     log = EventLog(path)

@@ -1,4 +1,4 @@
-"""Exit codes: 2 before 1 before 3 before 0, and 130 for whatever was stopped."""
+"""Exit codes: 2 before 1 before 3 before 0, and 130 for a stopped run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BUDGET = BudgetSpent(60.0)
 
 
 def outcome(*extra: Event, core: tuple[EvidenceThreshold, ...] | None = None) -> ExitStatus:
-    """The outcome of a run in which all of the core holds, but for what is added."""
+    """Return the outcome of a run whose core holds, with additional events."""
     run = small_run(*extra) if core is None else small_run(*extra, core=core)
     return results_of(*run).outcome
 
@@ -63,32 +63,33 @@ def test_all_of_the_core_holds():
     ),
 )  # fmt: skip
 def test_the_weightiest_reason_decides(extra, code):
-    found = outcome(*extra)
-    assert found.exit == code
-    assert found.verdict == NAMES[code]
-    assert bool(found.reasons) == (code != 0)
+    run_outcome = outcome(*extra)
+    assert run_outcome.exit == code
+    assert run_outcome.verdict == NAMES[code]
+    assert bool(run_outcome.reasons) == (code != 0)
 
 
-def test_a_violation_outside_the_core_counts_and_too_little_evidence_there_does_not():
+def test_outside_the_core_violations_count_and_missing_evidence_does_not():
     elsewhere = replace(FINDING, requirement="contents.vacuum")
     assert outcome(elsewhere).exit == 1
     assert outcome().exit == 0, "contents.vacuum was checked once, and is not in the core"
 
 
-def test_a_difference_fails_the_run_of_an_engine_that_promises_to_be_like_delta_spark():
+def test_a_difference_fails_the_run_of_an_engine_that_promises_compatibility():
     ours = EngineReady("pyspark@0.1.0", compatible_with=("delta-spark",))
-    found = outcome(ours, replace(DIFFERENCE, engine="pyspark@0.1.0"))
-    assert found.exit == 1
+    run_outcome = outcome(ours, replace(DIFFERENCE, engine="pyspark@0.1.0"))
+    assert run_outcome.exit == 1
     assert (
-        found.reasons[0] == "pyspark@0.1.0 promises to be compatible with delta-spark; contents.rows differs"
+        run_outcome.reasons[0]
+        == "pyspark@0.1.0 promises to be compatible with delta-spark; contents.rows differs"
     )
     assert outcome(ours, DIFFERENCE).exit == 0, "delta-rs promised nothing"
 
 
 def test_a_reference_rule_that_delta_spark_itself_breaks_is_our_fault():
-    found = outcome(EngineReady(SPARK), replace(DIFFERENCE, engine=SPARK))
-    assert found.exit == 2
-    assert "the rule is wrong" in found.reasons[0]
+    run_outcome = outcome(EngineReady(SPARK), replace(DIFFERENCE, engine=SPARK))
+    assert run_outcome.exit == 2
+    assert "the rule is wrong" in run_outcome.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -105,37 +106,39 @@ def test_other_differences_of_delta_spark_are_no_fault_of_ours(finding):
     assert outcome(EngineReady(finding.engine), finding).exit == 0
 
 
-def test_core_without_enough_evidence_is_inconclusive_and_says_what_is_missing():
-    found = outcome(core=(EvidenceThreshold("contents.vacuum", "delta-rs"),))
-    assert found.exit == 3
-    assert found.reasons == (
+def test_core_without_enough_evidence_is_inconclusive_and_names_what_is_missing():
+    run_outcome = outcome(core=(EvidenceThreshold("contents.vacuum", "delta-rs"),))
+    assert run_outcome.exit == 3
+    assert run_outcome.reasons == (
         "contents.vacuum for delta-rs@1.6.6: not enough evidence (1 of 20 checks, 1 of 5 histories)",
     )
 
 
-def test_what_is_missing_in_one_suite_is_told_of_that_suite():
-    found = outcome(
+def test_missing_evidence_of_a_suite_is_named_with_that_suite():
+    run_outcome = outcome(
         core=(EvidenceThreshold("contents.rows", "delta-rs", suite="shared", checks=1, histories=1),)
     )
-    assert found.reasons == (
+    assert run_outcome.reasons == (
         "contents.rows for delta-rs@1.6.6: not enough evidence (0 of 1 checks, 0 of 1 histories in shared)",
     )
 
 
-def test_core_that_an_engine_declares_not_to_do_was_not_tested():
+def test_core_that_an_engine_declares_unsupported_was_not_tested():
     declared = DeclaredClaim("delta-rs@1.6.6", "contents.clone", "unsupported", "no such call")
     assert outcome(declared, core=(EvidenceThreshold("contents.clone", "delta-rs"),)).exit == 3
 
 
 def test_a_run_without_any_core_says_nothing():
-    found = outcome(core=())
-    assert found.exit == 3
-    assert found.reasons == ("nothing of the profile's core was asked of the engines and suites of this run",)
+    run_outcome = outcome(core=())
+    assert run_outcome.exit == 3
+    assert run_outcome.reasons == (
+        "nothing of the profile's core was asked of the engines and suites of this run",
+    )
 
 
 def test_an_incomplete_recording_is_inconclusive_at_best(tmp_path):
-    ledger = ResultAggregator(tmp_path)
-    for each in small_run():
-        ledger(each)
-    ledger.add_problem("its footer is missing")
-    assert ledger.results().outcome == ExitStatus(3, ("its footer is missing",))
+    aggregator = ResultAggregator(tmp_path)
+    for event in small_run():
+        aggregator(event)
+    aggregator.add_problem("its footer is missing")
+    assert aggregator.results().outcome == ExitStatus(3, ("its footer is missing",))

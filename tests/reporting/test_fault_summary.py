@@ -1,4 +1,4 @@
-"""What faults left in tables: histories add up, and both reports show it where something was struck."""
+"""The fault summary adds up histories, and both reports show it if there were faults."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def test_the_same_fault_in_several_histories_is_one_line():
     ]
 
 
-def test_both_reports_show_what_was_left_over():
+def test_both_reports_show_orphaned_files():
     results = results_of(*small_run(ONE))
     for shown in (page(results, Path("run")), text(results)):
         assert TITLE in shown
         assert "data 12, staging 4" in shown
 
 
-def test_without_a_fault_there_is_none():
+def test_without_a_fault_there_is_no_summary():
     results = results_of(*small_run())
     assert TITLE not in page(results, Path("run"))
     assert TITLE not in text(results)

@@ -1,4 +1,4 @@
-"""`report.html`: whole, self-contained, and unharmed by whatever stands in it."""
+"""`report.html` is well-formed and self-contained, and no text in it can break it."""
 
 from __future__ import annotations
 
@@ -109,13 +109,15 @@ def test_the_page_loads_nothing(big):
 
 
 def test_the_policy_allows_exactly_the_script_and_the_style_of_the_page(big):
-    policy = next(each["content"] for tag, each in read(big[1]).elements if each.get("http-equiv"))
+    policy = next(
+        attributes["content"] for tag, attributes in read(big[1]).elements if attributes.get("http-equiv")
+    )
     style = re.search(r"<style>(.*?)</style>", big[1], re.DOTALL)
     script = re.search(r"<script>(.*?)</script>", big[1], re.DOTALL)
     assert style
     assert script
     hashes = [
-        base64.b64encode(hashlib.sha256(each[1].encode()).digest()).decode() for each in (style, script)
+        base64.b64encode(hashlib.sha256(block[1].encode()).digest()).decode() for block in (style, script)
     ]
     assert policy == f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'"
 
@@ -130,22 +132,22 @@ def test_the_matrix_has_a_row_for_each_rule_and_a_cell_for_each_engine(big):
     assert len(squares) == len(pairs)
 
 
-def test_each_verdict_is_told_by_a_symbol_and_a_word_besides_its_colour():
+def test_each_verdict_has_a_symbol_and_a_word_besides_its_colour():
     assert len({SYMBOLS[verdict] for verdict in VERDICTS}) == len(VERDICTS)
     assert len({WORDS[verdict] for verdict in VERDICTS}) == len(VERDICTS)
 
 
 def test_the_data_for_the_script_says_what_the_claims_say(big):
-    found = re.search(r'<script type="application/json" id="data-cells">(.*?)</script>', big[1], re.DOTALL)
-    assert found
-    cells = json.loads(found[1])["cells"]
+    match = re.search(r'<script type="application/json" id="data-cells">(.*?)</script>', big[1], re.DOTALL)
+    assert match
+    cells = json.loads(match[1])["cells"]
     assert sum(map(len, cells.values())) == len(big[0].claims)
     first = cells["contents.create 0"][0]
     assert first["v"] == "violated"
     assert first["findings"]
 
 
-def test_a_finding_shows_its_history_with_the_failing_step_and_how_to_replay_it(big):
+def test_a_finding_shows_its_history_the_failing_step_and_the_replay_command(big):
     text = big[1]
     assert text.count('<tr class="failing">') == 9
     assert text.count("fails here") == 9

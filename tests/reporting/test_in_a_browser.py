@@ -26,11 +26,13 @@ FOCUS = "document.activeElement.dataset.cell"
 def browser(tmp_path: Path) -> Iterator[Browser]:
     folder = tmp_path / "run"
     write(results_of(*big_run(folder), home=folder), folder / "report.html")
-    with Browser(tmp_path / "profile") as found:
-        found.open(folder / "report.html")
-        yield found
-        assert found.said == [], "errors, dialogs or breaches of the policy"
-        assert [each for each in found.asked if not each.endswith("/report.html")] == [], "nothing is loaded"
+    with Browser(tmp_path / "profile") as browser:
+        browser.open(folder / "report.html")
+        yield browser
+        assert browser.messages == [], "errors, dialogs or breaches of the policy"
+        assert [address for address in browser.requests if not address.endswith("/report.html")] == [], (
+            "nothing is loaded"
+        )
 
 
 def test_the_page_is_searched_filtered_and_walked_through(browser):
@@ -40,8 +42,8 @@ def test_the_page_is_searched_filtered_and_walked_through(browser):
     browser.press("/", 191)
     assert browser.run("document.activeElement.id") == "search"
     browser.call("Input.insertText", {"text": "merge"})
-    found = browser.run(LINES)
-    assert 0 < len(found) < len(everything)
+    matching = browser.run(LINES)
+    assert 0 < len(matching) < len(everything)
     browser.press("Escape", 27)
     assert browser.run(LINES) == everything
 
@@ -54,7 +56,7 @@ def test_the_page_is_searched_filtered_and_walked_through(browser):
     browser.run("document.querySelector('#core-only').click()")
 
     browser.run("document.querySelector('.area button').click()")
-    assert not any(each.startswith("contents.") for each in browser.run(LINES))
+    assert not any(line.startswith("contents.") for line in browser.run(LINES))
     browser.run("document.querySelector('.area button').click()")
 
     browser.run("document.querySelector('.square').focus()")
@@ -99,21 +101,21 @@ def test_no_width_makes_the_page_itself_scroll_sideways(browser):
         assert browser.run("document.documentElement.scrollWidth <= innerWidth"), width
 
 
-def test_words_can_be_told_from_their_background_in_both_themes(browser):
+def test_text_has_enough_contrast_in_both_themes(browser):
     """A contrast of 4.5, as the accessibility guidelines ask of text, for everything in the matrix and the legend."""
     ratio = """(() => {
       const part = (c) => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; };
-      const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).map((each) => part(Number(each)));
+      const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).map((channel) => part(Number(channel)));
         return .2126 * r + .7152 * g + .0722 * b; };
       const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
         if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255,255,255)'; };
-      const found = {};
+      const tooPale = {};
       for (const e of document.querySelectorAll('.square b, .badge, .kind, .banner h1, .rule p, .hint, #legend dd')) {
         const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x);
         const value = (a + .05) / (b + .05);
-        if (value < 4.5) found[e.className || e.parentElement.className] = value;
+        if (value < 4.5) tooPale[e.className || e.parentElement.className] = value;
       }
-      return found;
+      return tooPale;
     })()"""
     for scheme in ("light", "dark"):
         browser.prefer(scheme)
@@ -123,4 +125,4 @@ def test_words_can_be_told_from_their_background_in_both_themes(browser):
 def test_on_paper_everything_is_there(browser):
     printed = base64.b64decode(browser.call("Page.printToPDF", {"printBackground": True})["data"])
     assert printed.startswith(b"%PDF")
-    assert browser.run("[...document.querySelectorAll('details')].every(each => each.open)") is True
+    assert browser.run("[...document.querySelectorAll('details')].every(element => element.open)") is True

@@ -1,4 +1,4 @@
-"""`junit.xml`: well-formed, of the shape that CI servers take, and never green for what was not tested."""
+"""`junit.xml` is well-formed, has the shape that CI servers take, and passes nothing that was not tested."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.events.types import EngineReady, Event, HarnessFault, Interrupt
 from conformance.reporting.junit import text
 from tests.reporting.samples import FINDING, big_run, results_of, small_run
 
-# What the schema of the Jenkins plugin allows, by element: attributes that must and that may be there, and children.
+# What the schema of the Jenkins plugin allows, by element: required and optional attributes, and children.
 SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
     "testsuites": (set(), {"name", "time", "tests", "failures", "errors", "disabled"}, {"testsuite"}),
     "testsuite": (
@@ -34,13 +34,13 @@ def parse(*run: Event) -> ET.Element:
 
 
 def cases(root: ET.Element) -> dict[str, str]:
-    """Each test case with what became of it."""
-    found = {}
+    """Return the result of each test case, by name."""
+    results = {}
     for case in root.iter("testcase"):
-        ends = [each.tag for each in case if each.tag in {"failure", "error", "skipped"}]
+        ends = [child.tag for child in case if child.tag in {"failure", "error", "skipped"}]
         assert len(ends) <= 1
-        found[f"{case.get('classname')} {case.get('name')}"] = ends[0] if ends else "passed"
-    return found
+        results[f"{case.get('classname')} {case.get('name')}"] = ends[0] if ends else "passed"
+    return results
 
 
 def test_the_document_has_the_shape_that_servers_take(tmp_path):
@@ -48,22 +48,22 @@ def test_the_document_has_the_shape_that_servers_take(tmp_path):
     for element in root.iter():
         must, may, children = SHAPE[element.tag]
         assert must <= set(element.keys()) <= must | may, element.tag
-        assert {each.tag for each in element} <= children
+        assert {child.tag for child in element} <= children
     for suite in root:
         assert int(suite.get("tests", "")) == len(suite.findall("testcase"))
         for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
             assert int(suite.get(name, "")) == len(suite.findall(f"testcase/{kind}"))
     for name in ("tests", "failures", "errors"):
-        assert int(root.get(name, "")) == sum(int(each.get(name, "")) for each in root)
+        assert int(root.get(name, "")) == sum(int(suite.get(name, "")) for suite in root)
 
 
 def test_names_of_test_cases_are_unique(tmp_path):
     root = ET.fromstring(text(results_of(*big_run(tmp_path), home=tmp_path)))
-    names = [(each.get("classname"), each.get("name")) for each in root.iter("testcase")]
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(names) == len(set(names))
 
 
-def test_what_holds_passes_and_what_was_checked_too_rarely_is_skipped():
+def test_a_rule_that_holds_passes_and_one_with_too_few_checks_is_skipped():
     assert cases(parse(*small_run())) == {
         "delta-rs@1.6.6 contents.rows [writer]": "passed",
         "delta-rs@1.6.6 contents.vacuum [writer]": "skipped",
@@ -88,8 +88,8 @@ def test_a_difference_fails_only_where_it_fails_the_run(promises, end):
         **{dataclass_field: getattr(FINDING, dataclass_field) for dataclass_field in FINDING.__dataclass_fields__},
         "strength": "reference", "engine": "pyspark@0.1.0",
     })  # fmt: skip
-    found = cases(parse(*small_run(EngineReady("pyspark@0.1.0", compatible_with=promises), difference)))
-    assert found["pyspark@0.1.0 log.remove-names-live-file [writer]"] == end
+    results = cases(parse(*small_run(EngineReady("pyspark@0.1.0", compatible_with=promises), difference)))
+    assert results["pyspark@0.1.0 log.remove-names-live-file [writer]"] == end
 
 
 @pytest.mark.parametrize("event", (HarnessFault("the reader fails"), Interrupted()), ids=("fault", "stopped"))

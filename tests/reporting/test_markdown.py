@@ -1,4 +1,4 @@
-"""`report.md`: a comment on a pull request that says the same as the page and that no text can break."""
+"""`report.md`, a comment on a pull request, says the same as the page, and no text can break it."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ delta-conformance 0.1.0, profile dev, seed 1: 300 steps in 12 histories, 12 s.
 """  # noqa: E501 - as it is written
 
 
-def test_a_run_that_holds_is_told_in_a_table():
+def test_a_run_that_holds_is_shown_in_a_table():
     assert text(results_of(*small_run())) == HOLDS
 
 
-def test_a_finding_is_told_with_the_command_that_replays_it():
-    told = text(results_of(*small_run(FINDING)))
-    assert "## ❌ VIOLATED" in told
+def test_a_finding_is_shown_with_the_command_that_replays_it():
+    report = text(results_of(*small_run(FINDING)))
+    assert "## ❌ VIOLATED" in report
     assert (
         "- **`log.remove-names-live-file`** (must) on delta\\-rs@\u20601.6.6, 7 steps, fingerprint `9f3c21aa`"
-        in told
+        in report
     )
-    assert "`conformance replay run/findings/9f3c21aa`" in told
+    assert "`conformance replay run/findings/9f3c21aa`" in report
 
 
-def test_an_engine_that_was_not_there_is_told_with_the_reason():
-    told = text(results_of(*small_run(EngineUnavailable("delta-spark", "no Java"))))
-    assert "| delta\\-spark | not available: no Java |" in told
+def test_an_unavailable_engine_is_shown_with_the_reason():
+    report = text(results_of(*small_run(EngineUnavailable("delta-spark", "no Java"))))
+    assert "| delta\\-spark | not available: no Java |" in report
 
 
 def test_strange_text_breaks_neither_the_table_nor_the_comment(tmp_path):
-    told = text(results_of(*big_run(tmp_path), home=tmp_path))
-    assert "<img" not in told
-    assert "\x1b" not in told
-    tables = re.findall(r"(?:^\|.*\|\n)+", told, re.MULTILINE)
+    report = text(results_of(*big_run(tmp_path), home=tmp_path))
+    assert "<img" not in report
+    assert "\x1b" not in report
+    tables = re.findall(r"(?:^\|.*\|\n)+", report, re.MULTILINE)
     assert len(tables) == 2
     for table in tables:
         bars = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}

@@ -1,4 +1,4 @@
-"""`summary.json`: the members that others lean on, and baselines made of it."""
+"""`summary.json`: the members that other programs read, and baselines made of it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from conformance.reporting.summary_json import SummaryError, fingerprints, summa
 from tests.reporting.samples import FINDING, results_of, small_run
 
 
-def test_the_members_that_others_lean_on_are_there():
-    found = summary(results_of(*small_run(FINDING, EngineUnavailable("delta-spark", "no Java"))))
+def test_the_members_that_other_programs_read_exist():
+    document = summary(results_of(*small_run(FINDING, EngineUnavailable("delta-spark", "no Java"))))
     first = {
         "format": 1, "harness": "0.1.0", "command": ["conformance", "run", "--seed", "1"], "seed": 1, "seconds": 12.5,
         "verdict": "violated", "exit": 1,
     }  # fmt: skip
-    assert {key: found[key] for key in first} == first
-    tested, missing = found["engines"]
+    assert {key: document[key] for key in first} == first
+    tested, missing = document["engines"]
     assert tested.items() >= {
         "name": "delta-rs", "version": "1.6.6", "status": "tested", "why": None,
         "operations": 732, "engine_seconds": 6.0,
     }.items()  # fmt: skip
     assert missing.items() >= {"name": "delta-spark", "status": "unavailable", "why": "no Java"}.items()
-    assert found["suites"] == [
+    assert document["suites"] == [
         {"name": "lockstep", "histories": 12, "steps": 300, "crash_points": 0, "schedules": 0, "seconds": 9.0,
          "complete": True}
     ]  # fmt: skip
-    claim = next(each for each in found["claims"] if each["requirement"] == "contents.rows")
+    claim = next(claim for claim in document["claims"] if claim["requirement"] == "contents.rows")
     assert claim.items() >= {
         "requirement": "contents.rows", "engine": "delta-rs@1.6.6", "role": "writer", "with": [], "features": [],
         "storage": "local", "processes": "one", "verdict": "holds", "core": True, "findings": [],
     }.items()  # fmt: skip
     assert claim["evidence"].items() >= {"checks": 300, "histories": 12}.items()
     assert "class" in claim
-    (finding,) = found["findings"]
+    (finding,) = document["findings"]
     assert finding.items() >= {
         "fingerprint": "9f3c21aa", "requirement": "log.remove-names-live-file", "class": "must",
         "engine": "delta-rs@1.6.6", "role": "writer", "suite": "lockstep", "known": False, "steps": 7,
@@ -49,7 +49,7 @@ def test_a_summary_is_a_baseline_of_its_findings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     (
         (None, "No such file"),
         ("{", "is no JSON"),
@@ -59,14 +59,14 @@ def test_a_summary_is_a_baseline_of_its_findings(tmp_path):
     ),
     ids=("absent", "no-json", "list", "newer", "nameless"),
 )
-def test_a_baseline_that_is_none_is_named_with_the_reason(tmp_path, content, said):
+def test_an_invalid_baseline_is_named_with_the_reason(tmp_path, content, message):
     if content is not None:
         (tmp_path / "summary.json").write_text(content)
-    with pytest.raises(SummaryError, match=said):
+    with pytest.raises(SummaryError, match=message):
         fingerprints(tmp_path / "summary.json")
 
 
 def test_nothing_in_a_summary_is_lost_on_the_way_through_json():
-    found = summary(results_of(*small_run(FINDING)))
-    assert json.loads(json.dumps(found)) == found
+    document = summary(results_of(*small_run(FINDING)))
+    assert json.loads(json.dumps(document)) == document
     assert isinstance(FINDING, FindingFound)

@@ -1,4 +1,4 @@
-"""What a run says while it goes on, line by line, as a picture, and at its end."""
+"""The terminal output of a run: plain lines, the panel, and the final summary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Clock:
 
 
 def steps(count: int, history: int = 0) -> list[Event]:
-    return [Progress("lockstep", 0, history, each, ("delta-rs@1.6.6",)) for each in range(count)]
+    return [Progress("lockstep", 0, history, step, ("delta-rs@1.6.6",)) for step in range(count)]
 
 
 def test_plain_lines_say_what_happens_and_every_so_often_how_far_it_is():
@@ -86,7 +86,7 @@ def test_plain_lines_say_what_happens_and_every_so_often_how_far_it_is():
     )
 
 
-def test_the_account_at_a_historys_end_corrects_the_steps_announced_before():
+def test_the_count_at_the_end_of_a_history_corrects_the_announced_steps():
     out, clock = io.StringIO(), Clock()
     terminal = PlainTerminal(out, interval=0.0, clock=clock)
     for event in (*steps(3), HistoryEnded("lockstep", 0, 0, 5)):
@@ -94,18 +94,18 @@ def test_the_account_at_a_historys_end_corrects_the_steps_announced_before():
     assert out.getvalue().splitlines()[-1] == "[0.0 s] 5 steps, 1 history, 0 findings"
 
 
-def test_the_time_left_is_that_of_the_slower_kind_of_steps():
+def test_the_time_left_is_estimated_from_the_slower_kind_of_steps():
     clock = Clock()
     progress = HowFar(clock)
     progress(replace(HEADER, plan=(PlannedSuite("lockstep", 1, 12, 300, dear=20),)))
-    for at in range(100):
-        progress(Progress("lockstep", 0, 0, at))
-        if at < 5:
-            progress(Progress("lockstep", 0, 1, at, dear=True))
+    for step in range(100):
+        progress(Progress("lockstep", 0, 0, step))
+        if step < 5:
+            progress(Progress("lockstep", 0, 1, step, dear=True))
         clock.now += 1
     assert progress.left == pytest.approx(100 * 15 / 5)
-    for at in range(15):
-        progress(Progress("lockstep", 0, 1, at, dear=True))
+    for step in range(15):
+        progress(Progress("lockstep", 0, 1, step, dear=True))
     assert progress.left == pytest.approx(100 * 180 / 100)
     progress(HistoryEnded("lockstep", 0, 0, 100))
     progress(HistoryEnded("lockstep", 0, 2, 5))

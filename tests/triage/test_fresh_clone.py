@@ -17,9 +17,7 @@ def race(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record_finding(RACE, tmp_path_factory.mktemp("race"))
 
 
-def test_a_race_replays_in_a_fresh_clone_under_another_hash_seed_and_zone_beside_a_busy_core(
-    race: Path, tmp_path: Path
-):
+def test_a_race_replays_in_a_fresh_clone_with_another_hash_seed_zone_and_load(race: Path, tmp_path: Path):
     (replayed,) = replays(race, tmp_path, 1)
     assert replayed.exit == FAILS
     assert (
@@ -38,7 +36,7 @@ def test_a_replay_follows_the_order_of_the_writers(race: Path, tmp_path: Path):
     assert replayed.text.endswith("is fixed: its 3 steps hold")
 
 
-def test_a_clone_is_played_by_its_own_code(tmp_path: Path):
+def test_a_clone_replays_with_its_own_code(tmp_path: Path):
     clone = fresh_clone(tmp_path / "clone")
     names = ("conformance", "delta_adapters", "delta_models")
     program = f"import {', '.join(names)}; print({', '.join(f'{name}.__file__' for name in names)})"

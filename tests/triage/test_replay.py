@@ -1,4 +1,4 @@
-"""A finding is played again: 1 while it fails, 0 when it is mended, 3 when it can't be played."""
+"""`conformance replay` exits with 1 while a finding fails, 0 when it is fixed, 3 when it can't be replayed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.command_runs import ENGINES
 @pytest.fixture(scope="module")
 def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finding about an engine that says it appended, kept in a folder of its own beside a copy of the engines."""
-    folder = tmp_path_factory.mktemp("found")
+    folder = tmp_path_factory.mktemp("finding")
     shutil.copy(ENGINES, folder / "engines.py")
     with EnginePool(
         [parse_engine(f"{folder / 'engines.py'}:Lies")], folder / "hosts", lambda _: None
@@ -44,13 +44,13 @@ def engines_of(finding: Path) -> Path:
     return finding.parent.parent / "engines.py"
 
 
-def test_what_still_fails_ends_with_1_and_says_how(finding, capsys):
+def test_a_finding_that_still_fails_ends_with_1_and_says_how(finding, capsys):
     assert main(["replay", str(finding)]) == 1
-    said = capsys.readouterr().out
-    assert f"{finding.name} (lies@1.0, outcome.commits) still fails" in said
+    message = capsys.readouterr().out
+    assert f"{finding.name} (lies@1.0, outcome.commits) still fails" in message
 
 
-def test_what_is_mended_ends_with_0(finding, tmp_path, capsys):
+def test_a_fixed_finding_ends_with_0(finding, tmp_path, capsys):
     text = engines_of(finding).read_text()
     engines_of(finding).write_text(text.replace("class Lies(Honest)", "class Lied(Honest)") + MENDED)
     try:

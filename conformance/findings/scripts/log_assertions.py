@@ -1,4 +1,4 @@
-"""The end of a script where the deviation is in the log: code that looks with nothing but json and pyarrow."""
+"""Return the end of a script that shows a deviation in the log, with nothing but json and pyarrow."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ STATISTICS = dedent('''
     def stated(text, actual):
         """A bound of the statistics as a value that compares with those of the file."""
         if isinstance(actual, datetime):
-            found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-            return found if actual.tzinfo is None or found.tzinfo else found.replace(tzinfo=timezone.utc)
+            bound = datetime.fromisoformat(text.replace("Z", "+00:00"))
+            return bound if actual.tzinfo is None or bound.tzinfo else bound.replace(tzinfo=timezone.utc)
         if isinstance(actual, date):
             return date.fromisoformat(text)
         if isinstance(actual, Decimal):
@@ -65,29 +65,29 @@ STATISTICS = dedent('''
             yield "stats.tight-bounds"
 
 
-    wrong = []
+    mismatches = []
     for form in live_files().values():
         if form.get("deletionVector"):
             continue
         stats = json.loads(form.get("stats") or "{}", parse_float=Decimal)
         file = pq.ParquetFile(os.path.join(os.path.realpath(path), unquote(form["path"]))).read()
         if stats.get("numRecords", file.num_rows) != file.num_rows:
-            wrong.append(("stats.num-records", form["path"], stats["numRecords"], file.num_rows))
+            mismatches.append(("stats.num-records", form["path"], stats["numRecords"], file.num_rows))
         for name in file.column_names:
             values = file.column(name).to_pylist()
             nulls = (stats.get("nullCount") or {}).get(name)
             if nulls is not None and nulls != values.count(None):
-                wrong.append(("stats.null-count", name, nulls, values.count(None)))
+                mismatches.append(("stats.null-count", name, nulls, values.count(None)))
             nan = any(value != value for value in values)
-            there = [value for value in values if value is not None and value == value]
+            present = [value for value in values if value is not None and value == value]
             for part, extreme in (("minValues", min), ("maxValues", max)):
                 bound = (stats.get(part) or {}).get(name)
-                if bound is not None and not isinstance(bound, dict) and there:
-                    for rule in broken_rules(part, bound, extreme(there), nan):
-                        wrong.append((rule, f"{part} of {name}", bound, "NaN" if nan else extreme(there)))
-    for each in wrong:
-        print("   %s: %s: the statistics say %s, the file %s" % each)
-    shown = [each for each in wrong if each[0] == REQUIREMENT]
+                if bound is not None and not isinstance(bound, dict) and present:
+                    for rule in broken_rules(part, bound, extreme(present), nan):
+                        mismatches.append((rule, f"{part} of {name}", bound, "NaN" if nan else extreme(present)))
+    for mismatch in mismatches:
+        print("   %s: %s: the statistics say %s, the file %s" % mismatch)
+    shown = [mismatch for mismatch in mismatches if mismatch[0] == REQUIREMENT]
     ended(bool(shown), f"{len(shown)} statistics break {REQUIREMENT}")
 ''').strip()
 
@@ -107,10 +107,10 @@ CHECKPOINT = dedent('''
     newest = max((name for name in os.listdir(log) if name.endswith(".checkpoint.parquet")), default=None)
     if newest is None:
         ended(False, "there is no checkpoint")
-    at = int(newest[:20])
+    checkpoint_version = int(newest[:20])
     live = {}
     for version, actions in commits():
-        if version <= at:
+        if version <= checkpoint_version:
             for kind in ("remove", "add"):
                 for action in actions:
                     form = action.get(kind)
@@ -118,20 +118,21 @@ CHECKPOINT = dedent('''
                         live.pop(form["path"], None)
                         if kind == "add":
                             live[form["path"]] = form
-    held = {
+    checkpointed = {
         row["add"]["path"]: row["add"]
         for row in pq.read_table(os.path.join(log, newest)).to_pylist(maps_as_pydicts="lossy")
         if row.get("add") and row["add"].get("path")
     }
-    wrong = sorted(set(live) ^ set(held))
-    for name in sorted(set(live) & set(held)):
-        if comparable(live[name]) != comparable(held[name]):
-            wrong.append(name)
+    differing = sorted(set(live) ^ set(checkpointed))
+    for name in sorted(set(live) & set(checkpointed)):
+        if comparable(live[name]) != comparable(checkpointed[name]):
+            differing.append(name)
             print("   commit:    ", *comparable(live[name]))
-            print("   checkpoint:", *comparable(held[name]))
-    for each in wrong:
-        print("   file", each)
-    ended(bool(wrong), f"{len(wrong)} files are not the same in checkpoint {at} and in the commits before it")
+            print("   checkpoint:", *comparable(checkpointed[name]))
+    for name in differing:
+        print("   file", name)
+    summary = f"{len(differing)} files are not the same in checkpoint {checkpoint_version} and in the commits before it"
+    ended(bool(differing), summary)
 ''').strip()
 
 PROTOCOL = dedent("""
@@ -155,12 +156,12 @@ COUNTS = dedent("""
         ended(False, "a file stays with another deletion vector: nothing is said of its counts")
     facts = dict.fromkeys(%s, len(added)) if added else {}
     facts |= dict.fromkeys(%s, len(removed))
-    wrong = [
+    mismatches = [
         f"{name} is said to be {counts[name]}, it is {fact}"
         for name, fact in facts.items()
         if name in counts and int(counts[name]) != fact
     ]
-    ended(bool(wrong), "; ".join(wrong) or "the counts of files are right")
+    ended(bool(mismatches), "; ".join(mismatches) or "the counts of files are right")
 """).strip() % (list(ADDED), list(REMOVED))
 
 LAST_COMMIT = dedent("""
@@ -176,7 +177,7 @@ LAST_COMMIT = dedent("""
 
 
 def symptom(requirement: str) -> str | None:
-    """The code that shows a breach of a rule of the log; None for rules that are not about the log."""
+    """Return the code that shows a violation of a rule of the log; None for rules that are not about the log."""
     kind = requirement.partition(".")[0]
     if kind == "stats":
         return f"{LIVE}\n\n\n{STATISTICS}"

@@ -1,4 +1,4 @@
-"""A rule says itself when it is judged: an honest table holds each, and each counts once for a thing that it judges."""
+"""Each rule of the log holds for honest tables, and counts once for every thing that it judges."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ OF_A_FOLDER = {
         "checksum.well-formed",
     ),
 }  # fmt: skip
-OBSERVABLE = [each.id for each in OF_THE_LOG if each.unobservable is None]
+OBSERVABLE = [requirement.id for requirement in OF_THE_LOG if requirement.unobservable is None]
 
 
 def counts(table: LogTable) -> Counter[str]:
@@ -74,7 +74,7 @@ def held(tmp_path_factory):
     for write in honest.TABLES:
         table = LogTable(tmp_path_factory.mktemp(write.__name__) / "table")
         write(table)
-        assert [each for each in table.result() if each.violation is not None] == []
+        assert [checked for checked in table.result() if checked.violation is not None] == []
         total += counts(table)
     return total
 
@@ -97,34 +97,40 @@ def test_only_rules_of_the_log_are_judged(held):
     ),
     ids=("vector", "change data", "folder"),
 )
-def test_evidence_is_counted_so(table, write, pinned, prefixes):
+def test_evidence_has_the_expected_counts(table, write, pinned, prefixes):
     write(table)
     result = {rule: times for rule, times in counts(table).items() if rule.startswith(prefixes)}
     assert result == {rule: times for times, rules in pinned.items() for rule in rules}
 
 
-def test_what_is_wrong_counts_beside_what_holds(table):
+def test_violations_count_beside_what_holds(table):
     table.create()
     table.write(table.add("a.parquet"), table.add("b.parquet", size=1))
-    result = [each for each in table.result() if each.requirement == "log.added-file-size"]
-    assert [each.violation is None for each in result] == [True, False]
+    result = [checked for checked in table.result() if checked.requirement == "log.added-file-size"]
+    assert [checked.violation is None for checked in result] == [True, False]
 
 
-def test_a_file_counts_once_for_a_rule_on_its_columns_and_each_breach_is_told(table):
+def test_a_file_counts_once_for_a_column_rule_and_every_violation_is_reported(table):
     table.create()
-    wrong = {"nullCount": {"id": 7, "name": 7, "price": 1, "at": 1}}
-    table.write(table.add("a.parquet"), table.add("b.parquet", stats=wrong))
-    result = [each.violation for each in table.result() if each.requirement == "stats.null-count"]
-    assert [None if each is None else each.columns for each in result] == [None, ("id",), ("name",)]
+    wrong_counts = {"nullCount": {"id": 7, "name": 7, "price": 1, "at": 1}}
+    table.write(table.add("a.parquet"), table.add("b.parquet", stats=wrong_counts))
+    result = [checked.violation for checked in table.result() if checked.requirement == "stats.null-count"]
+    assert [None if violation is None else violation.columns for violation in result] == [
+        None,
+        ("id",),
+        ("name",),
+    ]
 
 
-def test_files_of_the_log_that_have_counted_are_told_of_only_if_wrong(table):
+def test_log_files_that_already_counted_are_reported_only_if_wrong(table):
     honest.every_file_of_a_log(table)
     table.checkpoint({"protocol": PROTOCOL}, version=1)
     again = validity.judge_folder(table.reader, "reference", since=3)
-    broken = {each.requirement for each in again if each.violation is not None}
+    broken = {checked.requirement for checked in again if checked.violation is not None}
     assert broken == {"checkpoint.one-metadata"}
     of_files = {
-        each.requirement for each in again if each.requirement.startswith(("checkpoint.", "checksum."))
+        checked.requirement
+        for checked in again
+        if checked.requirement.startswith(("checkpoint.", "checksum."))
     }
     assert {of_file for of_file in of_files if ".hint-" not in of_file} == {*broken, "checksum.never-changes"}

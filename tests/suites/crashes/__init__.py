@@ -1,1 +1,1 @@
-"""Faults at the storage boundary: what is played, how it is judged, and who is caught."""
+"""Tests of faults at the storage boundary: what is played, how it is judged, which mutants are caught."""

@@ -17,39 +17,46 @@ from tests.mutants.stage import ALWAYS
 
 
 @dataclass
-class Told:
-    """What a history came to."""
+class HistoryResult:
+    """The results of all steps of a history, and the table session that executed them."""
 
     table_session: CrashTableSession
-    result: list[StepResult] = field(default_factory=list)
+    step_results: list[StepResult] = field(default_factory=list)
 
     @property
     def broken(self) -> set[str]:
-        """What was breached, but for what deltalake breaks in each commit."""
-        return {violation.requirement for each in self.result for violation in each.violations} - ALWAYS
+        """The violated requirements, without the one that deltalake violates in each commit."""
+        return {
+            violation.requirement for step_result in self.step_results for violation in step_result.violations
+        } - ALWAYS
 
     @property
     def evidence(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for each in self.result:
-            for name, count in each.evidence.items():
-                found[name] = found.get(name, 0) + count
-        return found
+        counts: dict[str, int] = {}
+        for step_result in self.step_results:
+            for name, count in step_result.evidence.items():
+                counts[name] = counts.get(name, 0) + count
+        return counts
 
     def __str__(self) -> str:
-        faults = [fault for each in self.result for fault in each.faults]
+        faults = [fault for step_result in self.step_results for fault in step_result.faults]
         return "\n".join(
-            [f"{b.requirement}: {b.detail}" for each in self.result for b in each.violations] + faults
+            [
+                f"{violation.requirement}: {violation.detail}"
+                for step_result in self.step_results
+                for violation in step_result.violations
+            ]
+            + faults
         )
 
 
 @dataclass
 class Stage:
-    """An engine behind the turnstile; a new table for each history."""
+    """Plays histories with an instrumented engine, each at a new table."""
 
     player: InstrumentedEngine
 
-    def play(self, folder: Path, *operations: Operation) -> Told:
+    def play(self, folder: Path, *operations: Operation) -> HistoryResult:
         table_session = CrashTableSession(
             folder / "table",
             [engine_session_of(self.player.engine)],
@@ -57,19 +64,19 @@ class Stage:
             1,
             "t",
         )
-        told = Told(table_session, table_session.open_all())
+        result = HistoryResult(table_session, table_session.open_all())
         for operation in operations:
             if table_session.plays:
-                told.result += table_session.execute(Step(operation))
-        return told
+                result.step_results += table_session.execute(Step(operation))
+        return result
 
 
 @pytest.fixture(scope="session")
 def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstrumentedEngines]:
-    """The engines of all tests here, each started when it is first asked for."""
-    liars = Path(__file__).parents[2] / "mutants" / "crash_mutants.py"
-    names = {each: each for each in ("delta-rs", "delta-spark", "reference")} | {
-        "liars": f"{liars}:AnyCrashMutant"
+    """The engines of all tests here, each started on first use."""
+    path = Path(__file__).parents[2] / "mutants" / "crash_mutants.py"
+    names = {name: name for name in ("delta-rs", "delta-spark", "reference")} | {
+        "mutants": f"{path}:AnyCrashMutant"
     }
     made = InstrumentedEngines(
         {name: parse_engine(text) for name, text in names.items()},
@@ -88,7 +95,7 @@ def delta_rs(instrumented_engines: InstrumentedEngines) -> Stage:
 
 
 @pytest.fixture(scope="session")
-def liars(instrumented_engines: InstrumentedEngines) -> Stage:
-    player = instrumented_engines.get("liars")
+def mutants(instrumented_engines: InstrumentedEngines) -> Stage:
+    player = instrumented_engines.get("mutants")
     assert player is not None
     return Stage(player)

@@ -1,4 +1,4 @@
-"""Engines that faults can't be driven in, or that do not come back from one."""
+"""Engines whose storage can't be instrumented, or that hang after a fault."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Stranger(Reference):
 
 
 class LeavesItsFilesToAnother(Stranger):
-    """Has all its changes made by a program that nothing is preloaded into, as a static one is."""
+    """Makes all changes by a program into which nothing is preloaded."""
 
     def start(self, work: Path) -> None:
-        environment = {key: each for key, each in os.environ.items() if key != "LD_PRELOAD"}
-        environment["PYTHONPATH"] = os.pathsep.join(each for each in sys.path if each)
+        environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+        environment["PYTHONPATH"] = os.pathsep.join(folder for folder in sys.path if folder)
         self.other = subprocess.Popen(
             [sys.executable, "-c", ELSEWHERE],
             env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -59,7 +59,7 @@ class LeavesItsFilesToAnother(Stranger):
 
 
 class LeavesItsFilesToAStaticProgram(Stranger):
-    """Prepares all changes elsewhere, and has them brought to the table by a program without a C library to preload."""
+    """Prepares changes elsewhere; a static program, into which nothing can be preloaded, copies them to the table."""
 
     def start(self, work: Path) -> None:
         self.carry, self.elsewhere = work / "carry", work / "elsewhere"
@@ -79,7 +79,7 @@ class LeavesItsFilesToAStaticProgram(Stranger):
 
 
 class HangsOnceItsStorageFails(Stranger):
-    """Waits for ever, where its storage does not do as it is told."""
+    """Waits for ever once its storage fails."""
 
     def execute(self, operation: Operation, tag: str) -> Outcome:
         outcome = super().execute(operation, tag)

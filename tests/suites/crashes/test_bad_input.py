@@ -1,5 +1,6 @@
-"""Engines that can't be seen, places where no turnstile can stand, writers that hang, runs that are ended: each is told
-with its cause, is no evidence, and leaves nothing running."""
+"""Uninstrumented engines, a turnstile that cannot start, hanging writers and interrupted runs are reported.
+
+Each report names the cause. They give no evidence, and leave no process running."""
 
 from __future__ import annotations
 
@@ -21,7 +22,6 @@ from conformance.events.types import (
     Evidence,
     EvidenceThreshold,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     Note,
 )
@@ -34,6 +34,7 @@ from conformance.suites.context import SuiteContext
 from delta_adapters.host_supervisor import descendants
 from delta_adapters.registry import EngineSpec, parse_engine
 from tests.reporting.samples import HEADER
+from tests.suites.chunks import play_chunks
 
 STRANGERS = Path(__file__).with_name("strangers.py")
 COMMITTED = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
@@ -44,39 +45,28 @@ def stranger(name: str) -> EngineSpec:
     return parse_engine(f"{STRANGERS}:{name}")
 
 
-def told_of(spec: EngineSpec, folder: Path, *chunks: Chunk, work: Path | None = None) -> list[Event]:
-    told: list[Event] = []
-    instrumented_engines = InstrumentedEngines({str(spec): spec}, work or folder / "arena", told.append)
-    try:
-        with EnginePool([spec], folder / "hosts", told.append) as hosts:
-            context = SuiteContext(
-                hosts, FindingRecorder(folder / "findings"), told.append, lambda: False, instrumented_engines
-            )
-            for chunk in chunks:
-                play_chunk(context, chunk, folder / "work")
-    finally:
-        instrumented_engines.close()
-    assert [each for each in told if isinstance(each, HarnessFault)] == []
-    return told
+def play_stranger(spec: EngineSpec, folder: Path, *chunks: Chunk, arena: Path | None = None) -> list[Event]:
+    """Play chunks with a strange engine and return their events."""
+    return play_chunks([spec], chunks, folder, arena=arena)
 
 
-def notes(told: list[Event]) -> list[str]:
-    return [each.message for each in told if isinstance(each, Note)]
+def notes(events: list[Event]) -> list[str]:
+    return [event.message for event in events if isinstance(event, Note)]
 
 
-def crash_checks(told: list[Event]) -> int:
-    checks = (each.checks for each in told if isinstance(each, Evidence))
+def crash_checks(events: list[Event]) -> int:
+    checks = (event.checks for event in events if isinstance(event, Evidence))
     return sum(count for check in checks for name, count in check.items() if name.startswith("crash."))
 
 
-def cells(told: list[Event], folder: Path) -> set[str]:
-    """What the report says of the promise that a run of these events asks a strange engine for."""
+def cells(events: list[Event], folder: Path) -> set[str]:
+    """Return the verdicts on the one guarantee that a run of these events requires."""
     core = (EvidenceThreshold("crash.all-or-nothing", "stranger", checks=10, histories=1, suite="crashes"),)
-    ledger = ResultAggregator(folder)
-    for each in (replace(HEADER, engines=("stranger",), suites=("crashes",), core=core), *told):
-        ledger(each)
+    aggregator = ResultAggregator(folder)
+    for event in (replace(HEADER, engines=("stranger",), suites=("crashes",), core=core), *events):
+        aggregator(event)
     claims = [
-        claim for claim in ledger.results(1.0).claims if claim.setting.requirement == core[0].requirement
+        claim for claim in aggregator.results(1.0).claims if claim.setting.requirement == core[0].requirement
     ]
     assert all(claim.core for claim in claims)
     return {claim.verdict for claim in claims}
@@ -84,59 +74,61 @@ def cells(told: list[Event], folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("name", ("LeavesItsFilesToAnother", "LeavesItsFilesToAStaticProgram"))
 @pytest.mark.parametrize("first", (COMMITTED, DRAWN), ids=("committed", "drawn"))
-def test_an_engine_whose_files_come_from_a_static_program_is_no_evidence(
-    first: Chunk, name: str, tmp_path: Path
-):
-    told = told_of(stranger(name), tmp_path, first, DRAWN if first is COMMITTED else COMMITTED)
-    assert 1 <= len(notes(told)) <= 2, "what was being drawn when it was seen, and whatever is played later"
-    assert all("the turnstile saw nothing of it" in note for note in notes(told))
-    assert crash_checks(told) == 0
-    assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) == 0
-    assert cells(told, tmp_path) == {"not-enough-evidence"}
+def test_an_engine_that_writes_by_a_static_program_gives_no_evidence(first: Chunk, name: str, tmp_path: Path):
+    events = play_stranger(stranger(name), tmp_path, first, DRAWN if first is COMMITTED else COMMITTED)
+    assert 1 <= len(notes(events)) <= 2, "what was being drawn when it was seen, and whatever is played later"
+    assert all("the turnstile saw nothing of it" in note for note in notes(events))
+    assert crash_checks(events) == 0
+    assert sum(event.crash_points for event in events if isinstance(event, HistoryEnded)) == 0
+    assert cells(events, tmp_path) == {"not-enough-evidence"}
 
 
-def test_the_same_engine_in_its_own_process_is_evidence(tmp_path: Path):
-    told = told_of(stranger("Stranger"), tmp_path, COMMITTED)
-    assert notes(told) == []
-    assert crash_checks(told) > 0
-    assert cells(told, tmp_path) == {"holds"}
+def test_the_same_engine_in_its_own_process_gives_evidence(tmp_path: Path):
+    events = play_stranger(stranger("Stranger"), tmp_path, COMMITTED)
+    assert notes(events) == []
+    assert crash_checks(events) > 0
+    assert cells(events, tmp_path) == {"holds"}
 
 
-def test_where_no_socket_can_be_made_there_is_a_note_and_no_evidence(tmp_path: Path):
+def test_without_a_socket_there_is_a_note_and_no_evidence(tmp_path: Path):
     (tmp_path / "file").touch()
-    told = told_of(stranger("Stranger"), tmp_path, COMMITTED, DRAWN, work=tmp_path / "file" / "arena")
-    (note,) = notes(told)
+    events = play_stranger(
+        stranger("Stranger"), tmp_path, COMMITTED, DRAWN, arena=tmp_path / "file" / "arena"
+    )
+    (note,) = notes(events)
     assert "there are no faults and no schedules: can't make the turnstile's socket in" in note
-    assert crash_checks(told) == 0
+    assert crash_checks(events) == 0
 
 
-def test_a_writer_that_hangs_is_named_and_ended_and_the_table_is_kept(
+def test_a_hanging_writer_is_named_and_killed_and_its_table_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("CONFORMANCE_CALL_TIMEOUT", "2")
     before = set(descendants(os.getpid()))
-    told: list[Event] = []
+    events: list[Event] = []
     spec = stranger("HangsOnceItsStorageFails")
-    instrumented_engines = InstrumentedEngines({str(spec): spec}, tmp_path / "arena", told.append)
-    with EnginePool([spec], tmp_path / "hosts", told.append) as hosts:
+    instrumented_engines = InstrumentedEngines({str(spec): spec}, tmp_path / "arena", events.append)
+    with EnginePool([spec], tmp_path / "hosts", events.append) as hosts:
         context = SuiteContext(
-            hosts, FindingRecorder(tmp_path), told.append, lambda: any(hung(told)), instrumented_engines
+            hosts, FindingRecorder(tmp_path), events.append, lambda: any(hung(events)), instrumented_engines
         )
         play_chunk(context, COMMITTED, tmp_path / "work")
         instrumented_engines.close()
-    found = next(hung(told))
-    assert found.engine == "stranger@1.0"
-    kept = tmp_path / found.folder / "table-before"
+    finding_event = next(hung(events))
+    assert finding_event.engine == "stranger@1.0"
+    kept = tmp_path / finding_event.folder / "table-before"
     assert list(kept.rglob("*.json"))
     assert set(descendants(os.getpid())) == before
 
 
-def hung(told: list[Event]) -> Iterator[FindingFound]:
-    return (each for each in told if isinstance(each, FindingFound) and each.requirement == "host.answers")
+def hung(events: list[Event]) -> Iterator[FindingFound]:
+    return (
+        event for event in events if isinstance(event, FindingFound) and event.requirement == "host.answers"
+    )
 
 
 def begin(out: Path) -> tuple[subprocess.Popen[str], list[int]]:
-    """A run of crashes and races in a process of its own, in the middle of its work, and all that descends from it."""
+    """Start a run of crashes and races; return its process, in the middle of its work, and its descendants."""
     words = [
         "--engine",
         str(stranger("Stranger")),
@@ -173,13 +165,13 @@ def begin(out: Path) -> tuple[subprocess.Popen[str], list[int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", (signal.SIGINT, signal.SIGKILL))
-def test_no_process_is_left_of_faults_and_races_that_are_ended(tmp_path: Path, number: signal.Signals):
+def test_no_process_outlives_interrupted_faults_and_races(tmp_path: Path, number: signal.Signals):
     process, family = begin(tmp_path)
-    watched = [os.pidfd_open(each) for each in family]
+    descriptors = [os.pidfd_open(process) for process in family]
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
     assert len(family) >= 5, "two workers, a host and its warden at each"
-    for each in watched:
-        assert select.select([each], [], [], 30)[0], "a process outlived the run"
-        os.close(each)
+    for descriptor in descriptors:
+        assert select.select([descriptor], [], [], 30)[0], "a process outlived the run"
+        os.close(descriptor)

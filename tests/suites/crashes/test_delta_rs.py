@@ -1,4 +1,4 @@
-"""deltalake under faults: what is known of it, what a history with faults comes to, and that it comes to it again."""
+"""deltalake under faults: known deviations still happen, and histories with faults have the expected evidence."""
 
 from __future__ import annotations
 
@@ -43,19 +43,25 @@ KNOWN = [
 APPEND = CHANGES[0]
 
 
-def play(stage: Stage, folder: Path, story: CrashScenario, fault: Operation):
-    return stage.play(folder, *story.before, fault, story.operation, *story.afterwards)
+def play(stage: Stage, folder: Path, scenario: CrashScenario, fault: Operation):
+    return stage.play(folder, *scenario.before, fault, scenario.operation, *scenario.afterwards)
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
-def test_its_smallest_history_still_shows_it(delta_rs: Stage, entry: Deviation, tmp_path: Path):
+def test_the_smallest_history_of_a_known_deviation_still_shows_it(
+    delta_rs: Stage, entry: Deviation, tmp_path: Path
+):
     history = History.from_json(entry.history)
-    told = delta_rs.play(tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.observation, violation) for each in told.result for violation in each.violations]
-    assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, str(told) or "it no longer happens"
+    result = delta_rs.play(tmp_path, *(step.operation for step in history.steps))
+    keys = [
+        key_of(step_result.observation, violation)
+        for step_result in result.step_results
+        for violation in step_result.violations
+    ]
+    assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, str(result) or "it no longer happens"
     assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name
-    } | ALWAYS_KNOWN, str(told)
+    } | ALWAYS_KNOWN, str(result)
 
 
 @pytest.mark.parametrize(
@@ -73,43 +79,43 @@ def test_its_smallest_history_still_shows_it(delta_rs: Stage, entry: Deviation, 
     ids=repr,
 )
 def test_an_append_comes_through_every_kind_of_fault(delta_rs: Stage, fault: Operation, tmp_path: Path):
-    told = play(delta_rs, tmp_path, APPEND, fault)
-    assert told.broken == set(), str(told)
-    assert (told.table_session.struck, told.table_session.missed) == (1, 0)
-    assert told.evidence["crash.all-or-nothing"] == 1
-    assert told.evidence["crash.next-writer"] == 1
-    assert told.evidence["read.cold"] == 1
+    result = play(delta_rs, tmp_path, APPEND, fault)
+    assert result.broken == set(), str(result)
+    assert (result.table_session.struck, result.table_session.missed) == (1, 0)
+    assert result.evidence["crash.all-or-nothing"] == 1
+    assert result.evidence["crash.next-writer"] == 1
+    assert result.evidence["read.cold"] == 1
 
 
-def test_what_is_not_known_is_narrowed_by_our_own_reading(delta_rs: Stage, tmp_path: Path):
-    at = len(APPEND.before) + 1
+def test_an_unknown_outcome_is_narrowed_by_our_own_reading(delta_rs: Stage, tmp_path: Path):
+    state = len(APPEND.before) + 1
     for fault, rows in ((DeadTableAt("commit"), 5), (LoseReplyAt("commit"), 7)):
-        told = play(delta_rs, tmp_path / str(rows), APPEND, fault)
-        assert len(told.table_session.model_history.state(at).rows) == rows
-        assert len(told.table_session.model_history.table.rows) == rows + 1
+        result = play(delta_rs, tmp_path / str(rows), APPEND, fault)
+        assert len(result.table_session.model_history.state(state).rows) == rows
+        assert len(result.table_session.model_history.table.rows) == rows + 1
         (struck,) = [
-            each.observation
-            for each in told.result
-            if each.observation.fault_context and each.observation.fault_context.fault
+            step_result.observation
+            for step_result in result.step_results
+            if step_result.observation.fault_context and step_result.observation.fault_context.fault
         ]
         assert isinstance(struck.outcome, Unknown)
 
 
 def test_a_fault_whose_event_never_comes_is_no_evidence(delta_rs: Stage, tmp_path: Path):
-    told = play(delta_rs, tmp_path, APPEND, DeadTableAt("deletion-vector"))
-    assert told.broken == set(), str(told)
-    assert (told.table_session.struck, told.table_session.missed) == (0, 1)
-    assert "crash.all-or-nothing" not in told.evidence
+    result = play(delta_rs, tmp_path, APPEND, DeadTableAt("deletion-vector"))
+    assert result.broken == set(), str(result)
+    assert (result.table_session.struck, result.table_session.missed) == (0, 1)
+    assert "crash.all-or-nothing" not in result.evidence
 
 
-def test_two_faults_in_one_history_are_judged_each(delta_rs: Stage, tmp_path: Path):
+def test_both_faults_of_a_history_are_judged(delta_rs: Stage, tmp_path: Path):
     dead, lost = DeadTableAt("data"), LoseReplyAt("commit")
-    told = delta_rs.play(
+    result = delta_rs.play(
         tmp_path, *APPEND.before, dead, APPEND.operation, lost, APPEND.operation, APPEND.operation
     )
-    assert told.broken == set(), str(told)
-    assert told.table_session.struck == 2
-    assert told.evidence["crash.next-writer"] == 1
+    assert result.broken == set(), str(result)
+    assert result.table_session.struck == 2
+    assert result.evidence["crash.next-writer"] == 1
 
 
 def test_a_fault_survives_its_json():
@@ -122,7 +128,7 @@ def test_a_fault_survives_its_json():
     assert tuple(decode(json.loads(json.dumps(encode(fault)))) for fault in faults) == faults
 
 
-def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_path: Path):
+def test_every_event_of_a_scenario_is_cut_before_and_after(delta_rs: Stage, tmp_path: Path):
     table_session = CrashTableSession(
         tmp_path / "table",
         [engine_session_of(delta_rs.player.engine)],
@@ -131,8 +137,8 @@ def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_pat
         "t",
     )
     table_session.open_all()
-    for each in APPEND.before:
-        table_session.execute(Step(each))
+    for operation in APPEND.before:
+        table_session.execute(Step(operation))
     whole = table_session.copy(tmp_path / "whole" / "table")
     whole.open_all()
     _, record = whole.record(APPEND.operation)
@@ -147,31 +153,31 @@ def test_every_event_of_a_story_is_cut_before_and_after(delta_rs: Stage, tmp_pat
     assert {fault.role for fault in faults} >= {"data-staging", "data", "staging", "commit", "clean-up"}
 
 
-def test_the_groups_of_stories_have_their_names():
+def test_the_groups_of_scenarios_have_their_names():
     assert scenarios_of("changes") is CHANGES
     assert scenarios_of("killed-upkeep") is UPKEEP
     assert scenarios_of("marked") is MARKED
     assert scenarios_of("merges") == ()
 
 
-def test_what_is_left_over_is_told_from_what_a_commit_names(delta_rs: Stage, tmp_path: Path):
-    told = play(delta_rs, tmp_path, CrashScenario(APPEND.operation, APPEND.before), DeadTableAt("commit"))
-    table = told.table_session.folder
+def test_orphaned_files_are_distinguished_from_committed_files(delta_rs: Stage, tmp_path: Path):
+    result = play(delta_rs, tmp_path, CrashScenario(APPEND.operation, APPEND.before), DeadTableAt("commit"))
+    table = result.table_session.folder
     (table / "_temporary_1" / "part=0").mkdir(parents=True)
     (table / "_temporary_1" / "part=0" / "part-1.parquet").touch()
-    found = vacuumable(find_orphans(table))
-    assert len(found) == 2
-    assert all(each.endswith(".parquet") and each.startswith("part=") for each in found)
+    orphans = vacuumable(find_orphans(table))
+    assert len(orphans) == 2
+    assert all(orphan.endswith(".parquet") and orphan.startswith("part=") for orphan in orphans)
     assert by_role(find_orphans(table)) == {"data": 3, "staging": 1}
     (struck,) = [
-        each.observation.fault_context
-        for each in told.result
-        if each.observation.fault_context and each.observation.fault_context.fault
+        step_result.observation.fault_context
+        for step_result in result.step_results
+        if step_result.observation.fault_context and step_result.observation.fault_context.fault
     ]
     assert struck.lying == {"data": 2, "staging": 1}
 
 
-def test_what_a_deletion_vector_names_is_not_left_over(tmp_path: Path):
+def test_a_file_named_by_a_deletion_vector_is_no_orphan(tmp_path: Path):
     log = tmp_path / "_delta_log"
     log.mkdir()
     name = "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin"
@@ -183,9 +189,9 @@ def test_what_a_deletion_vector_names_is_not_left_over(tmp_path: Path):
     }
     add = {"add": {"path": "part-0.parquet", "deletionVector": vector}}
     (log / f"{0:020}.json").write_text(json.dumps(add) + "\n", "utf-8")
-    for each in ("part-0.parquet", "part-1.parquet", f"ab/{name}", "deletion_vector_other.bin"):
-        (tmp_path / each).parent.mkdir(exist_ok=True)
-        (tmp_path / each).touch()
-        (tmp_path / each).with_name(f".{Path(each).name}.crc").touch()
+    for path in ("part-0.parquet", "part-1.parquet", f"ab/{name}", "deletion_vector_other.bin"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+        (tmp_path / path).with_name(f".{Path(path).name}.crc").touch()
     assert by_role(find_orphans(tmp_path)) == {"data": 1, "deletion-vector": 1, "side": 2}
     assert vacuumable(find_orphans(tmp_path)) == {"part-1.parquet"}

@@ -1,4 +1,4 @@
-"""Every operation that changes a table is cut in a committed history, and the honest engine comes through."""
+"""A crash scenario interrupts every operation that changes a table, and the honest engine passes all of them."""
 
 from __future__ import annotations
 
@@ -33,32 +33,40 @@ CHANGE_NO_TABLE = {*QUERIES, *FAULTS, AdvanceClock, Interleave, Reopen, SetZone,
 ELSEWHERE = {CloneTo, Drop}  # what they change lies beside the table, or in a catalogue
 WITHOUT_A_COMMIT = {CompactLog, Vacuum}  # the honest engine's
 MORE = ("other-writes", "definition", "beginnings", "layout", "again")
-TOLD = [
-    pytest.param(name, each, id=f"{name}-{at}-{name_of(each.operation)}")
+PARAMETERS = [
+    pytest.param(name, scenario, id=f"{name}-{number}-{name_of(scenario.operation)}")
     for name in MORE
-    for at, each in enumerate(scenarios_of(name))
+    for number, scenario in enumerate(scenarios_of(name))
 ]
 
 
-def test_every_operation_that_changes_a_table_is_cut_in_some_story():
-    cut = {type(each.operation) for group in SCENARIOS.values() for each in group}
+def test_every_operation_that_changes_a_table_is_cut_in_some_scenario():
+    cut = {type(scenario.operation) for group in SCENARIOS.values() for scenario in group}
     assert cut == set(ALPHABET.values()) - CHANGE_NO_TABLE - ELSEWHERE
 
 
 @pytest.mark.parametrize("fault", (LoseReplyAt("commit"), DeadTableAt("commit")))
-@pytest.mark.parametrize(("group", "story"), TOLD)
+@pytest.mark.parametrize(("group", "scenario"), PARAMETERS)
 def test_the_honest_engine_comes_through(
-    liars: Stage, group: str, story: CrashScenario, fault: LoseReplyAt | DeadTableAt, tmp_path: Path
+    mutants: Stage, group: str, scenario: CrashScenario, fault: LoseReplyAt | DeadTableAt, tmp_path: Path
 ):
-    capabilities = liars.player.engine.capabilities
-    asked = [each for each in (*story.before, story.operation) if not isinstance(each, STORAGE_FAULTS)]
-    if any(capabilities.covers(each) for each in asked):
-        pytest.fail(f"{[capabilities.covers(each) for each in asked]}")
-    told = liars.play(tmp_path / "Honest", *story.before, fault, story.operation, *story.afterwards)
-    assert told.broken == set(), str(told)
-    assert told.table_session.struck == (group == "again") + (type(story.operation) not in WITHOUT_A_COMMIT)
-    if any(isinstance(afterward, ReadChanges) for afterward in story.afterwards):
-        assert told.evidence["changes.rows"] > 0
+    capabilities = mutants.player.engine.capabilities
+    operations = [
+        operation
+        for operation in (*scenario.before, scenario.operation)
+        if not isinstance(operation, STORAGE_FAULTS)
+    ]
+    if any(capabilities.covers(operation) for operation in operations):
+        pytest.fail(f"{[capabilities.covers(operation) for operation in operations]}")
+    result = mutants.play(
+        tmp_path / "Honest", *scenario.before, fault, scenario.operation, *scenario.afterwards
+    )
+    assert result.broken == set(), str(result)
+    assert result.table_session.struck == (group == "again") + (
+        type(scenario.operation) not in WITHOUT_A_COMMIT
+    )
+    if any(isinstance(afterward, ReadChanges) for afterward in scenario.afterwards):
+        assert result.evidence["changes.rows"] > 0
 
 
 def test_the_replies_to_all_commits_of_an_operation_are_lost():

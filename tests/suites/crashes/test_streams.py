@@ -1,4 +1,4 @@
-"""Streams under faults: a follower sees each row once; a stream that was cut writes what arrived, once."""
+"""Streams under faults: an interrupted stream writes every row once, and its reader sees every row once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from delta_models.operations import (
     Vacuum,
     WriteStream,
 )
-from tests.suites.crashes.conftest import Stage, Told
+from tests.suites.crashes.conftest import HistoryResult, Stage
 
 KNOWN = [
     deviation
@@ -37,7 +37,7 @@ KNOWN = [
 TAILED = ReadStream("rows")
 BEFORE_IT = (Create(SCHEMA, partition_by=("part",)), Append(rows(1, 2)), TAILED)
 AFTERWARDS = (WriteStream(rows(30)), TAILED)
-# Where a stream is cut: before the table's commit, and between it and that of the stream's own progress.
+# The stream is interrupted before the table's commit, or between it and the commit of its own progress.
 CUTS: dict[str, tuple[Operation, str]] = {
     "before": (DeadTableAt("commit"), BEFORE),
     "between": (DeadTableAt("stream-done-staging"), AFTER),
@@ -46,31 +46,43 @@ CUTS: dict[str, tuple[Operation, str]] = {
 
 
 def written_once(stage: Stage, cut: str, folder: Path) -> None:
-    """The stream is cut, and started again: all that arrived is in the table once, and its follower has got it once."""
+    """Interrupt a stream and restart it; assert that the table and a reader of it have every row once."""
     fault, state = CUTS[cut]
-    told = stage.play(folder, *BEFORE_IT, fault, WriteStream(rows(20, 21)))
+    result = stage.play(folder, *BEFORE_IT, fault, WriteStream(rows(20, 21)))
     (fault_context,) = [
-        each.observation.fault_context for each in told.result if each.observation.fault_context is not None
+        step_result.observation.fault_context
+        for step_result in result.step_results
+        if step_result.observation.fault_context is not None
     ]
     assert fault_context.found is not None
-    assert (told.table_session.struck, told.table_session.missed, fault_context.found.state) == (
+    assert (
+        result.table_session.struck,
+        result.table_session.missed,
+        fault_context.found.state,
+    ) == (
         1,
         0,
         state,
-    ), str(told)
-    assert done(told) == []
+    ), str(result)
+    assert done(result) == []
     for afterward in AFTERWARDS:
-        told.result += told.table_session.execute(Step(afterward))
-    assert told.broken == set(), str(told)
-    assert done(told) == ["0", "1"]
-    assert sorted(row[0] for row in told.table_session.model_history.table.rows) == [1, 2, 20, 21, 30]
-    assert told.evidence["stream.written-once"] == told.evidence["stream.all-written"] == 1
-    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 2
+        result.step_results += result.table_session.execute(Step(afterward))
+    assert result.broken == set(), str(result)
+    assert done(result) == ["0", "1"]
+    assert sorted(row[0] for row in result.table_session.model_history.table.rows) == [
+        1,
+        2,
+        20,
+        21,
+        30,
+    ]
+    assert result.evidence["stream.written-once"] == result.evidence["stream.all-written"] == 1
+    assert result.evidence["stream.each-row-once"] == result.evidence["stream.none-lost"] == 2
 
 
-def done(told: Told) -> list[str]:
-    """The batches that the stream has noted as done."""
-    return sorted(path.name for path in told.table_session.folder.glob("_checkpoints/pour/commits/[0-9]*"))
+def done(result: HistoryResult) -> list[str]:
+    """Return the numbers of the batches that the stream recorded as done."""
+    return sorted(path.name for path in result.table_session.folder.glob("_checkpoints/pour/commits/[0-9]*"))
 
 
 @pytest.fixture(scope="session")
@@ -103,19 +115,23 @@ def test_delta_spark_writes_a_batch_once(delta_spark: Stage, tmp_path: Path):
 @pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
 def test_a_known_deviation_of_delta_spark_still_happens(delta_spark: Stage, entry: Deviation, tmp_path: Path):
     history = History.from_json(entry.history)
-    told = delta_spark.play(tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.observation, violation) for each in told.result for violation in each.violations]
-    assert {key.fingerprint for key in keys} == set(entry.fingerprints), str(told) or "it is gone"
-    assert {known_deviation(key, history=history) for key in keys} == {entry.name}, str(told)
+    result = delta_spark.play(tmp_path, *(step.operation for step in history.steps))
+    keys = [
+        key_of(step_result.observation, violation)
+        for step_result in result.step_results
+        for violation in step_result.violations
+    ]
+    assert {key.fingerprint for key in keys} == set(entry.fingerprints), str(result) or "it is gone"
+    assert {known_deviation(key, history=history) for key in keys} == {entry.name}, str(result)
 
 
-def test_a_stream_that_has_nothing_to_write_is_only_brought_up_to_date(reference: Stage, tmp_path: Path):
+def test_a_stream_without_new_rows_is_only_brought_up_to_date(reference: Stage, tmp_path: Path):
     fault, _ = CUTS["between"]
-    told = reference.play(
+    result = reference.play(
         tmp_path, *BEFORE_IT[:2], fault, WriteStream(rows(20)), WriteStream(rows()), WriteStream(rows())
     )
-    assert told.broken == set(), str(told)
-    assert len(told.table_session.model_history.table.rows) == 3
+    assert result.broken == set(), str(result)
+    assert len(result.table_session.model_history.table.rows) == 3
 
 
 @pytest.mark.parametrize(
@@ -129,10 +145,10 @@ def test_a_stream_that_has_nothing_to_write_is_only_brought_up_to_date(reference
     ids=repr,
 )
 def test_a_reader_follows_deltalake_through_its_crashes(delta_rs: Stage, fault: Operation, tmp_path: Path):
-    told = delta_rs.play(
+    result = delta_rs.play(
         tmp_path, Create(SCHEMA, properties=TOLD), Append(rows(1)), FOLLOWED, fault, Append(rows(2)), FOLLOWED,
         AdvanceClock(8 * 24), Append(rows(3)), Optimize(), Vacuum(), Reopen(), FOLLOWED,
     )  # fmt: skip
-    assert told.broken == set(), str(told)
-    assert told.table_session.struck == 1
-    assert told.evidence["stream.each-row-once"] == told.evidence["stream.none-lost"] == 3
+    assert result.broken == set(), str(result)
+    assert result.table_session.struck == 1
+    assert result.evidence["stream.each-row-once"] == result.evidence["stream.none-lost"] == 3

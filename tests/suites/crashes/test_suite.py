@@ -1,4 +1,4 @@
-"""Chunks of the suite of crashes, as a worker plays them: events tell what was done, and findings replay."""
+"""Chunks of the crash suite, as a worker plays them: their events, their evidence, and findings that replay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from conformance.events.types import (
     Evidence,
     FaultOutcome,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     Note,
 )
@@ -27,15 +26,15 @@ from conformance.generation.state_machine import draw
 from conformance.histories import Chunk, Step
 from conformance.planning.plan import make_plan
 from conformance.planning.profile import load_profile
-from conformance.runner.chunk import play_chunk
 from conformance.suites.context import SuiteContext
 from conformance.suites.crashes.suite import CrashScenarios
 from conformance.triage.replay import FAILS, replay
 from delta_adapters.registry import parse_engine
 from delta_models.operations import STORAGE_FAULTS, Operation
+from tests.suites.chunks import play_chunks
 
 EACH_POINT = Chunk("crashes", "dev", 0, 1, histories=1, table="changes")
-TWICE = 1  # the reply that deltalake does not know again
+TWICE = 1  # deltalake does not recognize its commit after a lost reply
 DRAWN = Chunk("crashes", "dev", 0, 5, histories=2, steps=12)
 
 
@@ -45,15 +44,9 @@ def events_of(
     folder: Path,
     engines: tuple[str, ...] = ("delta-rs",),
 ) -> list[Event]:
-    told: list[Event] = []
-    with EnginePool([parse_engine(engine) for engine in engines], folder / "hosts", told.append) as hosts:
-        context = SuiteContext(
-            hosts, FindingRecorder(folder), told.append, lambda: False, instrumented_engines
-        )
-        play_chunk(context, chunk, folder / "work")
-    assert [each for each in told if isinstance(each, HarnessFault)] == []
-    assert [from_json(json.loads(to_line(each))) for each in told] == told, "a worker can't send it"
-    return told
+    events = play_chunks([parse_engine(engine) for engine in engines], [chunk], folder, instrumented_engines)
+    assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
+    return events
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +58,16 @@ def each_point(
 
 
 def test_each_point_of_a_committed_history_is_counted(each_point):
-    told, _ = each_point
-    (ended,) = [each for each in told if isinstance(each, HistoryEnded)]
-    (evidence,) = [each for each in told if isinstance(each, Evidence) and each.role == "writer"]
+    events, _ = each_point
+    (ended,) = [event for event in events if isinstance(event, HistoryEnded)]
+    (evidence,) = [event for event in events if isinstance(event, Evidence) and event.role == "writer"]
     assert ended.crash_points == evidence.crash_points >= 20
     assert evidence.checks["crash.keeps-committed"] == ended.crash_points
     assert evidence.checks["crash.left-overs-kept"] > 0
     assert evidence.checks["crash.left-overs-removed"] > 0
-    struck = [each for each in told if isinstance(each, FaultOutcome)]
-    assert sum(each.points for each in struck) == ended.crash_points
-    assert sum(each.before + each.after for each in struck) == ended.crash_points - TWICE
+    struck = [event for event in events if isinstance(event, FaultOutcome)]
+    assert sum(event.points for event in struck) == ended.crash_points
+    assert sum(event.before + event.after for event in struck) == ended.crash_points - TWICE
     assert struck[0].fault == "DeadTableAt"
     assert struck[0].left_over["data"] > struck[0].left_over["staging"] > 0
 
@@ -82,54 +75,54 @@ def test_each_point_of_a_committed_history_is_counted(each_point):
 def test_other_engines_of_the_run_look_at_every_tenth_point(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
-    told: list[Event] = []
-    specs = [parse_engine(each) for each in ("delta-rs", "reference")]
-    with EnginePool(specs, tmp_path / "hosts", told.append) as hosts:
+    events: list[Event] = []
+    specs = [parse_engine(engine) for engine in ("delta-rs", "reference")]
+    with EnginePool(specs, tmp_path / "hosts", events.append) as hosts:
         context = SuiteContext(
-            hosts, FindingRecorder(tmp_path), told.append, lambda: False, instrumented_engines
+            hosts, FindingRecorder(tmp_path), events.append, lambda: False, instrumented_engines
         )
         CrashScenarios(context, EACH_POINT, tmp_path / "work", ["delta-rs"]).play_all()
-    evidence = [each for each in told if isinstance(each, Evidence)]
-    points = sum(each.crash_points for each in told if isinstance(each, HistoryEnded))
-    assert {each.engine.partition("@")[0] for each in evidence if "crash.told-truly" in each.checks} == {
+    evidence = [event for event in events if isinstance(event, Evidence)]
+    points = sum(event.crash_points for event in events if isinstance(event, HistoryEnded))
+    assert {event.engine.partition("@")[0] for event in evidence if "crash.told-truly" in event.checks} == {
         "delta-rs"
     }
-    read = {each.engine.partition("@")[0]: each.checks for each in evidence if each.role == "reader"}
+    read = {event.engine.partition("@")[0]: event.checks for event in evidence if event.role == "reader"}
     assert set(read) == {"delta-rs", "reference"}
     assert read["delta-rs"]["read.cold"] >= points
     assert read["reference"]["read.cold"] == points // 10
 
 
 def test_the_only_finding_is_known_and_replays(each_point):
-    told, folder = each_point
-    found = [each for each in told if isinstance(each, FindingFound)]
-    assert {(each.requirement, each.deviation) for each in found} == {
+    events, folder = each_point
+    findings = [event for event in events if isinstance(event, FindingFound)]
+    assert {(finding.requirement, finding.deviation) for finding in findings} == {
         ("crash.once", "delta-rs-commit-found-taken"),
         ("checksum.each-commit", "delta-rs-no-checksums"),
     }
-    once = next(each for each in found if each.requirement == "crash.once")
+    once = next(finding for finding in findings if finding.requirement == "crash.once")
     again = replay(folder / once.folder)
     assert again.exit == FAILS, again.text
     assert "crash.once" in again.text
 
 
 def test_drawn_histories_with_faults_are_played(instrumented_engines: InstrumentedEngines, tmp_path: Path):
-    told = events_of(DRAWN, instrumented_engines, tmp_path)
-    assert [each for each in told if isinstance(each, FindingFound) and not each.known] == []
-    assert sum(each.crash_points for each in told if isinstance(each, HistoryEnded)) > 0
+    events = events_of(DRAWN, instrumented_engines, tmp_path)
+    assert [event for event in events if isinstance(event, FindingFound) and not event.known] == []
+    assert sum(event.crash_points for event in events if isinstance(event, HistoryEnded)) > 0
 
 
-def test_engines_that_read_each_others_tables_in_drawn_histories_stay_at_their_own(
+def test_engines_that_read_each_others_tables_write_only_their_own(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
-    told = events_of(DRAWN, instrumented_engines, tmp_path, ("delta-rs", "reference"))
-    assert [each.detail for each in told if isinstance(each, FindingFound) and not each.known] == []
-    wrote = [each for each in told if isinstance(each, Evidence) and "crash.told-truly" in each.checks]
-    assert {each.engine.partition("@")[0] for each in wrote} == {"delta-rs", "reference"}
+    events = events_of(DRAWN, instrumented_engines, tmp_path, ("delta-rs", "reference"))
+    assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
+    wrote = [event for event in events if isinstance(event, Evidence) and "crash.told-truly" in event.checks]
+    assert {event.engine.partition("@")[0] for event in wrote} == {"delta-rs", "reference"}
 
 
 class Listens:
-    """A game that only remembers what was drawn."""
+    """A suite that only remembers the drawn steps."""
 
     def __init__(self) -> None:
         self.steps: list[Operation] = []
@@ -171,7 +164,7 @@ def test_without_a_compiler_there_is_a_note_and_no_evidence(tmp_path: Path, monk
     instrumented_engines = InstrumentedEngines(
         {"delta-rs": parse_engine("delta-rs")}, tmp_path / "arena", notes.append
     )
-    told = events_of(EACH_POINT, instrumented_engines, tmp_path)
+    events = events_of(EACH_POINT, instrumented_engines, tmp_path)
     instrumented_engines.close()
     assert ["no C compiler" in note.message for note in notes if isinstance(note, Note)] == [True]
-    assert not [each for each in told if isinstance(each, Evidence)]
+    assert not [event for event in events if isinstance(event, Evidence)]

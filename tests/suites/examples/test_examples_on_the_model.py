@@ -1,4 +1,4 @@
-"""The worked examples say what the model says, and say nothing that can't be."""
+"""The worked examples agree with the model, and contain no impossible statements."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def test_live_files_were_added_by_steps_that_add_files(name: str) -> None:
 
 def test_a_wrong_row_is_noticed() -> None:
     example = example_called("some-table")
-    wrong = replace(example.steps[-1], rows=((11, "aa"),))
-    problems = check_example_on_model(replace(example, steps=(*example.steps[:-1], wrong)))
+    wrong_step = replace(example.steps[-1], rows=((11, "aa"),))
+    problems = check_example_on_model(replace(example, steps=(*example.steps[:-1], wrong_step)))
     assert problems == ["some-table, step 3 (overwrite): the model has other rows: 2, not 1"]
 
 
-def test_the_two_lists_of_the_invoices_differ_by_deletion_vectors_alone() -> None:
+def test_the_two_invoice_examples_differ_only_by_deletion_vectors() -> None:
     rewriting, vectors = example_called("invoices"), example_called("invoices-with-deletion-vectors")
     assert [step.says for step in rewriting.steps] == [step.says for step in vectors.steps]
     assert rewriting.steps[-1].live == (Live(4), Live(3), Live(5))

@@ -1,4 +1,4 @@
-"""What is written down in a worked example is held against the folder, and a difference is told."""
+"""The suite compares worked examples with the table folder, and reports differences."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.mutants.stage import InProcess
 
 
 class Hoards(Reference):
-    """Says that a vacuum found nothing to do."""
+    """Reports that a vacuum changed nothing."""
 
     def execute(self, operation, tag):
         return NoChange() if isinstance(operation, Vacuum) else super().execute(operation, tag)
 
 
 def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
-    """What is not as written down, and that nothing else is wrong."""
+    """Return the differences from an example, after asserting that there is no other violation."""
     host: Any = InProcess(adapter)
     engine_session = EngineSession("reference@1", host, Capabilities.validated(adapter.capabilities), 60.0)
     table = ExampleTable(tmp_path / "table", engine_session, example)
@@ -37,8 +37,8 @@ def differences(example: Example, adapter: Reference, tmp_path) -> list[str]:
     result += table.compare_checkpoint()
     return [
         violation.detail
-        for each in result
-        for violation in each.violations
+        for step_result in result
+        for violation in step_result.violations
         if violation.requirement == AS_WRITTEN
     ]
 
@@ -50,23 +50,23 @@ def test_an_honest_engine_ends_every_step_as_written(name, tmp_path):
     assert differences(EXAMPLES[name](), Reference(), tmp_path) == []
 
 
-def test_files_that_a_vacuum_should_have_taken_are_told(tmp_path):
-    found = differences(EXAMPLES["overwrite-then-vacuum"](), Hoards(), tmp_path)
-    assert any("files of step 1 are still in the folder" in each for each in found)
+def test_files_that_a_vacuum_should_have_removed_are_reported(tmp_path):
+    problems = differences(EXAMPLES["overwrite-then-vacuum"](), Hoards(), tmp_path)
+    assert any("files of step 1 are still in the folder" in difference for difference in problems)
 
 
-def test_live_files_of_other_steps_are_told(tmp_path):
+def test_live_files_of_other_steps_are_reported(tmp_path):
     example = EXAMPLES["some-table"]()
     steps = [replace(step, live=(Live(0),)) if step.live else step for step in example.steps]
-    found = differences(replace(example, steps=tuple(steps)), Reference(), tmp_path)
-    assert any("written down are 1 of step 0" in each for each in found)
+    problems = differences(replace(example, steps=tuple(steps)), Reference(), tmp_path)
+    assert any("written down are 1 of step 0" in difference for difference in problems)
 
 
-def test_a_checkpoint_elsewhere_than_written_down_is_told(tmp_path):
+def test_a_checkpoint_elsewhere_than_written_down_is_reported(tmp_path):
     example = EXAMPLES["many-writes-and-a-checkpoint"]()
-    wrong = replace(example, checkpoints={"reference": 7})
-    found = differences(wrong, Reference(), tmp_path)
-    assert any("no checkpoint at version 7" in each for each in found)
+    wrong_example = replace(example, checkpoints={"reference": 7})
+    problems = differences(wrong_example, Reference(), tmp_path)
+    assert any("no checkpoint at version 7" in difference for difference in problems)
 
 
 def test_a_checkpoint_where_it_is_written_down_is_read_back(tmp_path):

@@ -1,1 +1,1 @@
-"""Writers at once: the model of what they may do, how that is judged, and who is caught."""
+"""Tests of concurrent writers: what the model allows, how races are judged, which mutants are caught."""

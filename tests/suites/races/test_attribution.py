@@ -1,4 +1,4 @@
-"""Of two engines at one table each is charged with its own commits and refusals, whoever came last."""
+"""Each of two engines at one table is charged with its own commits and refusals, whichever came last."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from conformance.suites.races.session import GUARANTEE, SEVERAL, RaceTableSessio
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Append, Interleave
 
-LIARS = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
+RACE_MUTANTS = Path(__file__).parents[2] / "mutants" / "race_mutants.py"
 REFERENCE = "reference"
 WHOLE = len(GATES)
 
 
-def raced(
-    other: str, order: tuple[int, ...], table: Path, work: Path, *, promises: bool = True
+def race_two_appends(
+    mutant: str, order: tuple[int, ...], table: Path, work: Path, *, promises: bool = True
 ) -> list[StepResult]:
-    """Two appends in an order, by the reference, which may promise nothing of others' commits, and another engine."""
-    specs = {each: parse_engine(each) for each in (REFERENCE, f"{LIARS}:{other}")}
+    """Race an append of the reference and one of a mutant; return the step results.
+
+    Without `promises`, the reference guarantees no atomic commits.
+    """
+    specs = {engine: parse_engine(engine) for engine in (REFERENCE, f"{RACE_MUTANTS}:{mutant}")}
     instrumented_engines = InstrumentedEngines(specs, work, lambda _: None)
     try:
-        players = [each for each in map(instrumented_engines.get, specs) if each]
+        players = [player for player in map(instrumented_engines.get, specs) if player]
         engine_sessions, instrumented_processes = (
             [engine_session_of(player.engine) for player in players],
             [player.instrumented_process for player in players],
@@ -48,67 +51,73 @@ def raced(
             True,
         ]
         table_session.open_all()
-        for each in BEFORE:
-            table_session.execute(Step(each))
+        for operation in BEFORE:
+            table_session.execute(Step(operation))
         race = Interleave((Append(rows(20)), Append(rows(21))), order)
         return table_session.execute(Step(race))
     finally:
         instrumented_engines.close()
 
 
-def last(result: list[StepResult]) -> str:
-    """Who answers for the rows."""
-    (engine,) = [each.engine_session.engine for each in result if "race.no-lost-update" in each.evidence]
+def charged_engine(result: list[StepResult]) -> str:
+    """Return the engine that is charged with the rows of the table."""
+    (engine,) = [
+        step_result.engine_session.engine
+        for step_result in result
+        if "race.no-lost-update" in step_result.evidence
+    ]
     return engine.partition("@")[0]
 
 
 def violations(result: list[StepResult]) -> list[tuple[str, str, str]]:
     return [
         (
-            each.engine_session.engine.partition("@")[0],
-            each.observation.engine.partition("@")[0],
-            one.requirement,
+            step_result.engine_session.engine.partition("@")[0],
+            step_result.observation.engine.partition("@")[0],
+            violation.requirement,
         )
-        for each in result
-        for one in each.violations
+        for step_result in result
+        for violation in step_result.violations
     ]
 
 
 @pytest.mark.parametrize("first", (0, 1))
-def test_a_commit_is_charged_to_who_made_it(first: int, tmp_path: Path):
+def test_a_commit_is_charged_to_its_writer(first: int, tmp_path: Path):
     order = (first,) * WHOLE + (1 - first,) * WHOLE
-    result = raced("Careless", order, tmp_path / "table", tmp_path / "arena")
-    assert last(result) == ("mutant", REFERENCE)[first]
+    result = race_two_appends("Careless", order, tmp_path / "table", tmp_path / "arena")
+    assert charged_engine(result) == ("mutant", REFERENCE)[first]
     assert violations(result) == [("mutant", "mutant", "log.added-file-size")]
 
 
-def test_a_refusal_is_charged_to_who_was_refused(tmp_path: Path):
+def test_a_refusal_is_charged_to_the_refused_engine(tmp_path: Path):
     order = (
         (1,) * (WHOLE - 1) + (0,) * WHOLE + (1,)
-    )  # who refuses what meets another commit is about to publish
-    result = raced("AnyRaceMutant", order, tmp_path / "ConflictsOnEverything" / "table", tmp_path / "arena")
-    assert last(result) == REFERENCE
+    )  # an engine that refuses after a conflicting commit was about to publish
+    result = race_two_appends(
+        "AnyRaceMutant", order, tmp_path / "ConflictsOnEverything" / "table", tmp_path / "arena"
+    )
+    assert charged_engine(result) == REFERENCE
     assert violations(result) == [("mutant", "mutant", "race.conflicts-as-documented")]
 
 
-def test_a_refusal_is_charged_to_who_was_refused_also_beside_one_whose_commits_may_replace_any_other(
+def test_a_refusal_is_charged_to_the_refused_engine_beside_a_non_atomic_writer(
     tmp_path: Path,
 ):
     order = (1,) * (WHOLE - 1) + (0,) * WHOLE + (1,)
     folder = tmp_path / "ConflictsOnEverything" / "table"
-    result = raced("AnyRaceMutant", order, folder, tmp_path / "arena", promises=False)
-    assert last(result) == REFERENCE
+    result = race_two_appends("AnyRaceMutant", order, folder, tmp_path / "arena", promises=False)
+    assert charged_engine(result) == REFERENCE
     assert violations(result) == [("mutant", "mutant", "race.conflicts-as-documented")]
 
 
-def test_a_commit_beside_one_who_may_replace_any_other_is_charged_to_that_one(tmp_path: Path):
+def test_a_commit_beside_a_non_atomic_writer_is_charged_to_that_writer(tmp_path: Path):
     order = (1,) * WHOLE + (0,) * WHOLE
-    result = raced("Careless", order, tmp_path / "table", tmp_path / "arena", promises=False)
+    result = race_two_appends("Careless", order, tmp_path / "table", tmp_path / "arena", promises=False)
     assert violations(result) == [(REFERENCE, REFERENCE, "log.added-file-size")]
 
 
-def test_the_honest_engine_does_again_what_met_another_commit(tmp_path: Path):
+def test_the_honest_engine_retries_after_a_conflicting_commit(tmp_path: Path):
     order = (0,) * (WHOLE - 1) + (1,) * WHOLE + (0,) * WHOLE
-    result = raced("AnyRaceMutant", order, tmp_path / "Honest" / "table", tmp_path / "arena")
-    assert last(result) == REFERENCE
+    result = race_two_appends("AnyRaceMutant", order, tmp_path / "Honest" / "table", tmp_path / "arena")
+    assert charged_engine(result) == REFERENCE
     assert violations(result) == []

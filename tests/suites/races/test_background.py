@@ -1,4 +1,4 @@
-"""Races are judged while engines are at the next, from a table that a dear engine makes once; nothing else changes."""
+"""A race is judged while the engines play the next one; an expensive engine creates its table only once."""
 
 from __future__ import annotations
 
@@ -41,65 +41,67 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
 
 
 @pytest.fixture
-def told() -> list[Event]:
+def events() -> list[Event]:
     return []
 
 
 @pytest.fixture
-def context(instrumented_engines: InstrumentedEngines, told: list[Event], tmp_path: Path) -> SuiteContext:
-    hosts = EnginePool([parse_engine("delta-rs")], tmp_path / "hosts", told.append)
-    return SuiteContext(hosts, FindingRecorder(tmp_path), told.append, lambda: False, instrumented_engines)
+def context(instrumented_engines: InstrumentedEngines, events: list[Event], tmp_path: Path) -> SuiteContext:
+    hosts = EnginePool([parse_engine("delta-rs")], tmp_path / "hosts", events.append)
+    return SuiteContext(hosts, FindingRecorder(tmp_path), events.append, lambda: False, instrumented_engines)
 
 
-def twins(instrumented_engines: InstrumentedEngines, *, dear: bool = False) -> WriterGroup:
+def twins(instrumented_engines: InstrumentedEngines, *, runs_on_jvm: bool = False) -> WriterGroup:
     players = [
-        each for each in (instrumented_engines.get("delta-rs", place) for place in "AB") if each is not None
+        player
+        for player in (instrumented_engines.get("delta-rs", place) for place in "AB")
+        if player is not None
     ]
-    if dear:
+    if runs_on_jvm:
         players = [replace(player, engine=replace(player.engine, runs_on_jvm=True)) for player in players]
     return WriterGroup(tuple(players))
 
 
-def played(
+def race_pairs(
     context: SuiteContext,
     games: Sequence[tuple[WriterGroup, Sequence[RaceScenario]]],
     folder: Path,
-    told: list[Event],
+    events: list[Event],
 ) -> tuple[list[RaceOutcome], int]:
-    """Pairs, those of each game by one group; what was told of them, and how many operations were asked for."""
+    """Race pairs, those of each game by one group; return their race outcomes and the number of operations."""
     for number, (group, pairs) in enumerate(games):
         game = RaceScenarios(context, CHUNK, folder / f"{number}")
-        for at, pair in enumerate(pairs):
-            history_recorder = HistoryRecorder(CHUNK, at, context.finding_recorder, told.append)
-            stand = group.table_session(context, folder / f"{number}-{at}" / "table", "t")
-            assert game.play_pair(history_recorder, stand, pair, group)
-            history_recorder.close([stand])
-    assert [each for each in told if isinstance(each, HarnessFault)] == []
-    raced = [each for each in told if isinstance(each, RaceOutcome)]
-    asked = sum(sum(each.operations.values()) for each in told if isinstance(each, HistoryEnded))
-    told.clear()
-    return raced, asked
+        for pair_number, pair in enumerate(pairs):
+            history_recorder = HistoryRecorder(CHUNK, pair_number, context.finding_recorder, events.append)
+            table_session = group.table_session(context, folder / f"{number}-{pair_number}" / "table", "t")
+            assert game.play_pair(history_recorder, table_session, pair, group)
+            history_recorder.close([table_session])
+    assert [event for event in events if isinstance(event, HarnessFault)] == []
+    raced = [event for event in events if isinstance(event, RaceOutcome)]
+    operations = sum(sum(event.operations.values()) for event in events if isinstance(event, HistoryEnded))
+    events.clear()
+    return raced, operations
 
 
-def test_a_group_makes_the_table_once_and_the_pairs_come_to_the_same(
-    instrumented_engines: InstrumentedEngines, context: SuiteContext, told: list[Event], tmp_path: Path
+def test_a_group_creates_the_table_once_with_the_same_results(
+    instrumented_engines: InstrumentedEngines, context: SuiteContext, events: list[Event], tmp_path: Path
 ):
-    played(
-        context, [(twins(instrumented_engines), PAIRS[:1])], tmp_path / "first", told
+    race_pairs(
+        context, [(twins(instrumented_engines), PAIRS[:1])], tmp_path / "first", events
     )  # its gates are known from here on
     alone = [(twins(instrumented_engines), [pair]) for pair in PAIRS[:3]]
-    played(context, alone, tmp_path / "known", told)
-    each_anew, asked = played(context, alone, tmp_path / "anew", told)
-    once, fewer = played(context, [(twins(instrumented_engines), PAIRS[:3])], tmp_path / "once", told)
+    race_pairs(context, alone, tmp_path / "known", events)
+    each_anew, operations = race_pairs(context, alone, tmp_path / "anew", events)
+    once, fewer = race_pairs(context, [(twins(instrumented_engines), PAIRS[:3])], tmp_path / "once", events)
     assert once == each_anew
-    assert [each.schedules for each in once] == [4, 4, 4]
-    assert asked - fewer == 2 * (len(BEFORE) + len(BEFORE))  # each with a read after it
+    assert [event.schedules for event in once] == [4, 4, 4]
+    assert operations - fewer == 2 * (len(BEFORE) + len(BEFORE))  # each with a read after it
 
 
-def test_what_goes_wrong_while_engines_race_is_told_of_that_race_and_the_next_is_played(
+def test_a_harness_fault_is_reported_for_its_race_and_the_next_race_is_played(
     instrumented_engines: InstrumentedEngines,
     context: SuiteContext,
-    told: list[Event],
+    events: list[Event],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -116,21 +118,21 @@ def test_what_goes_wrong_while_engines_race_is_told_of_that_race_and_the_next_is
     monkeypatch.setattr(RaceTableSession, "submit", second_fails)
     group = twins(instrumented_engines)
     game = RaceScenarios(context, CHUNK, tmp_path / "game")
-    history_recorder = HistoryRecorder(CHUNK, 0, context.finding_recorder, told.append)
+    history_recorder = HistoryRecorder(CHUNK, 0, context.finding_recorder, events.append)
     game.play_pair(
         history_recorder, group.table_session(context, tmp_path / "table" / "table", "t"), PAIRS[0], group
     )
-    faults = [each for each in told if isinstance(each, HarnessFault)]
+    faults = [event for event in events if isinstance(event, HarnessFault)]
     assert ["something of ours" in fault.message for fault in faults] == [True]
-    assert [each.schedules for each in told if isinstance(each, RaceOutcome)] == [3]
+    assert [event.schedules for event in events if isinstance(event, RaceOutcome)] == [3]
 
 
-def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_committed(
+def test_a_reader_beside_a_serialized_writer_may_see_its_commits(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
     append = PAIRS[0].first
     assert PAIRS[3].name == "Append and Read, table"
-    for at, order in enumerate(((0, 0, 0, 1), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))):
+    for number, order in enumerate(((0, 0, 0, 1), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))):
         engine_sessions = [engine_session_of(player.engine) for player in twins(instrumented_engines).players]
         weak = replace(engine_sessions[0].capabilities, guarantees={GUARANTEE: False})
         engine_sessions = [replace(engine_session, capabilities=weak) for engine_session in engine_sessions]
@@ -138,7 +140,7 @@ def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_com
             player.instrumented_process for player in twins(instrumented_engines).players
         ]
         table_session = RaceTableSession(
-            tmp_path / f"{at}" / "table",
+            tmp_path / f"{number}" / "table",
             engine_sessions,
             instrumented_processes,
             instrumented_engines.turnstile,
@@ -148,17 +150,19 @@ def test_a_reader_beside_one_who_publishes_in_turn_may_see_what_that_one_has_com
         result: list[StepResult] = table_session.open_all()
         for operation in (*BEFORE, Interleave((append, PAIRS[3].second), order)):
             result += table_session.execute(Step(operation))
-        race = next(each.observation.race for each in result if each.observation.race is not None)
+        race = next(
+            step_result.observation.race for step_result in result if step_result.observation.race is not None
+        )
         assert [gate for place, gate in race.timeline if place == 0] == ["snapshot", "data", "staging"]
         assert race.published[1] == ({0} if order == (0, 0, 0, 1) else set())
         assert len(race.seen[1]) == 5 + (order == (0, 0, 0, 1))
         assert "race.no-dirty-read" not in {
-            violation.requirement for each in result for violation in each.violations
+            violation.requirement for step_result in result for violation in step_result.violations
         }
 
 
 class NoTable:
-    """All that a race in the background needs of a table, which does what it is told."""
+    """A table session that only answers what a race in the background calls."""
 
     def __init__(self, submit: Callable[[Step], PendingStep], *, opens: bool = True) -> None:
         self.submit = submit
@@ -175,7 +179,7 @@ def in_background(table: Any) -> BackgroundRace:
     return BackgroundRace(table, Step(Interleave((), ())))
 
 
-def test_what_a_race_raises_is_raised_where_it_is_collected():
+def test_an_error_of_a_race_is_raised_when_it_is_collected():
     def fails(_step: Step) -> PendingStep:
         raise KeyError("there")
 
@@ -187,13 +191,13 @@ def test_what_a_race_raises_is_raised_where_it_is_collected():
         race.collect()
 
 
-def test_what_opening_the_table_raises_is_raised_where_its_results_are_asked_for():
+def test_an_error_of_opening_the_table_is_raised_when_its_results_are_collected():
     race = in_background(NoTable(lambda _: CompletedStep(), opens=False))
     with pytest.raises(KeyError, match="open"):
         race.opened.result()
 
 
-def test_the_harness_goes_on_as_soon_as_engines_have_only_to_read():
+def test_the_harness_continues_once_engines_only_have_to_read():
     go_on = threading.Event()
     pending = Mock(spec=PendingRace, wait=lambda: go_on.wait(20), collect=lambda: ([], None))
     race = in_background(NoTable(lambda _: pending))

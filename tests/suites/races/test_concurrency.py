@@ -1,4 +1,4 @@
-"""What the model says of writers at once: which states some order explains, and the name of each anomaly."""
+"""The model of concurrent writers: the states that some serial order explains, and the name of each anomaly."""
 
 from __future__ import annotations
 
@@ -42,18 +42,20 @@ from delta_models.values import Rows
 
 @pytest.fixture(scope="module")
 def model_history() -> ModelHistory:
-    at = ModelHistory()
-    for each in BEFORE:
-        at = at.after(each)
-    return at
+    history = ModelHistory()
+    for operation in BEFORE:
+        history = history.after(operation)
+    return history
 
 
 def done(*operations: Operation) -> list[CompletedOperation]:
-    """Each by a writer of its own."""
+    """Return the operations as completed, each by its own writer."""
     return [CompletedOperation(operation, writer) for writer, operation in enumerate(operations)]
 
 
-def found(model_history: ModelHistory, operations: tuple[Operation, ...], rows_there: Rows) -> Anomaly | None:
+def anomaly_of(
+    model_history: ModelHistory, operations: tuple[Operation, ...], rows_there: Rows
+) -> Anomaly | None:
     return find_anomaly(model_history, done(*operations), rows_there)
 
 
@@ -64,19 +66,19 @@ def table(*pairs: tuple[int, int]) -> Rows:
 START = ((1, 1), (2, 2), (3, 3), (4, 0), (6, 2))
 
 
-def test_every_order_is_a_way_to_go(model_history: ModelHistory):
+def test_serial_states_cover_every_order(model_history: ModelHistory):
     ways = list(serial_states(model_history, done(Append(rows(20)), Delete(where(">", 5)))))
-    assert [[len(each.rows) for each in way] for way in ways] == [[5, 6, 4], [5, 4, 5]]
+    assert [[len(state.rows) for state in way] for way in ways] == [[5, 6, 4], [5, 4, 5]]
 
 
-def test_what_some_order_gives_is_no_anomaly(model_history: ModelHistory):
+def test_a_result_of_some_serial_order_is_no_anomaly(model_history: ModelHistory):
     both = (Append(rows(20)), Delete(where(">", 5)))
-    assert found(model_history, both, table(*START[:4], (20, 0))) is None
-    assert found(model_history, both, table(*START[:4])) is None
-    assert found(model_history, (), table(*START)) is None
+    assert anomaly_of(model_history, both, table(*START[:4], (20, 0))) is None
+    assert anomaly_of(model_history, both, table(*START[:4])) is None
+    assert anomaly_of(model_history, (), table(*START)) is None
 
 
-def test_states_that_are_remembered_are_those_of_their_own_world_and_operations(model_history: ModelHistory):
+def test_cached_states_depend_on_the_model_history_and_the_operations(model_history: ModelHistory):
     both = done(Append(rows(7)), Append(rows(8)))
     before = serial_states(model_history, both)
     assert serial_states(model_history, both) is before
@@ -85,45 +87,51 @@ def test_states_that_are_remembered_are_those_of_their_own_world_and_operations(
         len(states[-1].rows) + 1 for states in before
     ]
     assert serial_states(model_history, both[:1]) != before
-    for number in range(100):  # more than are remembered
+    for number in range(100):  # more than the cache holds
         serial_states(model_history, done(Append(rows(number))))
     assert serial_states(model_history, both) == before
 
 
 def test_a_lost_update_is_named(model_history: ModelHistory):
     both = (Append(rows(20)), Append(rows(21)))
-    told = found(model_history, both, table(*START, (20, 0)))
-    assert told is not None
-    assert told.requirement == LOST_UPDATE
-    assert "effect of Append" in told.detail
+    anomaly = anomaly_of(model_history, both, table(*START, (20, 0)))
+    assert anomaly is not None
+    assert anomaly.requirement == LOST_UPDATE
+    assert "effect of Append" in anomaly.detail
 
 
 def test_doubled_rows_are_named(model_history: ModelHistory):
-    told = found(model_history, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
-    assert told is not None
-    assert told.requirement == DOUBLED_ROWS
+    anomaly = anomaly_of(model_history, (INSERT_99, INSERT_99), table(*START, (99, 3), (99, 3)))
+    assert anomaly is not None
+    assert anomaly.requirement == DOUBLED_ROWS
 
 
 def test_resurrected_rows_are_named(model_history: ModelHistory):
     both = (Delete(where("=", 6)), UPDATE)
-    told = found(model_history, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
-    assert told is not None
-    assert told.requirement == DOUBLED_ROWS
-    told = found(model_history, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0)))
-    assert told is not None
-    told = found(model_history, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0)))
-    assert told is not None
-    assert told.requirement == RESURRECTED_ROWS
+    anomaly = anomaly_of(model_history, both, table((1, 1), (2, 9), (2, 9), (3, 3), (4, 0), (6, 2)))
+    assert anomaly is not None
+    assert anomaly.requirement == DOUBLED_ROWS
+    anomaly = anomaly_of(
+        model_history, (Delete(where("=", 6)), Append(rows(20))), table(*START, (20, 0), (20, 0))
+    )
+    assert anomaly is not None
+    anomaly = anomaly_of(
+        model_history, (Overwrite(rows(7)), Append(rows(20))), table((1, 1), (7, 3), (20, 0))
+    )
+    assert anomaly is not None
+    assert anomaly.requirement == RESURRECTED_ROWS
 
 
 def test_write_skew_is_named(model_history: ModelHistory):
     skewed = PAIRS[2]
-    told = found(model_history, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1)))
-    assert told is not None
-    assert told.requirement == WRITE_SKEW
+    anomaly = anomaly_of(
+        model_history, (skewed.first, skewed.second), table((1, 2), (2, 1), (3, 3), (4, 0), (6, 1))
+    )
+    assert anomaly is not None
+    assert anomaly.requirement == WRITE_SKEW
 
 
-def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
+def test_documented_conflicts_do_not_depend_on_the_order_of_a_pair():
     operations = (Append(rows(1)), Delete(where("=", 1)), Optimize(), Read(), Vacuum())
     for one in operations:
         for other in operations:
@@ -136,7 +144,7 @@ def test_what_is_documented_of_a_pair_does_not_depend_on_its_order():
     assert documented_conflict(operations[2], operations[2], "table") == CAN
 
 
-def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_taken(
+def test_among_orders_with_equal_rows_the_one_with_the_observed_properties_is_chosen(
     model_history: ModelHistory,
 ):
     three, five = (
@@ -154,7 +162,7 @@ def test_of_orders_that_give_the_same_rows_the_one_with_the_properties_found_is_
     assert not has_properties(lost, {})
 
 
-def test_what_nobody_knows_of_is_not_counted_as_done(model_history: ModelHistory):
+def test_an_operation_with_an_unknown_outcome_is_not_counted_as_done(model_history: ModelHistory):
     ends = (Committed(), Unknown("the connection is gone"))
     race = RaceObservation(model_history, (Append(rows(20)), Append(rows(21))), (0, 1), ends, "table")
     assert not_done(race) == ["unknown"]

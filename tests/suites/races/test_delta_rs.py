@@ -1,4 +1,4 @@
-"""Two deltalakes at one table: what is known of them, what orders come to, and that they come to it again."""
+"""Two deltalakes race at one table: known deviations still happen, and findings replay."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine_pool import EnginePool
 from conformance.events.serialization import from_json, to_line
 from conformance.events.types import (
-    Event,
     Evidence,
     FindingFound,
-    HarnessFault,
     HistoryEnded,
     RaceOutcome,
 )
@@ -22,16 +19,15 @@ from conformance.execution.step_result import StepResult
 from conformance.fault_injection.instrumented_engines import InstrumentedEngines
 from conformance.findings import key_of
 from conformance.findings.known_deviations import known_deviation
-from conformance.findings.recorder import FindingRecorder
 from conformance.histories import Chunk, History, Step
-from conformance.runner.chunk import play_chunk
-from conformance.suites.context import SuiteContext, engine_session_of
+from conformance.suites.context import engine_session_of
 from conformance.suites.races.session import RaceTableSession
 from conformance.triage.replay import FAILS, replay
 from delta_adapters.deviations import Deviation, all_deviations
 from delta_adapters.registry import parse_engine
 from delta_models.operations import Operation
 from tests.mutants.stage import ALWAYS_KNOWN
+from tests.suites.chunks import play_chunks
 
 KNOWN = [deviation for deviation in all_deviations() if deviation.history["suite"] == "races"]
 
@@ -45,10 +41,10 @@ def instrumented_engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
     made.close()
 
 
-def played(
+def play_steps(
     instrumented_engines: InstrumentedEngines, folder: Path, *operations: Operation
 ) -> list[StepResult]:
-    players = [each for each in (instrumented_engines.get("delta-rs", place) for place in "AB") if each]
+    players = [player for player in (instrumented_engines.get("delta-rs", place) for place in "AB") if player]
     engine_sessions, instrumented_processes = (
         [engine_session_of(player.engine) for player in players],
         [player.instrumented_process for player in players],
@@ -63,38 +59,37 @@ def played(
 
 
 @pytest.mark.parametrize("entry", KNOWN, ids=lambda entry: entry.name)
-def test_its_smallest_history_still_shows_it(
+def test_the_smallest_history_of_a_known_deviation_still_shows_it(
     instrumented_engines: InstrumentedEngines, entry: Deviation, tmp_path: Path
 ):
     history = History.from_json(entry.history)
-    result = played(instrumented_engines, tmp_path, *(step.operation for step in history.steps))
-    keys = [key_of(each.observation, violation) for each in result for violation in each.violations]
+    result = play_steps(instrumented_engines, tmp_path, *(step.operation for step in history.steps))
+    keys = [
+        key_of(step_result.observation, violation)
+        for step_result in result
+        for violation in step_result.violations
+    ]
     assert set(entry.fingerprints) <= {key.fingerprint for key in keys}, keys
     assert {known_deviation(key, history=history) for key in keys} | ALWAYS_KNOWN == {
         entry.name
     } | ALWAYS_KNOWN, keys
 
 
-def test_a_chunk_tells_of_orders_and_conflicts_and_its_findings_replay(
+def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
     instrumented_engines: InstrumentedEngines, tmp_path: Path
 ):
-    told: list[Event] = []
-    with EnginePool([parse_engine("delta-rs")], tmp_path / "hosts", told.append) as hosts:
-        context = SuiteContext(
-            hosts, FindingRecorder(tmp_path), told.append, lambda: False, instrumented_engines
-        )
-        play_chunk(context, Chunk("races", "dev", 0, 2, histories=15, steps=3), tmp_path / "work")
-    assert [each for each in told if isinstance(each, HarnessFault)] == []
-    assert [each.detail for each in told if isinstance(each, FindingFound) and not each.known] == []
-    raced = [each for each in told if isinstance(each, RaceOutcome)]
+    chunk = Chunk("races", "dev", 0, 2, histories=15, steps=3)
+    events = play_chunks([parse_engine("delta-rs")], [chunk], tmp_path, instrumented_engines)
+    assert [event.detail for event in events if isinstance(event, FindingFound) and not event.known] == []
+    raced = [event for event in events if isinstance(event, RaceOutcome)]
     assert len(raced) == 15
-    assert sum(each.schedules for each in raced) >= 40
-    assert not any(each.conflicts for each in raced if each.documented == "cannot conflict")
-    assert any(each.conflicts for each in raced)
-    assert sum(each.schedules for each in told if isinstance(each, HistoryEnded)) >= 40
-    assert {each.processes for each in told if isinstance(each, Evidence)} == {"several"}
-    assert [from_json(json.loads(to_line(each))) for each in told] == told, "a worker can't send it"
-    found = [each for each in told if isinstance(each, FindingFound)]
+    assert sum(event.schedules for event in raced) >= 40
+    assert not any(event.conflicts for event in raced if event.documented == "cannot conflict")
+    assert any(event.conflicts for event in raced)
+    assert sum(event.schedules for event in events if isinstance(event, HistoryEnded)) >= 40
+    assert {event.processes for event in events if isinstance(event, Evidence)} == {"several"}
+    assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
+    findings = [event for event in events if isinstance(event, FindingFound)]
     expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal", *ALWAYS_KNOWN}
-    assert {each.deviation for each in found} == expected
-    assert replay(tmp_path / found[0].folder).exit == FAILS
+    assert {finding.deviation for finding in findings} == expected
+    assert replay(tmp_path / findings[0].folder).exit == FAILS
