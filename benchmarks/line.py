@@ -39,7 +39,7 @@ HISTORIES = 40
 STEPS = {"delta-rs": 25, "delta-spark": 10}
 SEED = 20_260_101
 STARTS = 5
-BARS = {"delta-rs": (0.5, 0.8), "delta-spark": (0.8, 0.95)}
+BARS = {"delta-rs": (0.64, 0.8), "delta-spark": (0.95, 1.0)}
 
 Call = tuple[Operation, str]
 
