@@ -1,7 +1,7 @@
 """Benchmark the in-house engine beside bare Spark jobs, delta-spark and deltalake.
 
     ./dev bench engine                                everything, within BENCH_SECONDS (5400)
-    ./dev python -m benchmarks.engine append merge    some works, whose rows replace theirs in results/engine.json
+    ./dev python -m benchmarks.engine append merge-rewrite  some works, whose rows replace theirs in results/engine.json
 
 The rows of a work are written to the file as soon as they are measured. BENCH_ROWS sets the size of the large tables
 (10 million rows) and BENCH_PAIRS the number of pairs (15). With lower numbers the result proves nothing and goes to
@@ -62,6 +62,8 @@ def main(names: list[str] | None = None) -> Result:
         stack.callback(bench.close)
         title = "engine" if (bench.rows, bench.pairs) >= (ROWS, PAIRS) else "engine-look"
         for name in names or WORKS:
+            if name not in WORKS:
+                raise SystemExit(f"no work is called {name!r}; there are {', '.join(WORKS)}")
             if bench.left <= 0:
                 print(f"{name}: not measured, the time was up", flush=True)
                 continue
