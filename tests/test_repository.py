@@ -26,16 +26,21 @@ VOCABULARY = ("codec", "expressions", "operations", "outcomes", "schema", "value
 
 # Documents name modules by their path from here, or from where their package stands.
 PACKAGE_ROOTS = (ROOT / "models", ROOT / "adapters", ROOT / "conformance")
-TOP_FOLDERS = (
-    "|".join(re.escape(path.name) for path in sorted(ROOT.iterdir()) if path.is_dir())
-    + "|delta_models|delta_adapters"
+TRACKED = subprocess.run(
+    ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+).stdout.split("\n")
+TOP_FOLDERS = "|".join(
+    [
+        *sorted({re.escape(name.split("/")[0]) for name in TRACKED if "/" in name}),
+        "delta_models",
+        "delta_adapters",
+    ]
 )
 
 
 def documents() -> list[Path]:
     """Return the documents of the repository, which are the Markdown files that git knows."""
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [ROOT / name for name in listed.stdout.split()]
+    return [ROOT / name for name in TRACKED if name.endswith(".md")]
 
 
 def paths_in(text: str) -> list[str]:
