@@ -37,7 +37,7 @@ FEATURES = {
     "delta.enableRowTracking": "rowTracking",
     "delta.enableInCommitTimestamps": "inCommitTimestamp",
     "delta.enableTypeWidening": "typeWidening",
-    "delta.isolationLevel": "writeSerializable, unconfirmed",  # judged from the rules: nobody else has it
+    "delta.isolationLevel": "writeSerializable, unconfirmed",  # judged from the rules alone
 }
 OFF = ("false", "none", "serializable")
 HOW_LOST = {LIVES: "died", ANSWERS: "hung", SPEAKS: "spoke nonsense"}

@@ -205,7 +205,7 @@ DEFINITION = (
 )
 FILLED = CreateAs(rows(1, 2), partition_by=("part",))
 CONVERTED = ConvertFromParquet(rows(1, 2, 3, 4), files=2)
-# Where nothing was there before, whoever goes on does the same again first: an append makes no table.
+# Where no table was before, the next writer repeats the operation first: an append makes no table.
 BEGINNINGS = (
     CrashScenario(FILLED, (), (FILLED, LAST)),
     CrashScenario(CreateAs(rows(8), replace=True), _flat_table(), SWEPT),

@@ -195,7 +195,8 @@ class RaceTableSession(TableSession):
             writers.append(ScheduledWriter(instrumented_process, first, tuple(then), self._closed(owner)))
             places += own
         seconds = max(session.timeout for session in self.slots)
-        together = self.model_history.table.exists  # else who comes first makes folders before he looks
+        # Where no table is, the first writer makes folders before it lists the log.
+        together = self.model_history.table.exists
         return interleave(self._turnstile, writers, race.schedule, seconds, together=together), places
 
     def _closed(self, owner: int) -> frozenset[str]:
