@@ -85,7 +85,7 @@ class FindingRecorder:
             fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
             engine=observation.engine, role=requirement.role, suite=history.suite, detail=violation.detail,
             steps=len(history.steps), step=observation.step, folder=f"findings/{finding.fingerprint}", known=known,
-            deviation=deviation, where=violation.where, chunk=history.chunk, history=context.number,
+            cause=deviation, where=violation.where, chunk=history.chunk, history=context.number,
             with_engines=context.with_engines, features=context.features, processes=context.processes,
             promised=context.promised,
         )  # fmt: skip

@@ -117,6 +117,6 @@ def _finding(finding: FindingResult) -> dict[str, Any]:
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
         "promised": event.promised,
-        "deviation": event.deviation, "steps": event.steps, "times": finding.times, "detail": event.detail,
+        "deviation": event.cause, "steps": event.steps, "times": finding.times, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
     }  # fmt: skip

@@ -139,7 +139,7 @@ def finding_view(result: FindingResult) -> FindingView:
     """A finding with its history, if its folder can be read."""
     event = result.event
     known_rule = BY_ID.get(event.requirement)
-    deviation = deviation_named(event.deviation) if event.deviation is not None else None
+    deviation = deviation_named(event.cause) if event.cause is not None else None
     sentence = known_rule.sentence if known_rule else ""
     section = known_rule.section if known_rule else ""
     try:

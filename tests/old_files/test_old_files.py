@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conformance.events import serialization
+from conformance.events.types import FindingFound
 from conformance.findings.storage import load_finding
 from conformance.histories import History
 from conformance.reporting import event_log, summary_json
@@ -32,17 +33,27 @@ def test_a_recording_is_read_and_would_be_written_the_same(path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert recording.complete
     assert recording.passed_over == 0
+    for line in lines:
+        if "deviation" in line:  # the one field that has another name today
+            line["cause"] = line.pop("deviation")
     assert [
         serialization.to_json(event) | {"at": line["at"]}
         for event, line in zip(recording.events, lines, strict=True)
     ] == lines
 
 
+def test_a_deviation_of_an_old_recording_is_read_as_the_cause():
+    recording = event_log.read(HERE / "recordings" / "lockstep.jsonl")
+    causes = {event.cause for event in recording.events if isinstance(event, FindingFound)}
+    assert any(causes)
+    assert {event.state for event in recording.events if isinstance(event, FindingFound)} == {""}
+
+
 def test_the_recordings_have_every_event_that_is_recorded():
     kinds = {json.loads(line)["event"] for path in RECORDINGS for line in path.read_text().splitlines()}
     assert kinds == {
         name for name, kind in serialization.TYPES.items() if not getattr(kind, "transient", False)
-    }
+    } - {"FindingTriaged"}  # newer than these files
 
 
 @pytest.mark.parametrize("folder", FINDINGS, ids=lambda folder: folder.name)
@@ -92,5 +103,6 @@ def test_no_name_and_no_field_went(then, now):
         f"{name}.{field}"
         for name, fields in then.items()
         for field in set(fields) - {field.name for field in dataclasses.fields(now[name])}
+        if field not in serialization.OLD_FIELDS.get(now[name], {})
     }
     assert gone == set()

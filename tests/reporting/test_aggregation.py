@@ -89,7 +89,7 @@ def test_a_known_finding_does_not_cover_a_new_one():
 def test_a_new_finding_is_shown_although_another_history_triggers_a_known_deviation(
     known_first,
 ):
-    both = [violation("contents.rows", known=True, deviation="a-cause"), violation("contents.rows")]
+    both = [violation("contents.rows", known=True, cause="a-cause"), violation("contents.rows")]
     results = results_of(*small_run(*(both if known_first else both[::-1])))
     assert [finding.event.fresh for finding in results.findings] == [True]
     assert [finding.times for finding in results.findings] == [2]

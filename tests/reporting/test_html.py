@@ -161,7 +161,7 @@ def test_a_known_deviation_shows_its_cause_and_where_it_was_reported(tmp_path, m
         "https://example.org/issues/1", date(2027, 6, 30), {},
     )  # fmt: skip
     monkeypatch.setattr(view_models, "deviation_named", lambda name: entry if name == entry.name else None)
-    known = replace(FINDING, known=True, deviation=entry.name)
+    known = replace(FINDING, known=True, cause=entry.name)
     text = page(results_of(*small_run(known), home=tmp_path), tmp_path)
     assert "<h4>Cause</h4><p>Decimals &lt;pass&gt; through floats.</p>" in text
     assert '<a href="https://example.org/issues/1" rel="noreferrer">' in text

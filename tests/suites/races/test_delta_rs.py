@@ -91,5 +91,5 @@ def test_a_chunk_emits_orders_and_conflicts_and_its_findings_replay(
     assert [from_json(json.loads(to_line(event))) for event in events] == events, "a worker can't send it"
     findings = [event for event in events if isinstance(event, FindingFound)]
     expected = {"delta-rs-optimizes-double-rows", "delta-rs-append-refused-after-removal", *ALWAYS_KNOWN}
-    assert {finding.deviation for finding in findings} == expected
+    assert {finding.cause for finding in findings} == expected
     assert replay(tmp_path / findings[0].folder).exit == FAILS
