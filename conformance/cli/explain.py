@@ -12,19 +12,20 @@ from pathlib import Path
 from conformance.cli.errors import UsageError, unknown
 from conformance.cli.run import DEFAULT_OUT
 from conformance.reporting.text import harmless, plural, replay_command
-from delta_adapters.deviations import TRIGGERS, Deviation, all_deviations
+from delta_adapters.deviations import TRIGGERS, Cause, all_causes, cause_named
 from delta_models.requirements import BY_ID, CATALOGUE
 from delta_models.requirements.base import Requirement
 
 HELP = """\
-Usage: conformance explain REQUIREMENT | FINGERPRINT
+Usage: conformance explain REQUIREMENT | CAUSE | FINGERPRINT
 
-Says what a requirement demands, where that is written, and what a breach of it means; or what
-was found, step by step.
+Says what a requirement demands, where that is written, and what a breach of it means; what an
+engine does wrong; or what was found, step by step.
 
   REQUIREMENT    an id such as log.remove-names-live-file, or an area such as log: all of it
-  FINGERPRINT    eight digits such as 9f3c21aa, looked up in conformance-results and among the
-                 known deviations; or the folder of a finding
+  CAUSE          the id of a cause such as delta-rs-empty-partition-text
+  FINGERPRINT    eight digits such as 9f3c21aa, looked up in conformance-results; or the folder of a
+                 finding
 """
 
 CLASSES = {
@@ -40,7 +41,7 @@ WIDTH = 92
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The argument of `explain`."""
-    parser.add_argument("what", metavar="REQUIREMENT | FINGERPRINT")
+    parser.add_argument("what", metavar="REQUIREMENT | CAUSE | FINGERPRINT")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -58,6 +59,9 @@ def _explain(what: str) -> Iterator[str]:
         return (
             f"{requirement.id:<44} {requirement.strength:<10} {requirement.sentence}" for requirement in area
         )
+    cause = cause_named(what)
+    if cause is not None:
+        return cause_lines(cause)
     if Path(what).is_dir():
         return finding_lines(Path(what))
     if re.fullmatch(r"[0-9a-f]{8}", what):
@@ -82,21 +86,24 @@ def requirement_lines(requirement: Requirement) -> Iterator[str]:
         yield f"  observable  no, because {requirement.unobservable}"
     elif requirement.checks:
         yield f"  checked by  {', '.join(requirement.checks)}"
-    known = [deviation for deviation in all_deviations() if deviation.requirement == requirement.id]
-    for deviation in known:
-        yield ""
-        yield from deviation_lines(deviation)
+    for cause in all_causes():
+        if cause.requirement == requirement.id:
+            yield ""
+            yield from cause_lines(cause)
 
 
-def deviation_lines(deviation: Deviation) -> Iterator[str]:
-    """The lines that describe a known deviation."""
-    yield f"Known deviation {deviation.name}: {deviation.engine} {deviation.versions}"
-    yield from _paragraph(deviation.cause)
-    if deviation.trigger is not None:
-        yield f"  only after  {deviation.trigger}: {TRIGGERS[deviation.trigger].because}"
-    yield f"  issue       {deviation.issue}"
-    yield f"  until       {deviation.expires:%Y-%m-%d}, then it fails runs again"
-    yield f"  prints      {', '.join(deviation.fingerprints)}"
+def cause_lines(cause: Cause) -> Iterator[str]:
+    """The lines that describe a cause."""
+    yield f"Known cause {cause.id}: {cause.summary}"
+    yield from _paragraph(cause.cause)
+    yield f"  engine      {cause.engine}"
+    if cause.trigger is not None:
+        yield f"  only after  {cause.trigger}: {TRIGGERS[cause.trigger].because}"
+    yield from textwrap.wrap(
+        ", ".join(cause.requirements), WIDTH,
+        initial_indent="  violates    ", subsequent_indent=" " * 14, break_on_hyphens=False,
+    )  # fmt: skip
+    yield f"  issue       {cause.issue}"
 
 
 def finding_lines(folder: Path) -> Iterator[str]:
@@ -126,31 +133,22 @@ def finding_lines(folder: Path) -> Iterator[str]:
 def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
     kept = sorted(DEFAULT_OUT.glob(f"*/findings/{fingerprint}"), key=lambda path: path.parts)
     kept = [folder for folder in kept if not folder.parent.parent.is_symlink()] or kept
-    known = [deviation for deviation in all_deviations() if fingerprint in deviation.fingerprints]
-    if not kept and not known:
+    if not kept:
         raise UsageError(
-            f"no finding {fingerprint} in {DEFAULT_OUT}, and no known deviation of that fingerprint",
+            f"no finding {fingerprint} in {DEFAULT_OUT}",
             "Give the folder of the finding: DIR/findings/" + fingerprint,
         )
-    for deviation in known:
-        yield from deviation_lines(deviation)
-        if deviation.requirement in BY_ID and not kept:
-            yield ""
-            yield from requirement_lines(BY_ID[deviation.requirement])
-    if kept:
-        if known:
-            yield ""
-        yield from finding_lines(kept[-1])
+    yield from finding_lines(kept[-1])
 
 
 def _unknown_requirement(what: str) -> UsageError:
     areas = sorted({requirement.id.partition(".")[0] for requirement in CATALOGUE})
     near = [requirement.id for requirement in CATALOGUE if what.lower() in requirement.id]
     if near:
-        return UsageError(f"unknown requirement {what!r}", f"Did you mean {' or '.join(near[:4])}?")
-    error = unknown("requirement", what, BY_ID)
+        return UsageError(f"unknown requirement or cause {what!r}", f"Did you mean {' or '.join(near[:4])}?")
+    error = unknown("requirement", what, (*BY_ID, *(cause.id for cause in all_causes())))
     meant = error.cure.partition("There are:")[0]
-    return UsageError(f"unknown requirement {what!r}", f"{meant}The areas are: {', '.join(areas)}.")
+    return UsageError(f"unknown requirement or cause {what!r}", f"{meant}The areas are: {', '.join(areas)}.")
 
 
 def _paragraph(text: str) -> Iterator[str]:

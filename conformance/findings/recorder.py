@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance._version import harness_version
 from conformance.events.types import FindingFound
+from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
-from conformance.findings.known_deviations import known_deviation
 from conformance.findings.readme import readme_of
 from conformance.findings.scripts import scripts_for
 from conformance.findings.storage import Finding, write_finding
 from conformance.findings.text import operation_text, timeline_lines
 from conformance.histories import History
 from conformance.observations.observation import Observation
-from delta_adapters.engine_id import EngineId
+from delta_adapters.deviations import Cause, all_causes
 from delta_models.operations import Interleave
 from delta_models.requirements import BY_ID, Violation
 
@@ -42,11 +42,17 @@ class FindingContext:
 
 
 class FindingRecorder:
-    """Writes the findings of a run below its folder, each once. `known` are the fingerprints of the baseline."""
+    """Writes the findings of a run below its folder, each once.
 
-    def __init__(self, folder: Path, known: frozenset[str] = frozenset()) -> None:
+    `known` are the fingerprints of the baseline, `causes` those that may explain a violation.
+    """
+
+    def __init__(
+        self, folder: Path, known: frozenset[str] = frozenset(), causes: Sequence[Cause] | None = None
+    ) -> None:
         self._root = folder / "findings"
         self._known = known
+        self._causes = all_causes() if causes is None else causes
         self._kept: dict[str, tuple[bool, int]] = {}  # whether it was known, and its step
 
     def record(self, context: FindingContext) -> FindingFound:
@@ -57,8 +63,8 @@ class FindingRecorder:
         observation, violation, history = context.observation, context.violation, context.history
         requirement = BY_ID[violation.requirement]
         key = key_of(observation, violation)
-        deviation = known_deviation(key, EngineId.parse(observation.engine).version, history)
-        known = deviation is not None or key.fingerprint in self._known
+        candidates = candidate_causes(observation, violation, history, self._causes)
+        known = bool(candidates) or key.fingerprint in self._known
         finding = Finding(
             key=key,
             strength=requirement.strength,
@@ -85,7 +91,7 @@ class FindingRecorder:
             fingerprint=finding.fingerprint, requirement=requirement.id, strength=requirement.strength,
             engine=observation.engine, role=requirement.role, suite=history.suite, detail=violation.detail,
             steps=len(history.steps), step=observation.step, folder=f"findings/{finding.fingerprint}", known=known,
-            cause=deviation, where=violation.where, chunk=history.chunk, history=context.number,
+            cause=next(iter(candidates), None), where=violation.where, chunk=history.chunk, history=context.number,
             with_engines=context.with_engines, features=context.features, processes=context.processes,
             promised=context.promised,
         )  # fmt: skip

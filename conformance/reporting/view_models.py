@@ -9,7 +9,7 @@ from conformance.findings import Finding, FindingError, load_finding
 from conformance.findings.text import operation_text
 from conformance.reporting.claims import Claim, EvidenceTotals, Verdict, total
 from conformance.reporting.results import FindingResult, Results
-from delta_adapters.deviations import Deviation, deviation_named
+from delta_adapters.deviations import Cause, cause_named
 from delta_models.requirements import BY_ID, CATALOGUE
 
 AREAS = {
@@ -87,14 +87,14 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding with the content of its folder and its known deviation."""
+    """A finding with the content of its folder and its cause."""
 
     result: FindingResult
     sentence: str
     section: str
     steps: tuple[StepView, ...] = ()
     files: tuple[str, ...] = ()
-    deviation: Deviation | None = None
+    deviation: Cause | None = None
     problem: str = ""
 
 
@@ -139,7 +139,7 @@ def finding_view(result: FindingResult) -> FindingView:
     """A finding with its history, if its folder can be read."""
     event = result.event
     known_rule = BY_ID.get(event.requirement)
-    deviation = deviation_named(event.cause) if event.cause is not None else None
+    deviation = cause_named(event.cause) if event.cause is not None else None
     sentence = known_rule.sentence if known_rule else ""
     section = known_rule.section if known_rule else ""
     try:

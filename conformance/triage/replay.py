@@ -16,13 +16,14 @@ from conformance.fault_injection.controller import Turnstile
 from conformance.fault_injection.instrumented_engines import STEPS_PAUSED
 from conformance.fault_injection.instrumented_process import InstrumentedProcess
 from conformance.fault_injection.shim_build import TurnstileProblem
+from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
-from conformance.findings.known_deviations import known_deviation
 from conformance.findings.storage import Finding, FindingError, NotAFinding, load_finding
 from conformance.generation import SLOTS
 from conformance.histories import History
 from conformance.suites.crashes.session import CrashTableSession
 from conformance.suites.races.session import RaceTableSession
+from delta_adapters.deviations import all_causes
 from delta_adapters.engine_id import EngineId
 from delta_adapters.environments import EnvironmentProblem
 from delta_adapters.host_client import HostClient
@@ -175,18 +176,16 @@ def _until_it_fails(finding: Finding, table_session: TableSession) -> tuple[list
 def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
     """The violations by the finding's engine, in any version, with their fingerprints.
 
-    Violations that belong to another known deviation are left out.
+    Violations that another cause may explain are left out.
     """
-    own = known_deviation(finding.key, EngineId.parse(finding.engine).version, finding.history)
     for step_result in result:
         for violation in step_result.violations:
             if EngineId.parse(step_result.observation.engine).name != finding.key.engine:
                 continue
             key = key_of(step_result.observation, violation)
-            deviation = known_deviation(
-                key, EngineId.parse(step_result.observation.engine).version, finding.history
-            )
-            if key.fingerprint == finding.fingerprint or deviation in {None, own}:
+            if key.fingerprint == finding.fingerprint or not candidate_causes(
+                step_result.observation, violation, finding.history, all_causes()
+            ):
                 yield step_result, key.fingerprint
 
 

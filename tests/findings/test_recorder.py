@@ -55,7 +55,8 @@ def test_a_new_finding_replaces_a_known_one_but_not_the_reverse(
         ("a-cause", step, (False, step + 2)),
         (None, step + 1, (False, step + 1)),
     ):
-        monkeypatch.setattr(recorder, "known_deviation", lambda *_, name=deviation: name)
+        candidates = () if deviation is None else (deviation,)
+        monkeypatch.setattr(recorder, "candidate_causes", lambda *_, found=candidates: found)
         event = recorder_of_findings.record(at_step(finding_context, step_number))
         assert event.known is (deviation is not None)
         finding = load_finding(tmp_path / event.folder)

@@ -84,20 +84,20 @@ def _facts(view: FindingView) -> Markup:
 
 
 def _cause(view: FindingView) -> Markup | None:
-    deviation = view.deviation
-    if deviation is None:
+    cause = view.deviation
+    if cause is None:
         if view.result.event.known:
             return element("p", "In the baseline: an earlier run found it already.", class_="cause")
         return None
-    issue: Markup | str = deviation.issue
-    if deviation.issue.startswith(("https://", "http://")):
-        issue = element("a", deviation.issue, href=deviation.issue, rel="noreferrer")
+    issue: Markup | str = cause.issue
+    if cause.issue.startswith("https://"):
+        issue = element("a", cause.issue, href=cause.issue, rel="noreferrer")
     return element(
         "div",
         element("h4", "Cause"),
-        element("p", deviation.cause),
-        element("p", "Issue: ", issue, f". Versions {deviation.versions}; to be looked at by {deviation.expires}.",
-                class_="dim"),
+        element("p", cause.summary),
+        element("p", cause.cause),
+        element("p", f"{cause.id}. Issue: ", issue, ".", class_="dim"),
         class_="cause",
     )  # fmt: skip
 
