@@ -85,7 +85,7 @@ class Claim:
 
 @dataclass(slots=True)
 class SettingEvidence:
-    """The evidence of one setting, by history so that nothing counts twice, and its findings with their run's folder."""
+    """The evidence of one setting, by history so that nothing counts twice, and its findings with their run."""
 
     histories: dict[tuple[object, ...], EvidenceTotals] = field(default_factory=dict)
     findings: list[tuple[FindingFound, Path]] = field(default_factory=list)

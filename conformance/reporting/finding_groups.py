@@ -32,19 +32,26 @@ class GroupKind:
     serious: bool = True
 
 
-NEW = GroupKind("new", "new violation", "new violations", "No known cause explains it; the history is minimal.")
+NEW = GroupKind(
+    "new", "new violation", "new violations", "No known cause explains it; the history is minimal."
+)
 UNEXPLAINED = GroupKind(
     "unexplained", "unexplained violation", "unexplained violations",
     "It showed, and the run did not get to its cause or to its smallest history.",
 )  # fmt: skip
 UNSTABLE = GroupKind(
-    "unstable", "unstable violation", "unstable violations", "It did not show again when its history was played again."
+    "unstable",
+    "unstable violation",
+    "unstable violations",
+    "It did not show again when its history was played again.",
 )
 DIFFERENCE = GroupKind(
     "difference", "difference", "differences",
     "A requirement of class should or reference: it fails a run only for engines that promise to keep it.",
 )  # fmt: skip
-KNOWN = GroupKind("known", "known cause", "known causes", "Explained by a cause, or in the baseline.", serious=False)
+KNOWN = GroupKind(
+    "known", "known cause", "known causes", "Explained by a cause, or in the baseline.", serious=False
+)
 NOT_GUARANTEED = GroupKind(
     "not guaranteed", "difference in what an engine does not guarantee",
     "differences in what an engine does not guarantee", "The engine says itself that it does not promise this.",

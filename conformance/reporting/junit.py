@@ -68,7 +68,11 @@ def _case(claim: Claim, strict: frozenset[str], findings: dict[tuple[str, str], 
     )
     explained = VERDICTS[claim.verdict]
     if claim.verdict == "violated" or (claim.verdict == "differs" and setting.engine in strict):
-        kept = [findings[key] for name in claim.findings if (key := (name, setting.engine)) in findings]
+        kept = [
+            findings[key]
+            for name in claim.findings
+            if (key := (name, setting.engine)) in findings and findings[key].event.fresh
+        ]
         failure = ET.SubElement(
             case, "failure", type=claim.verdict, message=_clean(_message(kept) or explained)
         )

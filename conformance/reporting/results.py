@@ -52,10 +52,10 @@ class SuiteResult:
 class FindingResult:
     """One finding, how often it occurred, and the folder of the run that kept it.
 
-    `sightings` counts the kinds of violations that triage found to be this finding. `requirements` are all that they and
-    its minimal history violate. `minimal_steps` is None as long as there is no minimal history, and `shrunk` says that it
-    can't be made smaller. `reproduced` is None if nobody played the history again. `why` says what triage tried, and
-    `summary` what the cause is.
+    `sightings` counts the kinds of violations that triage found to be this finding. `requirements` are all that they
+    and its minimal history violate. `minimal_steps` is None as long as there is no minimal history, and `shrunk` says
+    that it can't be made smaller. `reproduced` is None if nobody played the history again. `why` says what triage tried,
+    and `summary` what the cause is.
     """
 
     event: FindingFound

@@ -101,7 +101,9 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
     return []
 
 
-def _is_first(event: FindingFound | types.FindingTriaged, kind: str, shown: set[tuple[str, str, str]]) -> bool:
+def _is_first(
+    event: FindingFound | types.FindingTriaged, kind: str, shown: set[tuple[str, str, str]]
+) -> bool:
     key = (event.fingerprint, event.engine, kind)
     first = key not in shown
     shown.add(key)
@@ -114,9 +116,7 @@ def triaged_line(event: types.FindingTriaged) -> str:
         return f"known cause {event.cause}: {event.engine} {event.requirement}: {one_line(event.summary)}"
     steps = f", {plural(event.minimal_steps, 'step')}" if event.minimal_steps is not None else ""
     kind = "known, in the baseline" if event.state == "known" else f"{event.state} {event.strength}"
-    return (
-        f"finding {event.fingerprint} ({kind}{steps}): {event.engine} {event.requirement}: {one_line(event.detail)}"
-    )
+    return f"finding {event.fingerprint} ({kind}{steps}): {event.engine} {event.requirement}: {one_line(event.detail)}"
 
 
 def finding_line(event: FindingFound) -> str:
