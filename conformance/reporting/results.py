@@ -54,8 +54,8 @@ class FindingResult:
 
     `sightings` counts the kinds of violations that triage found to be this finding. `requirements` are all that they
     and its minimal history violate. `minimal_steps` is None as long as there is no minimal history, and `shrunk` says
-    that it can't be made smaller. `reproduced` is None if nobody played the history again. `why` says what triage tried,
-    and `summary` what the cause is.
+    that it can't be made smaller. `reproduced` is None if nobody played the history again. `why` says what triage
+    tried, and `summary` what the cause is.
     """
 
     event: FindingFound

@@ -98,7 +98,12 @@ def _key(event: FindingFound, home: Path) -> Key:
 def _merged(group: list[FindingResult]) -> FindingResult:
     """One finding of several sightings: a new one speaks for them, then the one with the smallest history."""
     first = min(
-        group, key=lambda result: (not result.event.fresh, result.minimal_steps or result.event.steps)
+        group,
+        key=lambda result: (
+            not result.event.fresh,
+            result.minimal_steps or result.event.steps,
+            result.event.steps,
+        ),
     )
     return replace(
         first,
