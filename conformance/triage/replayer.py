@@ -32,7 +32,7 @@ from delta_adapters.registry import EngineSpec
 from delta_models.operations import Interleave
 from delta_models.requirements import Violation
 
-CRASHES, RACES = "crashes", "races"
+SHARED, CRASHES, RACES = "shared", "crashes", "races"
 OVERLAP = "overlap="
 DEAD_STARTS = 3  # plays in a row in which an engine is lost before the first step
 
@@ -53,12 +53,17 @@ class Setup:
     overlap: str = ""
 
     @classmethod
-    def of(cls, finding: Finding) -> Setup:
-        """The setup of a finding's run."""
-        engines = _engines(finding)
+    def of(cls, finding: Finding, history: History | None = None) -> Setup:
+        """The setup of a finding's run, for its own history or for a smaller one.
+
+        Where the history has become one of a single engine, that of the finding sits alone at the table; where it uses
+        fewer slots, engines that no step needs are left out.
+        """
+        history = finding.history if history is None else history
+        engines = _engines(finding, history)
         options = (option for option in finding.key.options if option.startswith(OVERLAP))
         return cls(
-            finding.suite,
+            history.suite,
             engines,
             {engine: finding.versions.get(engine, engine) for engine in engines},
             finding.processes,
@@ -224,13 +229,20 @@ class Replayer:
         )
 
 
-def _engines(finding: Finding) -> tuple[str, ...]:
+def _engines(finding: Finding, history: History) -> tuple[str, ...]:
     """The engines at the table of a finding, in the order of its slots."""
+    if history.suite not in {finding.suite, CRASHES, RACES}:
+        return (finding.engine,)
     bound = [finding.slots[slot] for slot in SLOTS if slot in finding.slots]
     if finding.suite == RACES:
-        return tuple(bound[: _writers(finding.history)])  # twins are two
+        return tuple(bound[: _writers(history)])  # twins are two
     seated = [engine for engine in finding.versions if EngineId.parse(engine).version]
-    return tuple(dict.fromkeys((*bound, *seated, finding.engine)))
+    engines = tuple(dict.fromkeys((*bound, *seated, finding.engine)))
+    if finding.suite == SHARED and history.explicit_reads:
+        used = [SLOTS.index(slot) for step in history.steps for slot in (step.slot, step.by) if slot]
+        most = max([engines.index(finding.engine), *used])
+        return engines[: most + 1]
+    return engines
 
 
 def _writers(history: History) -> int:
