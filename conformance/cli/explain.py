@@ -8,13 +8,17 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.cli.errors import UsageError, unknown
 from conformance.cli.run import DEFAULT_OUT
-from conformance.reporting.text import harmless, plural, replay_command
+from conformance.reporting.text import harmless, plural, replay_command, shrink_command
 from delta_adapters.deviations import TRIGGERS, Cause, all_causes, cause_named
 from delta_models.requirements import BY_ID, CATALOGUE
 from delta_models.requirements.base import Requirement
+
+if TYPE_CHECKING:
+    from conformance.findings import Finding
 
 HELP = """\
 Usage: conformance explain REQUIREMENT | CAUSE | FINGERPRINT
@@ -71,8 +75,8 @@ def _explain(what: str) -> Iterator[str]:
     raise _unknown_requirement(what)
 
 
-def requirement_lines(requirement: Requirement) -> Iterator[str]:
-    """A requirement, with its source, its class and who is known to break it."""
+def requirement_lines(requirement: Requirement, *, causes: bool = True) -> Iterator[str]:
+    """A requirement, with its source, its class and, unless `causes` is false, the causes that break it."""
     yield requirement.id
     yield from _paragraph(requirement.sentence)
     yield ""
@@ -86,28 +90,41 @@ def requirement_lines(requirement: Requirement) -> Iterator[str]:
         yield f"  observable  no, because {requirement.unobservable}"
     elif requirement.checks:
         yield f"  checked by  {', '.join(requirement.checks)}"
-    for cause in all_causes():
-        if cause.requirement == requirement.id:
+    for cause in all_causes() if causes else ():
+        if requirement.id in cause.requirements:
             yield ""
-            yield from cause_lines(cause)
+            yield from brief_cause_lines(cause)
 
 
 def cause_lines(cause: Cause) -> Iterator[str]:
-    """The lines that describe a cause."""
+    """A cause: what happens, what sets it off, what it predicts, and its minimal history."""
+    from conformance.findings.text import history_lines  # noqa: PLC0415 - only for histories
+    from conformance.histories import History  # noqa: PLC0415 - the same
+
+    yield from brief_cause_lines(cause)
+    yield "  minimal history:"
+    for line in history_lines(History.from_json(cause.history)):
+        yield f"    {harmless(line)}"
+
+
+def brief_cause_lines(cause: Cause) -> Iterator[str]:
+    """A cause without its history."""
     yield f"Known cause {cause.id}: {cause.summary}"
     yield from _paragraph(cause.cause)
     yield f"  engine      {cause.engine}"
     if cause.trigger is not None:
         yield f"  only after  {cause.trigger}: {TRIGGERS[cause.trigger].because}"
-    yield from textwrap.wrap(
-        ", ".join(cause.requirements), WIDTH,
-        initial_indent="  violates    ", subsequent_indent=" " * 14, break_on_hyphens=False,
-    )  # fmt: skip
+    for number, prediction in enumerate(cause.predictions):
+        how = f" ({prediction.difference})" if prediction.difference else ""
+        yield from textwrap.wrap(
+            ", ".join(prediction.requirements) + how, WIDTH, break_on_hyphens=False,
+            initial_indent="  predicts    " if number == 0 else " " * 14, subsequent_indent=" " * 14,
+        )  # fmt: skip
     yield f"  issue       {cause.issue}"
 
 
 def finding_lines(folder: Path) -> Iterator[str]:
-    """The lines that describe a finding in its folder."""
+    """A finding in its folder: its one cause, or its requirement, and the smallest history that there is."""
     from conformance.findings import FindingError, load_finding  # noqa: PLC0415 - only for findings
     from conformance.findings.text import history_lines  # noqa: PLC0415 - the same
 
@@ -115,30 +132,62 @@ def finding_lines(folder: Path) -> Iterator[str]:
         finding = load_finding(folder)
     except FindingError as error:
         raise UsageError(str(error)) from error
-    yield f"Finding {finding.fingerprint} on {finding.engine}, in the suite {finding.suite}"
+    yield f"Finding {finding.fingerprint} on {finding.engine}, in the suite {finding.suite}{_state(finding)}"
     yield ""
-    if finding.key.requirement in BY_ID:
-        yield from requirement_lines(BY_ID[finding.key.requirement])
+    cause = cause_named(finding.cause) if finding.cause is not None else None
+    if cause is not None:
+        yield from cause_lines(cause)
         yield ""
-    yield f"Step {finding.step} of {plural(len(finding.history.steps), 'step')} went wrong:"
-    yield from _paragraph(harmless(finding.detail))
+    elif finding.key.requirement in BY_ID:
+        yield from requirement_lines(BY_ID[finding.key.requirement], causes=False)
+        yield ""
+    history, failing, detail = finding.history, finding.step, finding.detail
+    if finding.minimal is not None and finding.cause is None and finding.minimal_step is not None:
+        history, failing, detail = finding.minimal, finding.minimal_step, finding.minimal_detail
+        yield f"Its minimal history; it was seen first in one of {plural(len(finding.history.steps), 'step')}."
+    yield f"Step {failing} of {plural(len(history.steps), 'step')} went wrong:"
+    yield from _paragraph(harmless(detail))
     yield ""
-    for number, line in enumerate(history_lines(finding.history)):
-        marked = ">" if number == finding.step else " "
+    for number, line in enumerate(history_lines(history)):
+        marked = ">" if number == failing else " "
         yield f"{marked} {harmless(line)}"
     yield ""
+    further = [requirement for requirement in finding.requirements if requirement != finding.key.requirement]
+    if further:
+        yield f"It breaks as well: {', '.join(further)}"
     yield f"To see it again: {replay_command(folder)}"
+    if finding.state == "unexplained":
+        yield f"To make it smaller: {shrink_command(folder)}"
+
+
+def _state(finding: Finding) -> str:
+    """What triage said of a finding, for the end of a line."""
+    if not finding.state:
+        return ""
+    return f": {finding.state}" + (f" by {finding.cause}" if finding.cause is not None else "")
 
 
 def _fingerprint_lines(fingerprint: str) -> Iterator[str]:
-    kept = sorted(DEFAULT_OUT.glob(f"*/findings/{fingerprint}"), key=lambda path: path.parts)
+    from conformance.triage.canonical import cause_fingerprint  # noqa: PLC0415 - loads the suites
+
+    kept = [
+        folder
+        for kind in ("sightings", "findings")
+        for folder in sorted(DEFAULT_OUT.glob(f"*/{kind}/{fingerprint}"), key=lambda path: path.parts)
+    ]
     kept = [folder for folder in kept if not folder.parent.parent.is_symlink()] or kept
-    if not kept:
+    if kept:
+        yield from finding_lines(kept[-1])
+        return
+    cause = next(
+        (cause for cause in all_causes() if cause_fingerprint(cause.engine, cause.id) == fingerprint), None
+    )
+    if cause is None:
         raise UsageError(
-            f"no finding {fingerprint} in {DEFAULT_OUT}",
+            f"no finding {fingerprint} in {DEFAULT_OUT}, and no known cause of that fingerprint",
             "Give the folder of the finding: DIR/findings/" + fingerprint,
         )
-    yield from finding_lines(kept[-1])
+    yield from cause_lines(cause)
 
 
 def _unknown_requirement(what: str) -> UsageError:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from conformance.events.types import FindingTriaged, HarnessFault, Triaging
 from conformance.findings.storage import FindingError
-from conformance.histories import History
 from conformance.suites.context import SuiteContext
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import Replayer
+from conformance.triage.shrink import Progress
 from conformance.triage.steps import Triage
 from delta_adapters.deviations import Cause
 
@@ -30,11 +30,12 @@ class TriageJobs:
 
     def shrink(self, sighting: str, deadline: float) -> FindingTriaged | None:
         """Make a sighting's history minimal; None if the harness failed, which is reported."""
-        first: list[int] = []
+        seen: list[int] = []  # the numbers of steps so far
 
-        def shrunk_to(history: History) -> None:
-            first.append(len(history.steps))
-            self._context.emit(Triaging("shrink", sighting, steps=first[0], left=len(history.steps)))
+        def shrunk_to(progress: Progress) -> None:
+            if progress.steps not in seen:
+                seen.append(progress.steps)
+                self._context.emit(Triaging("shrink", sighting, steps=seen[0], left=progress.steps))
 
         return self._do(sighting, lambda: self._triage.shrink(sighting, deadline, shrunk_to))
 

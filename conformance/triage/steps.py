@@ -22,13 +22,12 @@ from conformance.triage.explain import explain
 from conformance.triage.hosts import CannotRun
 from conformance.triage.liveness import Liveness
 from conformance.triage.replayer import CRASHES, RACES, Playthrough, Replayer, Setup
-from conformance.triage.shrink import shrink
+from conformance.triage.shrink import Progress, Unwanted, shrink
 from delta_adapters.deviations import Cause
 from delta_models.requirements import BY_ID, Violation
 
 FINDINGS = "findings"
 SHRINK_STATE = "shrink.json"
-STRENGTHS = ("must", "should", "reference")
 PLAYS_OF_A_RACE = 3  # what hangs on the order of processes may need more than one play to show again
 
 
@@ -67,7 +66,7 @@ class Triage:
         return self._report(finding, explanation.why)
 
     def shrink(
-        self, sighting: str, deadline: float, on_progress: Callable[[History], None]
+        self, sighting: str, deadline: float, on_progress: Callable[[Progress], object]
     ) -> FindingTriaged:
         """Make the history of a sighting as small as it gets until the deadline, and identify it.
 
@@ -76,7 +75,7 @@ class Triage:
         OSError.
         """
         folder = self.folder / SIGHTINGS / sighting
-        finding = replace(load_finding(folder), reproduced=True)
+        finding = load_finding(folder)
         try:
             shrunk = shrink(
                 finding,
@@ -84,14 +83,17 @@ class Triage:
                 deadline=deadline,
                 on_progress=on_progress,
                 state=folder / SHRINK_STATE,
+                unwanted=self._of_another_cause(finding),
             )
-            requirements = shrunk.requirements or finding.requirements
+            if not shrunk.reproduced:
+                return self._report(replace(finding, reproduced=True), f"not made smaller: {shrunk.why}")
             finding = replace(
                 finding,
+                reproduced=True,
                 minimal=shrunk.history,
                 minimal_step=shrunk.step,
                 minimal_detail=shrunk.detail,
-                requirements=tuple(sorted(requirements)),
+                requirements=shrunk.requirements,
             )
             if not shrunk.complete:
                 return self._report(finding, "the time was over before the history was minimal")
@@ -100,7 +102,7 @@ class Triage:
             return self._report(finding, str(problem))
         if cause is not None:
             return self._by_cause(finding, cause, why)
-        requirement = weightiest(requirements)
+        requirement = shrunk.requirements[0]
         fingerprint = fingerprint_of(finding.key.engine, requirement, shrunk.history)
         known = fingerprint in self.known
         finding = replace(
@@ -134,7 +136,7 @@ class Triage:
 
     def _hidden_cause(self, finding: Finding, minimal: History) -> tuple[Cause | None, str]:
         """The cause that explains the minimal history, if one does."""
-        played = self.replayer.play(minimal, Setup.of(finding))
+        played = self.replayer.play(minimal, Setup.of(finding, minimal))
         why = ""
         for step_result, violation in played.violations(finding.key.engine):
             if violation.requirement not in finding.requirements:
@@ -158,6 +160,20 @@ class Triage:
             if cause is not None:
                 return cause, why
         return None, why
+
+    def _of_another_cause(self, finding: Finding) -> Unwanted:
+        """Whether a violation may be that of a live cause that does not predict the finding.
+
+        So a history does not become a known one while it gets smaller.
+        """
+
+        def unwanted(step_result: StepResult, violation: Violation, history: History) -> bool:
+            names = candidate_causes(step_result.observation, violation, history, self.causes)
+            others = self._named([name for name in names if name not in finding.candidates])
+            spec = Setup.of(finding).spec_of(finding.engine)
+            return any(self.liveness.is_live(cause, spec) for cause in others)
+
+        return unwanted
 
     def _by_cause(self, finding: Finding, cause: Cause, why: str) -> FindingTriaged:
         explained = replace(
@@ -209,16 +225,6 @@ class Triage:
             why=why,
             summary=summary,
         )
-
-
-def weightiest(requirements: Sequence[str]) -> str:
-    """The requirement that a finding is named after: the strictest one, and of several the first by name."""
-    return min(requirements, key=lambda requirement: (_strictness(requirement), requirement))
-
-
-def _strictness(requirement: str) -> int:
-    known = BY_ID.get(requirement)
-    return STRENGTHS.index(known.strength) if known and known.strength in STRENGTHS else len(STRENGTHS)
 
 
 def _strength(requirement: str, finding: Finding) -> str:

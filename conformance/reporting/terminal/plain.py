@@ -82,7 +82,9 @@ def event_lines(event: Event, shown: set[tuple[str, str, str]]) -> list[str]:
             return [finding_line(event)] if _is_first(event, event.kind, shown) else []
         case types.FindingTriaged() if _is_first(event, event.state, shown):
             return [triaged_line(event)]
-        case types.Triaging(doing="shrink") if event.left == event.steps:
+        case types.FindingTriaged() if event.shrunk and event.cause is None:
+            return [f"{event.sighting} is finding {event.fingerprint} too"]
+        case types.Triaging(doing="shrink") if event.number:  # its beginning
             return [doing_words(event)]
         case types.EngineLost():
             after = f" in {event.operation}" if event.operation else ""
