@@ -214,7 +214,7 @@ def load_finding(path: Path) -> Finding:
         raise NotAFinding(message)
     form = _read_json(folder / "finding.json")
     if form.get("format") not in {BEFORE_TRIAGE, FORMAT}:
-        message = f"{folder}/finding.json: format {form.get('format')!r}, this version reads {BEFORE_TRIAGE} and {FORMAT}"
+        message = f"{folder}/finding.json: format {form.get('format')!r}, this version reads 1 and {FORMAT}"
         raise OtherFormat(message)
     history = _read_history(folder / "history.json")
     minimal = _read_history(folder / MINIMAL) if (folder / MINIMAL).exists() else None

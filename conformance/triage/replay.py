@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.execution.step_result import StepResult
+from conformance.findings.candidates import candidate_causes
 from conformance.findings.fingerprint import key_of
-from conformance.findings.known_deviations import known_deviation
 from conformance.findings.storage import Finding, FindingError, NotAFinding, load_finding
 from conformance.triage.hosts import CannotRun
 from conformance.triage.replayer import Playthrough, Replayer, Setup
+from delta_adapters.deviations import all_causes
 from delta_adapters.engine_id import EngineId
 from delta_models.requirements import Violation
 
@@ -38,7 +39,7 @@ def replay(path: Path, replayer: Replayer | None = None) -> ReplayResult:
     name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
 
     def is_it(step_result: StepResult, violation: Violation) -> bool:
-        return key_of(step_result.observation, violation).fingerprint == finding.fingerprint
+        return key_of(step_result.observation, violation) == finding.key
 
     try:
         with Replayer() if replayer is None else nullcontext(replayer) as player:
@@ -50,18 +51,15 @@ def replay(path: Path, replayer: Replayer | None = None) -> ReplayResult:
 def _violations(finding: Finding, result: Sequence[StepResult]) -> Iterator[tuple[StepResult, str]]:
     """The violations by the finding's engine, in any version, with their fingerprints.
 
-    Violations that belong to another known deviation are left out.
+    Violations that another cause may explain are left out.
     """
-    own = known_deviation(finding.key, EngineId.parse(finding.engine).version, finding.history)
     for step_result in result:
         for violation in step_result.violations:
             if EngineId.parse(step_result.observation.engine).name != finding.key.engine:
                 continue
             key = key_of(step_result.observation, violation)
-            deviation = known_deviation(
-                key, EngineId.parse(step_result.observation.engine).version, finding.history
-            )
-            if key.fingerprint == finding.fingerprint or deviation in {None, own}:
+            candidates = candidate_causes(step_result.observation, violation, finding.history, all_causes())
+            if key == finding.key or not candidates or finding.cause in candidates:
                 yield step_result, key.fingerprint
 
 
@@ -81,7 +79,7 @@ def _result(name: str, finding: Finding, playthrough: Playthrough) -> ReplayResu
                 COULD_NOT_RUN, f"{name} could not run to its end: the engine left after {played} steps"
             )
         return ReplayResult(FIXED, f"{name} is fixed: its {played} steps hold")
-    same = [step_result for step_result, fingerprint in broken if fingerprint == finding.fingerprint]
+    same = [step_result for step_result, fingerprint in broken if fingerprint == finding.key.fingerprint]
     first = (same or [step_result for step_result, _ in broken])[0]
     details = "; ".join(f"{violation.requirement}: {violation.detail}" for violation in first.violations)
     how = "still fails" if same else "fails in another way"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from conformance.events import serialization
 from conformance.events.types import (  # fmt: skip
@@ -71,6 +72,34 @@ FINDING = FindingFound(
     step=6,
     folder="findings/9f3c21aa",
 )
+
+SIGHTING = replace(FINDING, state="unexplained", folder="sightings/9f3c21aa", candidates=("a-cause",))
+
+
+def triaged(state: str, sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting: that it reproduced, and by default nothing more."""
+    event = FindingTriaged(
+        sighting.fingerprint, sighting.fingerprint, state, sighting.engine, sighting.requirement,
+        sighting.strength, sighting.detail, sighting.folder, requirements=(sighting.requirement,),
+        steps=sighting.steps, step=sighting.step, reproduced=state != "unstable",
+    )  # fmt: skip
+    return replace(event, **changes)
+
+
+def explained(sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting that a cause explains."""
+    parts = {
+        "fingerprint": "0a1b2c3d", "folder": "findings/0a1b2c3d", "cause": "a-cause", "shrunk": True,
+        "summary": "Removes are repeated.", "why": "without the trigger it holds",
+    }  # fmt: skip
+    return triaged("known", sighting, **(parts | changes))
+
+
+def shrunk(sighting: FindingFound = SIGHTING, **changes: Any) -> FindingTriaged:
+    """What triage says of a sighting whose history is minimal."""
+    parts = {"fingerprint": "ab12cd34", "folder": "findings/ab12cd34", "minimal_steps": 3, "shrunk": True}
+    return triaged("new", sighting, **(parts | changes))
+
 
 ONE_OF_EACH: tuple[Event, ...] = (
     HEADER,
