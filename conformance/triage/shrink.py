@@ -196,9 +196,9 @@ class Shrinker:
     def _round(self) -> bool:
         """Try all reductions once; returns whether one of them found something smaller."""
         before = self._best[-1].history
-        for reduction in REDUCTIONS:
+        for reduction in REDUCTIONS.values():
             self._reduce(reduction)
-        return self._best[-1].history != before
+        return self._best[-1].history is not before
 
     def _reduce(self, reduction: Reduction) -> None:
         candidates = reduction(self._best[-1].history)
