@@ -19,14 +19,14 @@ from tests.triage.drawn import drawn_history
 from tests.triage.in_process import history_of
 
 
-def made_of(first: str, second: str, **origin: int) -> History:
+def made_of(first: str, second: str, seed: int = 1, chunk: int = 0) -> History:
     schema = struct((first, LONG), (second, STRING))
     history = history_of(
         Create(schema, partition_by=(second,)),
         Append(Rows(schema, ((1, "a"), (None, "b")))),
         Delete(IsNull(Column((first,)))),
     )
-    return replace(history, **origin)
+    return replace(history, seed=seed, chunk=chunk)
 
 
 def test_names_of_columns_seeds_and_chunks_do_not_count():
