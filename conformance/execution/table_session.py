@@ -357,7 +357,7 @@ class TableSession:
             observation = replace(
                 observation,
                 retained=self.model_history.readable_steps(),
-                recent=self.model_history.steps_newer_than(observation.operation),
+                recent=self.model_history.recorded_steps(),
             )
         return observation if self._annotate is None else self._annotate(observation)
 

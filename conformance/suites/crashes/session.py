@@ -76,6 +76,7 @@ class CrashTableSession(TableSession):
         tag: str,
         *,
         file_dates: FileDates | None = None,
+        aftermath: FaultAftermath | None = None,
     ) -> None:
         self.file_dates = FileDates(instrumented_process) if file_dates is None else file_dates
         log = LogTracker(folder, stored=StoredColumns(), before_reading=self.file_dates.date_new_files)
@@ -88,7 +89,7 @@ class CrashTableSession(TableSession):
         self._struck_before = 0
         self._moves = 0
         self._fault: Operation | None = None
-        self._aftermath = FaultAftermath()
+        self._aftermath = FaultAftermath() if aftermath is None else aftermath
 
     @property
     def writer(self) -> EngineSession:
@@ -105,6 +106,7 @@ class CrashTableSession(TableSession):
             0,
             self.tag,
             file_dates=self.file_dates.copy(),
+            aftermath=self._aftermath.copy(),
         )
         if self.folder.exists():
             copy_folder(self.folder, folder)
@@ -293,7 +295,7 @@ class CrashTableSession(TableSession):
             )
         )
         orphans = self._aftermath.take_orphans(self.folder, hours, log_is_readable=error is None)
-        return self.observe(
+        observed = self.observe(
             operation,
             expectation,
             engine=self.writer.engine,
@@ -306,6 +308,7 @@ class CrashTableSession(TableSession):
             wrote=True,
             fault_context=FaultContext(fault, gone, recovery, orphans, cleaned=self._aftermath.log_cleaned),
         )
+        return self._annotated(observed)
 
     def _move(self) -> None:
         """Rename the table's folder, and watch it under its new name."""

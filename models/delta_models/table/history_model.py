@@ -95,12 +95,15 @@ class ModelHistory:
     """All states so far.
 
     Every engine must still be able to read the states from `first_readable` on. Earlier ones may be gone: a vacuum may
-    have deleted their files, or the log's clean-up their versions. `hours` have passed since the beginning.
+    have deleted their files, or the log's clean-up their versions. What the steps before `first_recorded` wrote to
+    record their changes may be gone too: a vacuum takes such files by their age, whether the state can still be read or
+    not. `hours` have passed since the beginning.
     """
 
     states: tuple[State, ...] = ()
     first_readable: int = 0
     hours: int = 0
+    first_recorded: int = 0
 
     @property
     def table(self) -> Table:
@@ -122,11 +125,9 @@ class ModelHistory:
             step for step in range(self.first_readable, len(self.states)) if self.states[step].table.exists
         )
 
-    def steps_newer_than(self, vacuum: ops.Vacuum) -> tuple[int, ...]:
-        """The steps that are younger than the retention of a vacuum; none if it keeps nothing."""
-        hours = vacuum.retention_hours
-        kept = file_retention(self.table) if hours is None else hours
-        return tuple(step for step, state in enumerate(self.states) if self.hours - state.hour < kept)
+    def recorded_steps(self) -> tuple[int, ...]:
+        """The steps whose change data no vacuum may have deleted."""
+        return tuple(range(self.first_recorded, len(self.states)))
 
     def expect(self, operation: ops.Operation) -> Expectation:
         """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
@@ -165,7 +166,8 @@ class ModelHistory:
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
         state = State(reached.table, commits, may_remove, operation, hours)
-        return _mark_unreadable(ModelHistory((*self.states, state), self.first_readable, hours), operation)
+        history = ModelHistory((*self.states, state), self.first_readable, hours, self.first_recorded)
+        return _mark_unreadable(history, operation)
 
     def expect_read(self, read: ops.Read) -> ReadExpectation:
         """What a read must return."""
@@ -210,9 +212,9 @@ class ModelHistory:
             raise NotModelled("changes across a change of the schema")
         before = [self.state(first - 1) if first else Table(), *tables]
         steps = tuple(step_changes(step, *pair) for step, pair in enumerate(pairwise(before), start=first))
-        return ChangesExpectation(
-            steps, ("missing-file", "missing-version") if first < self.first_readable else ()
-        )
+        vacuumed = any(state.may_remove for state in self.states[first : min(last + 1, self.first_recorded)])
+        gone = vacuumed or first < self.first_readable
+        return ChangesExpectation(steps, ("missing-file", "missing-version") if gone else ())
 
     def expect_stream(self, query: ops.ReadStream, began: int, last: int) -> StreamExpectation:
         """What a streaming reader must have received by now.
@@ -278,33 +280,45 @@ class ModelHistory:
 
 
 def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
-    """The history with `first_readable` moved past the states that the newest step may have made unreadable."""
+    """The history with its bounds moved past the states and changes that the newest step may have made unreadable."""
     if not model_history.table.exists:
-        return replace(model_history, first_readable=len(model_history.states))
-    first_readable = model_history.first_readable
-    if isinstance(operation, ops.Vacuum) and not operation.dry_run:
-        first_readable = max(first_readable, _count_vacuumed(model_history, operation.retention_hours))
+        gone = len(model_history.states)
+        return replace(model_history, first_readable=gone, first_recorded=gone)
+    first_readable, first_recorded = model_history.first_readable, model_history.first_recorded
+    for vacuum in _vacuums(operation):
+        hours = vacuum.retention_hours
+        kept = file_retention(model_history.table) if hours is None else hours
+        first_readable = max(first_readable, _count_vacuumed(model_history, kept))
+        first_recorded = max(first_recorded, _count_older(model_history, kept))
     if model_history.hours:
         first_readable = max(first_readable, _count_expired(model_history))
-    return (
-        model_history
-        if first_readable == model_history.first_readable
-        else replace(model_history, first_readable=first_readable)
-    )
+    if (first_readable, first_recorded) == (model_history.first_readable, model_history.first_recorded):
+        return model_history
+    return replace(model_history, first_readable=first_readable, first_recorded=first_recorded)
 
 
-def _count_vacuumed(model_history: ModelHistory, retention: float | None) -> int:
+def _vacuums(operation: ops.Operation) -> tuple[ops.Vacuum, ...]:
+    """The vacuums of a step that may delete files, alone or among writers at once."""
+    together = operation.operations if isinstance(operation, ops.Interleave) else (operation,)
+    return tuple(one for one in together if isinstance(one, ops.Vacuum) and not one.dry_run)
+
+
+def _count_vacuumed(model_history: ModelHistory, kept: float) -> int:
     """The number of earliest states whose files a vacuum may have deleted.
 
     These are the states before the last step that removed files longer ago than the retention.
     """
-    kept = file_retention(model_history.table) if retention is None else retention
     removing = [
         step
         for step, state in enumerate(model_history.states)
         if state.may_remove and model_history.hours - state.hour >= kept
     ]
     return removing[-1] if removing else 0
+
+
+def _count_older(model_history: ModelHistory, kept: float) -> int:
+    """The number of earliest steps that are at least as old as the retention."""
+    return sum(model_history.hours - state.hour >= kept for state in model_history.states)
 
 
 def _count_expired(model_history: ModelHistory) -> int:
