@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +135,4 @@ class Observation:
     recent: tuple[int, ...] = ()
     fault_context: FaultContext | None = None
     race: RaceObservation | None = None
+    zones: tuple[tzinfo, ...] = (UTC,)

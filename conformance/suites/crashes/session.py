@@ -134,6 +134,7 @@ class CrashTableSession(TableSession):
 
     def reopen_all(self) -> list[StepResult]:
         """Have every engine open this table again: they were at another meanwhile."""
+        self.forget_zones()
         return [
             self.judge_failure(engine_session, failure, Reopen())
             for engine_session in self.engine_sessions
@@ -254,7 +255,7 @@ class CrashTableSession(TableSession):
         self.missed += not counts
         if (self._struck_before + self.struck) % READERS_EVERY == 0:
             self.readers = self.engine_sessions
-        expectation = self.model_history.expect(operation)
+        expectation = self.expect_of(self.writer, operation)
         answers = submit_query_to_all(self.readers, Read(), self.log.snapshot)
         observation = self._observe_fault(fault, operation, outcome, expectation, digests)
         reads = [PlannedRead("reopen", Read(), Read())]
@@ -308,6 +309,7 @@ class CrashTableSession(TableSession):
             wrote=True,
             fault_context=FaultContext(fault, gone, recovery, orphans, cleaned=self._aftermath.log_cleaned),
         )
+        self.forget_zones()  # at its new path the table is another to the engines
         return self._annotated(observed)
 
     def _move(self) -> None:

@@ -116,6 +116,7 @@ class RaceTableSession(TableSession):
 
     def reopen_all(self) -> list[StepResult]:
         """Have every engine open this table again: they may have been at another meanwhile."""
+        self.forget_zones()
         return [
             self.judge_failure(engine_session, failure, Reopen())
             for engine_session in self.slots

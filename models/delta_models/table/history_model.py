@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from itertools import pairwise
 from typing import Any
 
 from delta_models import operations as ops
+from delta_models.casts.explicit import find_zone
 from delta_models.expressions import columns_of, compile_expression
+from delta_models.functions import EvaluationError
 from delta_models.outcomes import Committed, NoChange
 from delta_models.schema import Struct
 from delta_models.table import alter, properties_and_constraints
@@ -32,6 +35,7 @@ from delta_models.table.expectation import (
 from delta_models.table.identity import allow_identity_overflow
 from delta_models.table.merge import merge
 from delta_models.table.retention import file_retention, log_retention
+from delta_models.table.row_conversion import BrokenRule, check_rules
 from delta_models.table.state import NotModelled, Table
 from delta_models.table.streams import StreamExpectation, expect_stream_read, expect_stream_write
 from delta_models.table.update_delete import delete, update
@@ -97,13 +101,16 @@ class ModelHistory:
     Every engine must still be able to read the states from `first_readable` on. Earlier ones may be gone: a vacuum may
     have deleted their files, or the log's clean-up their versions. What the steps before `first_recorded` wrote to
     record their changes may be gone too: a vacuum takes such files by their age, whether the state can still be read or
-    not. `hours` have passed since the beginning.
+    not. `hours` have passed since the beginning. `zone` is the time zone of the session that performs the next step,
+    `zones` are all that there have been.
     """
 
     states: tuple[State, ...] = ()
     first_readable: int = 0
     hours: int = 0
     first_recorded: int = 0
+    zone: tzinfo = UTC
+    zones: tuple[tzinfo, ...] = (UTC,)
 
     @property
     def table(self) -> Table:
@@ -129,9 +136,15 @@ class ModelHistory:
         """The steps whose change data no vacuum may have deleted."""
         return tuple(range(self.first_recorded, len(self.states)))
 
+    def in_zone(self, zone: tzinfo) -> ModelHistory:
+        """Return the same history for a session with this time zone."""
+        return self if zone is self.zone else replace(self, zone=zone)
+
     def expect(self, operation: ops.Operation) -> Expectation:
         """The outcomes that an operation may have now. Raises NotModelled for what the model does not execute."""
         table = self.table
+        if table.zone is not self.zone:
+            table = replace(table, zone=self.zone)
         if isinstance(operation, _TOUCHES_NOTHING):
             return expect_no_change(table, "contents.look-changes-nothing", most=0)
         handler = _ANYWHERE.get(type(operation))
@@ -139,6 +152,12 @@ class ModelHistory:
             return refuse_void_rows(table, handler(table, operation))
         if not table.exists:
             return expect_refusal(table, "missing-table", "outcome.missing-table-refused")
+        expectation = self._expect_on_table(table, operation)
+        if len(self.zones) > 1 and isinstance(operation, _MAY_REMOVE_FILES):
+            return _allow_rules_of_another_zone(table, expectation)
+        return expectation
+
+    def _expect_on_table(self, table: Table, operation: ops.Operation) -> Expectation:
         if isinstance(operation, ops.WriteStream):
             return expect_stream_write(self, operation)
         if isinstance(operation, ops.EnableFeature):
@@ -166,7 +185,9 @@ class ModelHistory:
         hours = self.hours + (operation.hours if isinstance(operation, ops.AdvanceClock) else 0)
         may_remove = commits[1] > 0 and isinstance(operation, _MAY_REMOVE_FILES)
         state = State(reached.table, commits, may_remove, operation, hours)
-        history = ModelHistory((*self.states, state), self.first_readable, hours, self.first_recorded)
+        zone = find_zone(operation.zone) if isinstance(operation, ops.SetZone) else self.zone
+        zones = self.zones if zone in self.zones else (*self.zones, zone)
+        history = replace(self, states=(*self.states, state), hours=hours, zone=zone, zones=zones)
         return _mark_unreadable(history, operation)
 
     def expect_read(self, read: ops.Read) -> ReadExpectation:
@@ -186,7 +207,7 @@ class ModelHistory:
             case _:
                 raise NotModelled(name_of(read.at))
         try:
-            return ReadExpectation(_select(table, read), refusals)
+            return ReadExpectation(_select(table, read, self.zone), refusals)
         except KeyError:
             return ReadExpectation(None, ("schema", "bad-argument"))
 
@@ -279,6 +300,17 @@ class ModelHistory:
         return expectation
 
 
+def _allow_rules_of_another_zone(table: Table, expectation: Expectation) -> Expectation:
+    """The same outcomes, and a refusal if rows of the table do not keep its rules in the present time zone."""
+    try:
+        check_rules(table, table.rows)
+    except (BrokenRule, EvaluationError):
+        return allow_refusal(
+            expectation, table, ("constraint",), "outcome.rules-of-another-zone-may-be-refused"
+        )
+    return expectation
+
+
 def _mark_unreadable(model_history: ModelHistory, operation: ops.Operation) -> ModelHistory:
     """The history with its bounds moved past the states and changes that the newest step may have made unreadable."""
     if not model_history.table.exists:
@@ -352,10 +384,10 @@ def _expect_cluster(table: Table, columns: tuple[str, ...]) -> Expectation:
     return expect_change(replace(table, cluster_by=columns), "contents.cluster")
 
 
-def _select(table: Table, read: ops.Read) -> Rows:
+def _select(table: Table, read: ops.Read, zone: tzinfo) -> Rows:
     rows = table.rows
     if read.where is not None:
-        picks = compile_expression(read.where, table.schema)
+        picks = compile_expression(read.where, table.schema, zone)
         rows = tuple(row for row in rows if picks(row) is True)
     if read.columns is None:
         return Rows(table.schema, rows)

@@ -47,7 +47,7 @@ def overwrite(table: Table, operation: Overwrite) -> Expectation:
     def finish(old: tuple[Row, ...], converted: ConvertedRows) -> Expectation:
         target = converted.table
         if operation.where is not None:
-            picks = compile_expression(operation.where, target.schema)
+            picks = compile_expression(operation.where, target.schema, target.zone)
             if any(picks(row) is not True for row in converted.rows):
                 return expect_refusal(table, ("constraint", "bad-argument"), "outcome.replace-where-mismatch")
             kept = tuple(row for row in old if picks(row) is not True)
