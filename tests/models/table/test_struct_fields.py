@@ -8,7 +8,7 @@ import pytest
 
 from delta_models import operations as ops
 from delta_models.expressions import Column, Compare, Literal
-from delta_models.outcomes import Rejected
+from delta_models.outcomes import Committed, Rejected
 from delta_models.schema import INTEGER, LONG, STRING, Array, DataType, Map, Struct, struct
 from delta_models.table import ModelHistory
 from delta_models.values import Row, Rows, Value
@@ -120,6 +120,14 @@ def test_a_write_by_position_pairs_fields_by_their_place(wrap: Wrap) -> None:
     other = struct(("x", LONG), ("y", LONG))
     rows = Rows(struct(("c0", LONG), ("c1", wrap[0](other))), (row(wrap, (1, 2)),))
     assert model_history(wrap).after(ops.Append(rows, by_name=False)).table.rows == (row(wrap, (1, 2)),)
+
+
+@WRAPS
+def test_in_a_write_by_position_fields_of_the_same_names_may_go_by_these(wrap: Wrap) -> None:
+    rows = Rows(struct(("c0", LONG), ("c1", wrap[0](BA))), (row(wrap, (2, 1)),))
+    allowed = model_history(wrap).expect(ops.Append(rows, by_name=False)).allowed_outcomes
+    ends = {one.table.rows for one in allowed if isinstance(one.outcome, Committed)}
+    assert ends == {(row(wrap, (2, 1)),), (row(wrap, (1, 2)),)}
 
 
 def test_a_stream_pairs_the_columns_of_earlier_batches_by_their_names() -> None:
