@@ -73,7 +73,7 @@ def decide_exit(
     """
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(_violations(claims, findings, ready)),
+        VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, budget_spent=budget_spent)],
     }
     reasons = tuple(reason for code in by_exit for reason in by_exit[code])
