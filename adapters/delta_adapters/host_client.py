@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
@@ -246,7 +246,7 @@ class HostClient:
             self.kill()
             bug = {"type": type(error).__name__, "message": str(error), "traceback": ""}
             raise AdapterBug(self._name, bug, self.last_operation, self.stderr_tail()) from error
-        self._identity = identity
+        self._identity = _of_build(identity, self.spec.build)
 
     # Frames
 
@@ -332,6 +332,13 @@ class HostClient:
     def _fail_garbage(self, detail: str, error: Exception | None = None) -> NoReturn:
         self.kill()
         raise HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()) from error
+
+
+def _of_build(identity: Identity, build: str) -> Identity:
+    """The identity of an unreleased build: its version with the digest of its content, as PEP 440 writes it."""
+    if not build:
+        return identity
+    return replace(identity, version=f"{identity.version}{'.' if '+' in identity.version else '+'}{build}")
 
 
 def _description(query: Query) -> str:
