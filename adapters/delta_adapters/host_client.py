@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
@@ -132,6 +132,11 @@ class HostClient:
         return self.ended is None
 
     @property
+    def busy(self) -> bool:
+        """Whether the host still owes an answer."""
+        return self.alive and self._in_flight is not None
+
+    @property
     def supervisor_pid(self) -> int:
         """The process id of the host supervisor: everything of the host descends from it."""
         return self._process.supervisor_pid
@@ -241,7 +246,7 @@ class HostClient:
             self.kill()
             bug = {"type": type(error).__name__, "message": str(error), "traceback": ""}
             raise AdapterBug(self._name, bug, self.last_operation, self.stderr_tail()) from error
-        self._identity = identity
+        self._identity = _of_build(identity, self.spec.build)
 
     # Frames
 
@@ -327,6 +332,13 @@ class HostClient:
     def _fail_garbage(self, detail: str, error: Exception | None = None) -> NoReturn:
         self.kill()
         raise HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()) from error
+
+
+def _of_build(identity: Identity, build: str) -> Identity:
+    """The identity of an unreleased build: its version with the digest of its content, as PEP 440 writes it."""
+    if not build:
+        return identity
+    return replace(identity, version=f"{identity.version}{'.' if '+' in identity.version else '+'}{build}")
 
 
 def _description(query: Query) -> str:
