@@ -34,8 +34,9 @@ BEHIND = 10  # the niceness that a worker adds if the run does not wait for it
 class Settings:
     """What a worker needs to know about its run.
 
-    If `gives_way` is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time
-    of the monotonic clock, which processes share.
+    Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
+    is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
+    monotonic clock, which processes share.
     """
 
     engines: tuple[str, ...]
@@ -45,6 +46,7 @@ class Settings:
     gives_way: bool = False
     known: tuple[str, ...] = ()
     deadline: float | None = None
+    asked: tuple[str, ...] = ()
 
     def to_line(self) -> str:
         """The first line that the coordinator sends."""
@@ -128,6 +130,7 @@ def _play_chunks(coordinator: CoordinatorLink) -> None:
         work,
         is_over=_Clock(settings.deadline),
         start_heavy=settings.heavy,
+        asked=settings.asked,
     ) as context:
         while (job := coordinator.next_job()) is not None:
             play_chunk(context, Chunk.from_json(job["chunk"]), work)
