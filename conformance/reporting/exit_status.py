@@ -87,7 +87,7 @@ def decide_exit(
 def _unusable(event: EngineUnavailable) -> str:
     """Why an engine that the user named was not tested, and what to do; the run ended because of it."""
     what = (
-        "was asked for and does not work" if event.broken else "was asked for and can't run on this machine"
+        "was asked for and can't be tested" if event.broken else "was asked for and can't run on this machine"
     )
     return f"{event.engine} {what}: {event.why}{f' To mend it: {event.cure}' if event.cure else ''}"
 
