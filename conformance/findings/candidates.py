@@ -50,12 +50,6 @@ def first_step_of(trigger: str, steps: Sequence[Step]) -> int | None:
     return first if first is not None and first < len(steps) else None
 
 
-def tables_before(steps: Sequence[Step]) -> tuple[Table, ...]:
-    """The model's table before each step of a history."""
-    with _LOCK:
-        return tuple(table for table, _ in islice(_walk_along(steps).passed(), len(steps)))
-
-
 def _occurs(trigger: str, steps: Sequence[Step], violation: Violation) -> bool:
     if first_step_of(trigger, steps) is not None:
         return True

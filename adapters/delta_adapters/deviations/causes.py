@@ -6,6 +6,7 @@ requirement = "read.filter"  # what the minimal history violates
 trigger = "nan"  # of `triggers`: without it the cause explains nothing
 issue = "https://..."  # or "not reported"
 cause = "..."  # prose: what happens, and why as far as that is known
+slots = { A = "delta-spark", B = "delta-rs" }  # who sits at the table of its minimal history, if that is shared
 unsteady = true  # a clock, or an order that varies, decides whether it shows; false if left out
 
 [[predictions]]  # the violations that it explains, and no others
@@ -23,7 +24,7 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from delta_adapters.deviations.triggers import TRIGGERS
 FOLDER = Path(__file__).parent / "known"
 NOT_REPORTED = "not reported"
 _TEXTS = ("engine", "summary", "requirement", "issue", "cause")
-_KEYS = (*_TEXTS, "trigger", "unsteady", "predictions")
+_KEYS = (*_TEXTS, "trigger", "slots", "unsteady", "predictions")
 _PREDICTION_KEYS = ("requirements", "difference")
 _REQUIREMENT = re.compile(r"[a-z]+(\.[a-z0-9-]+)+")
 
@@ -53,8 +54,8 @@ class Prediction:
 class Cause:
     """What an engine does wrong. `id` is the name of its file, `history` its minimal history as JSON.
 
-    `requirement` is what the minimal history violates. If the cause is `unsteady`, a clock or an order that varies
-    decides whether it shows.
+    `requirement` is what the minimal history violates. If that is on a shared table, `slots` says which engine has
+    which slot. If the cause is `unsteady`, a clock or an order that varies decides whether it shows.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Cause:
     history: Mapping[str, Any]
     trigger: str | None = None
     unsteady: bool = False
+    slots: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -137,6 +139,7 @@ def _load(path: Path, names: Names | None) -> Cause:
         history=_history(path.with_suffix(".history.json")),
         trigger=form.get("trigger"),
         unsteady=form.get("unsteady", False),
+        slots=form.get("slots", {}),
     )
 
 
@@ -170,6 +173,11 @@ def _faults(form: Mapping[str, Any], names: Names | None) -> Iterator[str]:
         yield _unknown("trigger", trigger, TRIGGERS)
     if not isinstance(form.get("unsteady", False), bool):
         yield f"unsteady is {form['unsteady']!r}; true or false is expected"
+    slots = form.get("slots", {})
+    if not isinstance(slots, dict) or not all(isinstance(engine, str) for engine in slots.values()):
+        yield f"slots are {slots!r}; a table of slots and engines is expected"
+    elif slots and form["engine"] not in slots.values():
+        yield f"slots are {slots!r}; {form['engine']} has none of them"
     yield from _requirement_faults([form["requirement"]], names)
     predictions = form.get("predictions")
     if not isinstance(predictions, list) or not predictions:
