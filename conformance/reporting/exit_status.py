@@ -79,7 +79,7 @@ def decide_exit(
         return ExitStatus(code, tuple(_unusable(event) for event in unusable))
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(_violations(claims, findings, ready)),
+        VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
         INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
     reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
