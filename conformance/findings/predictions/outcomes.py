@@ -224,19 +224,18 @@ def moment_does_not_fit(observation: Observation, violation: Violation) -> bool:
 
 def change_data_under_escaped_path(observation: Observation, violation: Violation) -> bool:
     """The feed is refused for a file under the path that the log has for it, not decoded; decoded it is there."""
-    if (
-        not isinstance(observation.operation, ReadChanges | ReadStream)
-        and "_change_data" not in violation.detail
-    ):
+    if not any(isinstance(look.operation, ReadChanges | ReadStream) for look in observation.looks):
         return False
-    reader = observation.reader
-    cdcs = [
-        cdc.path
-        for version in reader.listing().commits
-        for cdc in reader.commit(version).cdcs
-        if paths.decode(cdc.path) != cdc.path
-    ]
-    return any(path in violation.detail and paths.resolve(observation.folder, path).exists() for path in cdcs)
+    commits = map(observation.reader.commit, observation.reader.listing().commits)
+    escaped = {
+        file.path
+        for commit in commits
+        for file in (*commit.cdcs, *commit.adds)
+        if paths.decode(file.path) != file.path
+    }
+    return any(
+        path in violation.detail and paths.resolve(observation.folder, path).exists() for path in escaped
+    )
 
 
 def vectors_alone_deleted(observation: Observation, violation: Violation) -> bool:
