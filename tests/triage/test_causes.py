@@ -14,7 +14,7 @@ from conformance.histories import History
 from conformance.triage.counterfactuals import counterfactual_of, needs_counterfactual
 from conformance.triage.explain import explain
 from conformance.triage.liveness import PLAYS_OF_UNSTEADY, Liveness, setup_of, shown_by
-from conformance.triage.replayer import Replayer
+from conformance.triage.replayer import Playthrough, Replayer
 from delta_adapters.deviations import Cause, all_causes
 from delta_adapters.engine_id import EngineId
 
@@ -44,8 +44,8 @@ def finding_of(cause: Cause, replayer: Replayer) -> Finding:
     """The finding of a cause's own requirement in its minimal history."""
     history = History.from_json(cause.history)
     setup = setup_of(cause, history, cause.engine)
+    played = replayer.play(history, setup)
     for _ in range(PLAYS_OF_UNSTEADY):
-        played = replayer.play(history, setup)
         for result, violation in played.violations(cause.engine):
             observation = result.observation
             if violation.requirement == cause.requirement:
@@ -58,10 +58,11 @@ def finding_of(cause: Cause, replayer: Replayer) -> Finding:
                     versions={engine: EngineId.parse(engine).name for engine in played_by(played)},
                     look=violation.read, processes=setup.processes, candidates=names,
                 )  # fmt: skip
+        played = replayer.play(history, setup)
     raise AssertionError(shown_by(cause, history, played))
 
 
-def played_by(played) -> list[str]:
+def played_by(played: Playthrough) -> list[str]:
     return list(dict.fromkeys(result.observation.engine for result in played.results))
 
 
