@@ -224,7 +224,7 @@ def test_a_second_fault_after_the_same_crash_is_new(
         tmp_path / "table", [engine_session_of(player.engine)], player.instrumented_process, 1, "t"
     )
     schema = struct(("id", LONG))
-    steps = [
+    steps: list[Operation] = [
         Create(schema), Append(Rows(schema, ((7,),))), LoseReplyAt("commit", errno="EEXIST"), operation,
     ]  # fmt: skip
     results = list(table_session.open_all())
