@@ -15,6 +15,7 @@ fingerprint. Format 2 adds what triage found out.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from conformance.findings.fingerprint import FindingKey
+from conformance.findings.fingerprint import FindingKey, sighting_id
 from conformance.histories import History
 from delta_models.codec import CodecError, decode, encode
 from delta_models.operations import Read
@@ -203,6 +204,24 @@ def write_finding(
     return target
 
 
+def update_finding(folder: Path, finding: Finding, parts: Mapping[str, str]) -> None:
+    """Write a finding that was found out more about into the folder that it has, one whole file after another.
+
+    The original history stays as it is, and `finding.json` comes last. Raises NotWritten.
+    """
+    texts = {**parts, **_texts(finding)}
+    texts["finding.json"] = texts.pop("finding.json")
+    del texts["history.json"]
+    for name, text in texts.items():
+        beside = folder / f".{name}.{os.getpid()}"
+        try:
+            beside.write_text(text, encoding="utf-8", errors="backslashreplace")
+            beside.replace(folder / name)
+        except OSError as error:
+            message = f"{folder / name} could not be written: {error.strerror or error}"
+            raise NotWritten(message) from error
+
+
 def load_finding(path: Path) -> Finding:
     """Read the finding in a folder. Raises a subclass of FindingError that says what is wrong."""
     folder = path.parent if path.name in {"finding.json", "history.json"} else path
@@ -226,6 +245,12 @@ def load_finding(path: Path) -> Finding:
     if not finding.state and finding.fingerprint != finding.key.fingerprint:
         message = (
             f"{folder}/finding.json: its key gives {finding.key.fingerprint}, it says {finding.fingerprint}"
+        )
+        raise WrongFingerprint(message)
+    sighting = sighting_id(finding.key, finding.engine, finding.candidates)
+    if finding.state in {"unexplained", "unstable"} and {finding.fingerprint, finding.sighting} != {sighting}:
+        message = (
+            f"{folder}/finding.json: its key gives the sighting {sighting}, it says {finding.fingerprint}"
         )
         raise WrongFingerprint(message)
     return finding
@@ -315,19 +340,20 @@ def _fill(
 ) -> None:
     kept = copy_table(table, version, folder / "table-before") if table is not None else ""
     finding = replace(finding, table_before=kept)
-    written = {
-        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
-        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
-        **(
-            {}
-            if finding.minimal is None
-            else {MINIMAL: json.dumps(finding.minimal.to_json(), indent=1) + "\n"}
-        ),
-        **parts,
-    }
-    for name, text in written.items():
+    for name, text in {**_texts(finding), **parts}.items():
         (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
     folder.chmod(0o755)
+
+
+def _texts(finding: Finding) -> dict[str, str]:
+    """The files that hold the finding itself."""
+    texts = {
+        "finding.json": json.dumps(finding.to_json(), indent=2) + "\n",
+        "history.json": json.dumps(finding.history.to_json(), indent=1) + "\n",
+    }
+    if finding.minimal is not None:
+        texts[MINIMAL] = json.dumps(finding.minimal.to_json(), indent=1) + "\n"
+    return texts
 
 
 def _put_in_place(making: Path, target: Path) -> None:

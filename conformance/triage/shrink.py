@@ -180,10 +180,12 @@ class Shrinker:
             return False
         step_result, violation = found[0]
         self._target = self._state.difference = class_of(step_result, violation)
-        self._take(self._shown(finding.history, playthrough, step_result, violation))
+        self._best.append(self._shown(finding.history, playthrough, step_result, violation))
         for candidate in explicit_forms(self._best[-1].history, step_result, violation, playthrough):
             if self._try(candidate) is not None:
                 break
+        # Not before: a call that goes on from here makes no reads steps any more.
+        self._remember(self._best[-1])
         return True
 
     def _is_the_violation(self, step_result: StepResult, violation: Violation) -> bool:
@@ -267,8 +269,11 @@ class Shrinker:
 
     def _take(self, shown: _Shown) -> None:
         self._best.append(shown)
-        self._state.keep(shown.history, shown.step, shown.detail, shown.requirements)
+        self._remember(shown)
         self._save(force=True)
+
+    def _remember(self, shown: _Shown) -> None:
+        self._state.keep(shown.history, shown.step, shown.detail, shown.requirements)
 
     def _save(self, *, force: bool = False) -> None:
         now = time.monotonic()
@@ -299,8 +304,7 @@ class Shrinker:
             if len(self._best) == 1:
                 return
             self._best.pop()
-            before = self._best[-1]
-            self._state.keep(before.history, before.step, before.detail, before.requirements)
+            self._remember(self._best[-1])
 
 
 def _what_happened(playthrough: Playthrough) -> str:

@@ -17,6 +17,11 @@ _PLAIN: dict[str, tuple[Value, ...]] = {
     "string": ("a", "b", "c"), "binary": (b"a", b"b", b"c"),
     "date": (0, 1, 2), "timestamp": (0, DAY, 2 * DAY), "timestamp_ntz": (0, DAY, 2 * DAY),
 }  # fmt: skip
+_LIMITS = {
+    "byte": 2**7 - 1, "short": 2**15 - 1, "integer": 2**31 - 1, "long": 2**63 - 1,
+    "date": 2_932_896, "timestamp": 253_402_300_799_999_999, "timestamp_ntz": 253_402_300_799_999_999,
+}  # fmt: skip
+_ROUND_FLOATS = (10.0, 0.5, 0.1, 1e7, 1e16, 1e17, 1e39, 1e300, 1e-7, 1e-300, math.inf)
 _MOST = 12  # letters of a text of which each is left out alone
 
 
@@ -66,13 +71,14 @@ def simpler_values(data_type: DataType, value: Value) -> Iterator[Value]:
 
 def _smaller(data_type: DataType, value: Any) -> Iterator[Value]:
     match data_type:
-        case Primitive(name="byte" | "short" | "integer" | "long" | "date" | "timestamp" | "timestamp_ntz"):
-            yield from _smaller_numbers(value)
+        case Primitive(name=name) if name in _LIMITS:
+            yield from _rounder_numbers(value, _LIMITS[name])
         case Primitive(name="float" | "double"):
-            if math.isfinite(value) and abs(value) > 1:
-                yield from (float(number) for number in _smaller_numbers(int(value)) if abs(number) < 1e300)
-        case DecimalType(scale=scale):
-            yield from (Decimal(number, scale) for number in _smaller_numbers(value.unscaled))
+            yield from _rounder_floats(value)
+        case DecimalType(precision=precision, scale=scale):
+            yield from (
+                Decimal(number, scale) for number in _rounder_numbers(value.unscaled, 10**precision - 1)
+            )
         case Primitive(name="string"):
             yield from _smaller_sequences(value, "a")
         case Primitive(name="binary"):
@@ -88,19 +94,37 @@ def _smaller(data_type: DataType, value: Any) -> Iterator[Value]:
             yield from _simpler_parts([field.type for field in fields], value)
 
 
-def _smaller_numbers(number: int) -> Iterator[int]:
-    """Numbers nearer to zero: the positive one first, then powers of ten, halves, and a little less."""
-    if number < 0:
-        yield -number
+def _rounder_numbers(number: int, limit: int) -> Iterator[int]:
+    """The positive number, then powers of ten and their neighbours, then numbers with fewer digits that are not zero.
+
+    So numbers of two histories in which one fault shows become the same number.
+    """
     sign, size = (-1 if number < 0 else 1), abs(number)
-    power = 10 ** (len(str(size)) - 1)
-    if power < size:
-        yield sign * power
-    for part in (2, 4, 16):
-        if size // part:
-            yield sign * (size - size // part)
-    if size > 1:
-        yield sign * (size - 1)
+    if sign < 0:
+        yield size
+    digits = len(str(size))
+    for exponent in range(1, digits + 1):
+        for near in (10**exponent, 10**exponent + 1, 10**exponent - 1):
+            if near == size:
+                return
+            if near <= limit:
+                yield sign * near
+    for kept in range(1, len(str(size).rstrip("0"))):
+        unit = 10 ** (digits - kept)
+        for rounded in (size // unit * unit, (size // unit + 1) * unit):
+            if rounded <= limit:
+                yield sign * rounded
+
+
+def _rounder_floats(value: float) -> Iterator[float]:
+    if math.isnan(value):
+        return
+    if value < 0:
+        yield -value
+    for near in _ROUND_FLOATS:
+        if near == abs(value):
+            return
+        yield math.copysign(near, value)
 
 
 def _smaller_sequences(text: Any, plain: Any) -> Iterator[Any]:

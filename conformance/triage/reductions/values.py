@@ -22,12 +22,13 @@ from delta_models.expressions import (
     Literal,
     columns_of,
 )
-from delta_models.schema import LONG, DataType, Field
-from delta_models.values import Key, Rows, Value, same_key
+from delta_models.schema import LONG, DataType, DecimalType, Field
+from delta_models.values import Decimal, Key, Rows, Value, same_key
 
 MOST_VALUES = 40
 MOST_IN_A_ROW = 60  # good steps towards the simplest form of one value
 KEPT_TYPES = (LONG,)
+PLAIN_DECIMALS = (DecimalType(10, 2), DecimalType(20, 0), DecimalType(38, 18), DecimalType(38, 0))
 
 Change = Callable[[DataType, Value], Value]
 
@@ -143,13 +144,53 @@ def _instead(data_type: DataType, old: Value, new: Value) -> Change:
 
 
 def simpler_types(history: History) -> Candidates:
-    """Columns of longs in place of other ones: each value becomes its place among the values of its column."""
+    """Columns of longs in place of other ones: each value becomes its place among the values of its column.
+
+    Decimals that must stay decimals take a plain precision and scale.
+    """
     for field in fields_of(history):
         if field.type in KEPT_TYPES:
             continue
         candidate = with_longs(history, field)
-        if candidate is not None:
-            history = (yield candidate) or history
+        taken = None if candidate is None else (yield candidate)
+        history = taken or history
+        if taken is None and isinstance(field.type, DecimalType):
+            for plain in PLAIN_DECIMALS:
+                if plain == field.type:
+                    break
+                taken = yield with_decimals(history, field.type, plain)
+                if taken is not None:
+                    history = taken
+                    break
+
+
+def with_decimals(history: History, old: DecimalType, new: DecimalType) -> History:
+    """The history with another type of decimals in place of one; their digits stay."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, Literal) and value.type == old:
+            return Literal(new, _with_scale(value.value, new))
+        if isinstance(value, Field | Call) and value.type == old:
+            return replace(value, type=new)
+        if isinstance(value, Rows):
+            places = {place for place, column in enumerate(value.schema) if column.type == new}
+            rows = tuple(
+                tuple(_with_scale(part, new) if place in places else part for place, part in enumerate(row))
+                for row in value.rows
+            )
+            return Rows(value.schema, rows)
+        return value
+
+    return with_steps(
+        history, [replace(step, operation=transformed(step.operation, change)) for step in history.steps]
+    )
+
+
+def _with_scale(value: Value, data_type: DecimalType) -> Value:
+    if value is None:
+        return None
+    sign = -1 if value.unscaled < 0 else 1
+    return Decimal(sign * (abs(value.unscaled) % 10**data_type.precision), data_type.scale)
 
 
 def with_longs(history: History, field: Field) -> History | None:
