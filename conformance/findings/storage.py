@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from conformance.findings.fingerprint import FindingKey
+from conformance.findings.fingerprint import FindingKey, sighting_id
 from conformance.histories import History
 from delta_models.codec import CodecError, decode, encode
 from delta_models.operations import Read
@@ -245,6 +245,12 @@ def load_finding(path: Path) -> Finding:
     if not finding.state and finding.fingerprint != finding.key.fingerprint:
         message = (
             f"{folder}/finding.json: its key gives {finding.key.fingerprint}, it says {finding.fingerprint}"
+        )
+        raise WrongFingerprint(message)
+    sighting = sighting_id(finding.key, finding.engine, finding.candidates)
+    if finding.state in {"unexplained", "unstable"} and {finding.fingerprint, finding.sighting} != {sighting}:
+        message = (
+            f"{folder}/finding.json: its key gives the sighting {sighting}, it says {finding.fingerprint}"
         )
         raise WrongFingerprint(message)
     return finding
