@@ -45,7 +45,7 @@ class ShrinkResult:
         finding, shrunk = self.finding, self.shrunk
         name = f"{finding.fingerprint} ({finding.engine}, {finding.key.requirement})"
         if not shrunk.reproduced:
-            return f"{name} does not show again: {shrunk.why}"
+            return f"{name} was not shrunk: {shrunk.why}"
         before, after = _steps(len(finding.history.steps)), _steps(len(shrunk.history.steps))
         tries = f"{shrunk.steps_tried} {'try' if shrunk.steps_tried == 1 else 'tries'}"
         line = f"{name}: {before} -> {after}, {tries}, {self.seconds:.0f} s: {self.minimal}"
