@@ -154,6 +154,15 @@ class Replayer:
         """A running engine, outside of any play. Raises CannotRun."""
         return self._hosts.engine(spec)
 
+    def start(self, setup: Setup) -> None:
+        """Start the engines of a setup, so that no play waits for them. Raises CannotRun."""
+        specs = [setup.spec_of(engine) for engine in setup.engines]
+        if setup.suite in {CRASHES, RACES}:
+            self._hosts.instrumented(specs)
+            return
+        for spec in specs:
+            self._hosts.engine(spec)
+
     def play(
         self,
         history: History,

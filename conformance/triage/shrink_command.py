@@ -18,7 +18,7 @@ from conformance.findings.scripts import scripts_for
 from conformance.findings.storage import MINIMAL, Finding, load_finding, update_finding
 from conformance.histories import History
 from conformance.triage.canonical import fingerprint_of
-from conformance.triage.replayer import Replayer
+from conformance.triage.replayer import Replayer, Setup
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
 from delta_adapters.deviations import all_causes
 from delta_models.requirements import Violation
@@ -69,7 +69,8 @@ def shrink_finding(
     """
     finding = load_finding(folder)
     folder = folder if folder.is_dir() else folder.parent
-    began = time.monotonic()
+    replayer.start(Setup.of(finding))
+    began = time.monotonic()  # a JVM may take longer to start than all plays
     shrinker = Shrinker(
         finding,
         replayer,
