@@ -12,7 +12,7 @@ from conformance.findings.predictions.tables import rows_before
 from conformance.observations.observation import Observation
 from delta_models.expressions import compile_expression
 from delta_models.log import Commit, LogError, Snapshot, paths, transitions
-from delta_models.log.actions import Remove
+from delta_models.log.actions import Add, Remove
 from delta_models.log.changes import commit_changes
 from delta_models.operations import (
     Append,
@@ -156,20 +156,23 @@ def parsed_stats_beside_json(observation: Observation, _: Violation) -> bool:
 
 
 def stats_copied_from_removes(observation: Observation, violation: Violation) -> bool:
-    """The removes of the checkpoint have the statistics that they have in their commits, and no tags."""
+    """The removes of the checkpoint have the statistics and tags that their files have in the commits."""
     reader = observation.reader
     for checkpoint in reader.listing().checkpoints:
-        if violation.where not in {*checkpoint.files} and violation.where != str(checkpoint.version):
+        if violation.where not in {*checkpoint.files}:
             continue
-        recorded = {
-            remove.key: remove.stats
-            for commit in _commits_up_to(observation, checkpoint.version)
-            for remove in commit.removes
-        }
+        stats: dict[Key, set[str | None]] = {}
+        tags: dict[Key, list[object]] = {}
+        for commit in _commits_up_to(observation, checkpoint.version):
+            files: list[Add | Remove] = [*commit.adds, *commit.removes]
+            for file in files:
+                stats.setdefault(file.key, {None}).add(file.stats)
+                tags.setdefault(file.key, [None, {}]).append(file.tags)
         removes = reader.checkpoint(checkpoint).removes
         return all(
-            remove.stats is None or remove.stats == recorded.get(remove.key) for remove in removes
-        ) and any(remove.stats is not None for remove in removes)
+            remove.stats in stats.get(remove.key, {None}) and remove.tags in tags.get(remove.key, [None])
+            for remove in removes
+        )
     return False
 
 
