@@ -46,6 +46,7 @@ from tests.mutants.stage import ALWAYS, play
 
 ID, V, PART, QART = (Column((name,)) for name in ("id", "v", "part", "qart"))
 NAN = float("nan")
+CHANGES = (("delta.enableChangeDataFeed", "true"),)
 NUMBERS = struct(("id", LONG), ("v", DOUBLE))
 TEXTS = struct(("id", LONG), ("part", STRING))
 FLAGS = struct(("id", LONG), ("part", BOOLEAN), ("qart", BOOLEAN))
@@ -143,6 +144,8 @@ SHOWN: dict[str, tuple[list[Operation], ...]] = {
     ),
     "delta-rs-partition-columns-compared": (
         flags(Read(where=Compare(">=", PART, QART))),
+        flags(Read(where=Compare(">", PART, PART))),
+        texts(Read(where=Compare(">", PART, PART), columns=("id",))),
         flags(Read(where=And((Compare("=", PART, QART), is_(ID, LONG, 3, "<"))))),
     ),
     "delta-rs-decimal-statistics": (
@@ -169,8 +172,12 @@ SHOWN: dict[str, tuple[list[Operation], ...]] = {
         merged(UPDATE_ID, INSERT_ALL),
         merged(UPDATE_ALL, INSERT_ID),
     ),
+    "delta-rs-update-forgets-a-change": (
+        [Create(NUMBERS, (), CHANGES), Append(Rows(NUMBERS, ((1, 1.0), (7, 1.0), (7, 2.0)))),
+         Update((("id", Literal(LONG, 1)),), is_(ID, LONG, 7))],
+    ),
     "delta-rs-change-data-escaped-twice": (
-        [Create(TEXTS, ("part",), (("delta.enableChangeDataFeed", "true"),)),
+        [Create(TEXTS, ("part",), CHANGES),
          Append(Rows(TEXTS, ((1, "a:b"),))), ReadChanges(AtState(1))],
     ),
 }  # fmt: skip
