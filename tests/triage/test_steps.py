@@ -182,7 +182,7 @@ class TestHeadStart:
 
     def test_steps_that_do_not_fail_are_no_start(self, tmp_path, replayer):
         shrunk(triage(tmp_path, replayer), seen(tmp_path, replayer))
-        with replayer_of(DropsARowAfterOptimize) as needs_more:
+        with replayer_of(DropsARowAfterAnOverwrite) as needs_more:
             other = seen(tmp_path, needs_more, history=OTHER_HISTORY)
             assert head_start(other, tmp_path / "findings", needs_more) == other
 
@@ -191,13 +191,13 @@ def operations(history: History) -> tuple[Operation, ...]:
     return tuple(step.operation for step in history.steps)
 
 
-class DropsARowAfterOptimize(DropsARow):
-    """An append loses its last row, once the table was optimized."""
+class DropsARowAfterAnOverwrite(DropsARow):
+    """An append loses its last row, once the table was overwritten."""
 
-    optimized = False
+    overwritten = False
 
     def draft(self, operation, snapshot, before, after):
-        if isinstance(operation, Append) and not self.optimized:
+        if isinstance(operation, Append) and not self.overwritten:
             return Reference.draft(self, operation, snapshot, before, after)
-        self.optimized = self.optimized or isinstance(operation, Optimize)
+        self.overwritten = self.overwritten or isinstance(operation, Overwrite)
         return super().draft(operation, snapshot, before, after)
