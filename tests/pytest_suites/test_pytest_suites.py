@@ -81,7 +81,7 @@ def test_an_honest_engine_passes_and_the_verdict_says_that_little_was_tested(tmp
 def test_a_lie_fails_the_chunk_at_its_end_with_the_line_that_replays_it(tmp_path):
     done = run_pytest(tmp_path, "--conformance-engine", engine("Lies"), "-k", "lockstep")
     assert done.returncode == 1
-    assert "breaks outcome.commits (must)" in done.stdout
+    assert "breaks outcome.commits (new must, 2 steps)" in done.stdout
     assert "conformance replay" in done.stdout
 
 

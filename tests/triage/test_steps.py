@@ -196,6 +196,10 @@ class DropsARowAfterAnOverwrite(DropsARow):
 
     overwritten = False
 
+    def open(self, location: str) -> None:
+        super().open(location)
+        self.overwritten = False
+
     def draft(self, operation, snapshot, before, after):
         if isinstance(operation, Append) and not self.overwritten:
             return Reference.draft(self, operation, snapshot, before, after)
