@@ -17,6 +17,7 @@ from conformance.findings.readme import readme_of
 from conformance.findings.scripts import scripts_for
 from conformance.findings.storage import MINIMAL, Finding, load_finding, update_finding
 from conformance.histories import History
+from conformance.triage.canonical import fingerprint_of
 from conformance.triage.replayer import Replayer
 from conformance.triage.shrink import Progress, Shrinker, Shrunk, Unwanted
 from delta_adapters.deviations import all_causes
@@ -49,7 +50,9 @@ class ShrinkResult:
         tries = f"{shrunk.steps_tried} {'try' if shrunk.steps_tried == 1 else 'tries'}"
         line = f"{name}: {before} -> {after}, {tries}, {self.seconds:.0f} s: {self.minimal}"
         if shrunk.complete:
-            return f"{line}\n  Nothing smaller fails in this way."
+            requirement = shrunk.requirements[0]
+            fingerprint = fingerprint_of(finding.key.engine, requirement, shrunk.history)
+            return f"{line}\n  Nothing smaller fails in this way. Its fingerprint is {fingerprint}."
         why = "It was stopped" if self.stopped else "Its time is over"
         return f"{line}\n  {why} before all was tried. The same command goes on from here."
 
