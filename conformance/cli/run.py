@@ -35,8 +35,11 @@ Usage: conformance run [OPTIONS]
 Plays drawn histories on engines, judges every step, and writes a report.
 
 What is tested:
-  --engine NAME[@VERSION]   an engine; again for more. Default: delta-rs and delta-spark; if
-                            one of them can't run here, the run is inconclusive
+  --engine NAME[@VERSION|@PATH]
+                            an engine; again for more. PATH is a wheel, a checkout or a JAR: an
+                            unreleased build. One that can't be tested ends the run at once.
+                            Default: delta-rs and delta-spark; if one of them can't run here,
+                            the run is inconclusive
   --suite NAME              lockstep, shared, crashes, races or examples; again for more.
                             Default: all of the profile
   --profile NAME            dev, ci or nightly: how much, and the core by which the exit is
