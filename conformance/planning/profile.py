@@ -51,12 +51,16 @@ class SuitePlan:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How much of each suite a run plays, and the core that it is judged by."""
+    """How much of each suite a run plays, and the core that it is judged by.
+
+    `seed` is that of runs that are given none; without it each run draws a seed of its own.
+    """
 
     name: str
     suites: tuple[SuitePlan, ...]
     core: tuple[EvidenceThreshold, ...]
     budget: float | None = None
+    seed: int | None = None
 
     def suite(self, name: str) -> SuitePlan | None:
         """The plan of one suite; None if the profile has no such suite."""
@@ -82,7 +86,7 @@ def load_profile(name: str) -> Profile:
 
 def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     """Read a profile from its TOML. Raises PlanError for an unknown key, since a typo would silently test less."""
-    unknown = set(form) - {"suites", "core", "budget"}
+    unknown = set(form) - {"suites", "core", "budget", "seed"}
     if unknown:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
@@ -99,7 +103,11 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
             f"profile {name}: its core names suites that it does not plan: {', '.join(sorted(unplanned))}"
         )
         raise PlanError(message)
-    return Profile(name, suites, core, form.get("budget"))
+    seed = form.get("seed")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
+        message = f"profile {name}: its seed is {seed!r}; a number from 0 on was expected"
+        raise PlanError(message)
+    return Profile(name, suites, core, form.get("budget"), seed)
 
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from conformance.reporting.results import Results
 from conformance.runner.chunk import play_chunk
 from conformance.runner.context import open_suite_context
 from conformance.runner.header import run_header
+from conformance.runner.reserve import Reserve
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class PytestRun:
         self._recorder.bus.add(self._pass_on)
         emit = self._recorder.bus.emit
         specs = engine_specs(options)
+        self._reserve = Reserve(plan, specs)
+        self._recorder.bus.add(self._reserve.take)
         emit(run_header(options, specs, plan))
         available = available_engines(specs, emit)
         with ExitStack() as stack:
@@ -81,9 +85,20 @@ class PytestRun:
 
     def play(self, chunk: Chunk) -> ChunkReport:
         """Play a chunk with all engines of the session."""
-        self._chunk_report = report = ChunkReport(self._options.folder)
+        return self._play([chunk])
+
+    def play_reserve(self) -> ChunkReport:
+        """Play chunks of the reserve until there is evidence for all of the core, or they are used up."""
+        report = ChunkReport(self._options.folder)
+        while chunks := self._reserve.next_chunks():
+            report = self._play(chunks, report)
+        return report
+
+    def _play(self, chunks: Sequence[Chunk], report: ChunkReport | None = None) -> ChunkReport:
+        self._chunk_report = report = report or ChunkReport(self._options.folder)
         try:
-            play_chunk(self._context, chunk, self._work)
+            for chunk in chunks:
+                play_chunk(self._context, chunk, self._work)
         finally:
             self._chunk_report = None
         return report

@@ -1,6 +1,7 @@
 """The coordinator of a run: it hands the chunks of a plan to worker processes and passes on their events.
 
-It goes on until the plan is complete, or until the budget, a limit of findings or a person ends the run.
+It goes on until the plan is complete, or until the budget, a limit of findings or a person ends the run. Once all
+planned chunks are played, it hands out chunks of the plan's reserve, if evidence for the core is missing.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
 from conformance.runner.header import run_header
+from conformance.runner.reserve import Reserve
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
 from delta_adapters.registry import EngineSpec
@@ -78,6 +80,9 @@ class Coordinator:
         self._deadline = deadline
         self._heavy: deque[Chunk] = deque()
         self._light: deque[Chunk] = deque()
+        self._reserve = Reserve(plan, engine_specs(options))
+        self._idle: list[WorkerProcess] = []
+        self._planned = len(plan.chunks)
         self._done = 0
         self._stopping = False
         self._reported: set[str] = set()
@@ -88,7 +93,7 @@ class Coordinator:
     @property
     def complete(self) -> bool:
         """Whether the workers played every chunk to its end."""
-        return self._done == len(self._plan.chunks)
+        return self._done == self._planned
 
     @contextmanager
     def workers(self) -> Iterator[None]:
@@ -160,7 +165,8 @@ class Coordinator:
         try:
             form = json.loads(line)
             if form.get("idle"):
-                worker.give(self._next_chunk(worker))
+                self._idle.append(worker)
+                self._hand_out()
                 return
             event = from_json(form)
         except (ValueError, EventError, AttributeError) as error:
@@ -170,6 +176,7 @@ class Coordinator:
             return
         if not self._is_news(event):
             return
+        self._reserve.take(event)
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
         if isinstance(event, FindingFound) and event.fresh:
@@ -185,6 +192,44 @@ class Coordinator:
         self._reported.add(text)
         return not known
 
+    def _hand_out(self) -> None:
+        """Give each idle worker its next chunk.
+
+        A worker for which there is none waits for the others, because what they still play decides whether the reserve
+        is needed. When all have played, they get chunks of the reserve, or are told to end.
+        """
+        if self._stopping:
+            return
+        self._give_chunks()
+        if self._idle and len(self._idle) == len(self._selector.get_map()):
+            self._open_reserve()
+            self._give_chunks()
+        if len(self._idle) == len(self._selector.get_map()):
+            for worker in self._idle:
+                worker.give(None)
+            self._idle.clear()
+
+    def _give_chunks(self) -> None:
+        for worker in list(self._idle):
+            chunk = self._next_chunk(worker)
+            if chunk is not None:
+                self._idle.remove(worker)
+                worker.give(chunk)
+
+    def _open_reserve(self) -> None:
+        """Queue further chunks for the evidence that is missing, if there is time."""
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            return
+        words = self._reserve.words()
+        chunks = self._reserve.next_chunks()
+        if not chunks:
+            return
+        self._planned += len(chunks)
+        self._heavy.extend(chunk for chunk in chunks if chunk.heavy)
+        self._light.extend(chunk for chunk in chunks if not chunk.heavy)
+        kinds = ", ".join(f"{chunk.suite} {chunk.table}".rstrip() for chunk in chunks)
+        self._bus.emit(Note(f"{words}: chunks of the reserve are played ({kinds})"))
+
     def _next_chunk(self, worker: WorkerProcess) -> Chunk | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return None
@@ -196,6 +241,9 @@ class Coordinator:
 
     def _report_end(self, worker: WorkerProcess) -> None:
         code = worker.process.wait()
+        if worker in self._idle:
+            self._idle.remove(worker)
+        self._hand_out()
         if code == 0 or self._stopping:
             return
         during = f" in chunk {worker.chunk.name}" if worker.chunk else ""
