@@ -53,8 +53,7 @@ How much:
   --steps M                 steps a history
   --max-findings N          end after N findings that were not known
   --jobs J                  chunks played at once. Default: one a processor, at most 4
-  --seed S                  draw other histories, or the same again. Default: the profile's own;
-                            nightly has none and draws a new one, which is said
+  --seed S                  draw other histories. Default: the profile's own, or a new one
 
 Where it goes:
   --out DIR                 the run makes a new folder in it, and the link `latest` points at

@@ -81,7 +81,9 @@ class TableProfile:
     rich_merges_one_in: int = 4  # merges with several clauses, conditions, not matched by source
     partial_overwrites_one_in: int = 0  # replaceWhere and dynamic partitions, in place of the whole table
     retentions: tuple[tuple[float | None, int], ...] = ((0.0, 3), (None, 1))  # hours, of vacuums
-    always_tame: bool = False  # leave out whatever is known to trip an engine, not just in half of the histories
+    always_tame: bool = (
+        False  # leave out whatever is known to trip an engine, not just in half of the histories
+    )
     features: tuple[str, ...] = ()  # of `feature_bundles.FEATURES`: always
     others: tuple[tuple[str, int], ...] = ()  # and one in so many histories
 
@@ -159,7 +161,6 @@ FAULTS = replace(
     odd_names_one_in=0,
     always=("Append",),
 )  # fmt: skip
-
 
 
 def _focus(name: str, **changes: Any) -> TableProfile:

@@ -29,13 +29,14 @@ from conformance.planning.foresight import (
     Foresight,
     evidence_of_rows,
 )
-from conformance.suites.examples import EXAMPLES, Example, Orphan
+from conformance.suites import examples
+from conformance.suites.examples import Example, Orphan
 from delta_models.operations import QUERIES, Append, Create, Drop, Operation, Read, Reopen, SwitchActor
 from delta_models.outcomes import Committed, Rejected
 from delta_models.requirements import BY_ID
 
-LOCKSTEP, SHARED, EXAMPLES_SUITE = "lockstep", "shared", "examples"
-FORESEEN_SUITES = (LOCKSTEP, SHARED, EXAMPLES_SUITE)
+LOCKSTEP, SHARED, EXAMPLES = "lockstep", "shared", "examples"
+FORESEEN_SUITES = (LOCKSTEP, SHARED, EXAMPLES)
 LARGE = ("invoices", "invoices-with-deletion-vectors")  # examples of so many rows that making them takes long
 
 
@@ -46,8 +47,8 @@ def is_foreseen(requirement: str) -> bool:
 
 def foresee(chunk: Chunk, engines: Sequence[PlannedEngine]) -> Iterator[Evidence]:
     """Yield the evidence that a chunk surely gives, by history and engine, as if it had come."""
-    if chunk.suite == EXAMPLES_SUITE:
-        for number, (name, make) in enumerate(EXAMPLES.items()):
+    if chunk.suite == EXAMPLES:
+        for number, (name, make) in enumerate(examples.EXAMPLES.items()):
             if name not in LARGE:
                 yield from _foresee_example(chunk, number, make(), _taking_part(engines, chunk, number))
         return
@@ -150,7 +151,12 @@ class _Forecaster:
             for tally in table.tallies:
                 others = tuple(sorted(wrote - {tally.engine.key}))
                 self.evidence += evidence_of(
-                    self._chunk, self._history, tally.engine.key, tally.checks, others, self._features
+                    self._chunk,
+                    self._history,
+                    tally.engine.key,
+                    tally.checks,
+                    with_engines=others,
+                    features=self._features,
                 )
 
     @staticmethod
@@ -164,6 +170,7 @@ def evidence_of(
     history: int,
     engine: str,
     checks: Counter[str],
+    *,
     with_engines: tuple[str, ...] = (),
     features: tuple[str, ...] = (),
 ) -> Iterator[Evidence]:

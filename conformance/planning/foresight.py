@@ -84,7 +84,9 @@ class Foresight:
     model_history: ModelHistory = field(default_factory=ModelHistory)
     _certain: bool = True  # every engine has the rows that the model has
     _commits: int = 0  # that there surely were since the last checkpoint that there surely is
-    _appended: list[frozenset[object]] = field(default_factory=list)  # by write: the partitions with a new file
+    _appended: list[frozenset[object]] = field(
+        default_factory=list
+    )  # by write: the partitions with a new file
 
     def after(self, operation: Operation, *, performed: bool = True) -> StepEvidence:
         """Foresee the evidence of the next step, and take it. `performed` is False if no engine performs it."""
@@ -158,7 +160,7 @@ class Foresight:
                 writer.update((*COMMITTED, *ADDED, *REPLACED, "write.data-change-false-keeps-rows"))
 
     def _can_be_compacted(self) -> bool:
-        """Whether two writes have surely added a small file to one partition since the last operation that may merge files."""
+        """Whether two appends have surely added files to one partition since files may have been merged."""
         seen: set[object] = set()
         for partitions in self._appended:
             if seen & partitions:

@@ -59,7 +59,7 @@ class Plan:
 def _planned(suite: str, chunks: Sequence[Chunk], *, light: bool, heavy: bool) -> PlannedSuite:
     on_jvm = [len(chunk.heavy) if heavy else 0 for chunk in chunks]
     played = [chunk.histories if light else count for chunk, count in zip(chunks, on_jvm, strict=True)]
-    numbers = tuple(chunk.number for chunk in chunks)
+    numbers = tuple(sorted(chunk.number for chunk in chunks))
     return PlannedSuite(
         suite,
         len(chunks),
@@ -143,7 +143,9 @@ def make_plan(
             for suite in planned
         ]
         _refuse_unplanned(tables, planned)
-        return Plan(profile, seed, wanted, tuple(interleave(chunk for chunks in lists for chunk in chunks)), ())
+        return Plan(
+            profile, seed, wanted, tuple(interleave(chunk for chunks in lists for chunk in chunks)), ()
+        )
     lists = [list(_chunks(suite, profile.name, seed, examples, steps)) for suite in planned]
     broad = tuple(interleave(chunk for chunks in lists for chunk in chunks))
     core = tuple(
@@ -229,4 +231,3 @@ def _spread(wanted: int, histories: int) -> tuple[int, ...]:
     """The histories in which engines on a JVM take part: evenly spread, and late, since a JVM starts slowly."""
     wanted = min(wanted, histories)
     return tuple(histories - 1 - position * histories // wanted for position in reversed(range(wanted)))
-

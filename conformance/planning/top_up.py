@@ -14,7 +14,7 @@ from conformance.events.types import EvidenceThreshold
 from conformance.generation.table_profiles import FOCUSES as FOCUSED
 from conformance.histories import Chunk
 from conformance.planning.claims import PlannedEngine
-from conformance.planning.forecast import FORESEEN_SUITES, LOCKSTEP, SHARED, foresee, is_foreseen
+from conformance.planning.forecast import EXAMPLES, FORESEEN_SUITES, LOCKSTEP, SHARED, foresee, is_foreseen
 from conformance.planning.seeds import chunk_seed
 from conformance.planning.tally import EvidenceTally, with_margin
 
@@ -102,7 +102,7 @@ class _Numbers:
 
 def focus_of(threshold: EvidenceThreshold) -> tuple[str, str]:
     """The suite and the table profile of histories that give the evidence that a threshold wants."""
-    suite = LOCKSTEP if threshold.suite in {"", "examples"} else threshold.suite
+    suite = threshold.suite or LOCKSTEP
     if suite in RESERVE_TABLES:
         return suite, RESERVE_TABLES[suite]
     return suite, next(focus for beginning, focus in FOCUSES if threshold.requirement.startswith(beginning))
@@ -124,7 +124,7 @@ class TopUp:
         wanted = [
             (threshold, engine)
             for threshold in core
-            if focus_of(threshold)[0] in self.steps
+            if focus_of(threshold)[0] in self.steps.keys() - {EXAMPLES}  # committed, so there are no others
             for engine in self.engines
             if engine.name == threshold.engine
         ]

@@ -1,4 +1,4 @@
-"""The reserve of the plan. Its name sorts behind the suites, because what they were evidence of decides what it plays."""
+"""The reserve of the plan. The module sorts behind the suites, whose evidence decides what it plays."""
 
 from __future__ import annotations
 
