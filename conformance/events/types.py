@@ -41,7 +41,10 @@ class EvidenceThreshold:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text)."""
+    """The header: the command, the engines, the plan and the machine (processor, cores, memory and system, as text).
+
+    `asked` are the engines that the user named, as `engines` lists them; it is empty if the default ones run.
+    """
 
     format: int
     harness: str
@@ -57,26 +60,37 @@ class RunStarted:
     core: tuple[EvidenceThreshold, ...] = ()
     plan: tuple[PlannedSuite, ...] = ()
     budget: float | None = None
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EngineReady:
-    """An engine runs and passed its smoke test; `seconds` is what its start took."""
+    """An engine runs and passed its smoke test; `seconds` is what its start took.
+
+    `spec` are the words of the command line that named it.
+    """
 
     engine: str
     homepage: str = ""
     issue_tracker: str = ""
     compatible_with: tuple[str, ...] = ()
     seconds: float = 0.0
+    spec: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineUnavailable:
-    """An engine of this run can't run on this machine; `cure` is the line that mends it."""
+    """An engine of this run can't run, or no longer; `cure` is the line that mends it.
+
+    `asked` says that the user named it, and that the run ended because of it. `broken` says that it does not exist or
+    does not work, so no other machine would help.
+    """
 
     engine: str
     why: str
     cure: str = ""
+    asked: bool = False
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +227,14 @@ class FaultOutcome:
 class FindingFound:
     """A requirement did not hold. Emitted for each violation; the folder is written for the first one only.
 
-    `known` is true for a known deviation (`deviation` names it) and for a finding of the baseline. `step` is the
-    failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's folder.
-    `promised` is false if the adapter declares that the engine does not guarantee the requirement.
+    The fingerprint is the id of the sighting: violations that are alike share it, and triage replaces it (see
+    `FindingTriaged`). Until then `state` is unexplained. `candidates` are the causes that predict the violation. In
+    recordings from before triage `state` is empty, and `known` is true if a catalogued deviation (`cause` names it) or
+    the baseline has the finding.
+
+    `step` is the failing step, counted from 0, of the `steps` of the kept history. `folder` is relative to the run's
+    folder. `promised` is false if the adapter declares that the engine does not guarantee the requirement. `dear` says
+    that an engine on a JVM is at the table.
     """
 
     fingerprint: str
@@ -229,7 +248,7 @@ class FindingFound:
     step: int | None = None
     folder: str = ""
     known: bool = False
-    deviation: str | None = None
+    cause: str | None = None
     where: str = ""
     chunk: int = 0
     history: int = 0
@@ -237,29 +256,87 @@ class FindingFound:
     features: tuple[str, ...] = ()
     processes: str = "one"
     promised: bool = True
+    state: str = ""
+    candidates: tuple[str, ...] = ()
+    dear: bool = False
 
     @property
     def fresh(self) -> bool:
-        """Whether the finding is new and the engine promised the requirement: what a run is there to find."""
+        """Whether the engine promised the requirement and nothing known explains the finding."""
         return self.promised and not self.known
 
     @property
     def kind(self) -> str:
-        """The finding's class in a word or two: how it is known, or how strong its requirement is."""
-        if self.deviation:
-            return f"known, {self.deviation}"
-        return "known" if self.known else self.strength if self.promised else "not guaranteed"
+        """The finding's class in a few words: its state, and how strong its requirement is."""
+        if self.known:
+            return f"known, {self.cause}" if self.cause else "known"
+        if not self.promised:
+            return "not guaranteed"
+        return f"{self.state} {self.strength}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class FindingTriaged:
+    """What triage made of a sighting. A later one of the same sighting replaces it.
+
+    `fingerprint` names the finding from now on: that of the cause, or that of the minimal history. As long as there is
+    neither, it is the sighting's. `state` is known (by its `cause`, or because the baseline has it), new, unstable (it
+    did not show again) or unexplained. `requirement` is the weightiest of `requirements`: all that the minimal history
+    violates. The finding is kept in `folder`. Its history has `steps` steps, the minimal one `minimal_steps`.
+    `shrunk` says that it can't be made smaller; if it is false, `conformance shrink` goes on. `why` says what triage
+    tried, and `summary` what the cause is, in a sentence. `reproduced` is None if nobody played the history again.
+    """
+
+    sighting: str
+    fingerprint: str
+    state: str
+    engine: str
+    requirement: str
+    strength: str
+    detail: str
+    folder: str
+    cause: str | None = None
+    requirements: tuple[str, ...] = ()
+    steps: int = 0
+    step: int | None = None
+    minimal_steps: int | None = None
+    reproduced: bool | None = None
+    shrunk: bool = False
+    why: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Triaging:
+    """The run explains or shrinks a sighting, for the terminal only. `doing` is explain or shrink.
+
+    `number` counts such jobs from 1 and `total` is how many there are so far. While it shrinks, the history has `steps`
+    steps, of which `left` are left.
+    """
+
+    transient: ClassVar[bool] = True
+
+    doing: str
+    sighting: str
+    number: int = 0
+    total: int = 0
+    steps: int = 0
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EngineLost:
-    """A host died or hung by itself; `restarted` says whether it goes on."""
+    """A host died or hung by itself; `restarted` says whether it goes on.
+
+    `times` sums up what happened in the same way again.
+    """
 
     engine: str
     how: str
     operation: str = ""
     stderr_tail: str = ""
     restarted: bool = False
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +380,7 @@ class RunEnded:
 Event = (
     RunStarted | EngineReady | EngineUnavailable | DeclaredClaim
     | ChunkStarted | ChunkEnded | Progress | HistoryEnded | Evidence | RaceOutcome | FaultOutcome
-    | FindingFound | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
+    | FindingFound | FindingTriaged | Triaging | EngineLost | HarnessFault | Note | BudgetSpent | Interrupted | RunEnded
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from conformance.events.types import EvidenceThreshold, PlannedSuite
 from conformance.histories import HISTORIES, Chunk
 from conformance.options import RunOptions
+from conformance.planning.asked_engines import with_asked_engines
 from conformance.planning.claims import PlannedEngine, planned_engines
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
 from conformance.planning.seeds import chunk_seed
@@ -93,7 +94,7 @@ def seed_of_run(profile: str, given: int | None) -> int:
 def plan_run(options: RunOptions) -> Plan:
     """Plan a run by its options. Raises PlanError and UnknownEngine."""
     specs = engine_specs(options)
-    return make_plan(
+    plan = make_plan(
         load_profile(options.profile),
         options.seed,
         engines=tuple(dict.fromkeys(spec.name for spec in specs)),
@@ -103,6 +104,7 @@ def plan_run(options: RunOptions) -> Plan:
         examples=options.examples,
         steps=options.steps,
     )
+    return replace(plan, chunks=with_asked_engines(plan.chunks, specs if options.engines else ()))
 
 
 def make_plan(

@@ -16,6 +16,8 @@ from typing import Any
 from conformance.events.types import EvidenceThreshold
 from conformance.histories import HISTORIES, STEPS
 
+SHRINKING = 60.0
+
 
 class PlanError(ValueError):
     """The options or a profile can't be planned. The message names the option and the reason."""
@@ -53,7 +55,7 @@ class SuitePlan:
 class Profile:
     """How much of each suite a run plays, and the core that it is judged by.
 
-    `seed` is that of runs that are given none; without it each run draws a seed of its own.
+    `seed` is that of runs that are given none; without it each run draws a seed of its own. `shrinking` is the time in seconds that a run without a budget has for making its findings small.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Profile:
     core: tuple[EvidenceThreshold, ...]
     budget: float | None = None
     seed: int | None = None
+    shrinking: float = SHRINKING
 
     def suite(self, name: str) -> SuitePlan | None:
         """The plan of one suite; None if the profile has no such suite."""
@@ -86,7 +89,7 @@ def load_profile(name: str) -> Profile:
 
 def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     """Read a profile from its TOML. Raises PlanError for an unknown key, since a typo would silently test less."""
-    unknown = set(form) - {"suites", "core", "budget", "seed"}
+    unknown = set(form) - {"suites", "core", "budget", "seed", "shrinking"}
     if unknown:
         message = f"profile {name}: unknown {', '.join(sorted(unknown))}"
         raise PlanError(message)
@@ -107,7 +110,7 @@ def parse_profile(name: str, form: Mapping[str, Any]) -> Profile:
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or seed < 0):
         message = f"profile {name}: its seed is {seed!r}; a number from 0 on was expected"
         raise PlanError(message)
-    return Profile(name, suites, core, form.get("budget"), seed)
+    return Profile(name, suites, core, form.get("budget"), seed, float(form.get("shrinking", SHRINKING)))
 
 
 def _suite(name: str, parts: Mapping[str, Any]) -> SuitePlan:

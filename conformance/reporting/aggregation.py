@@ -7,7 +7,7 @@ after the other (shards, or runs with other seeds). What two recordings have in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +16,9 @@ from conformance.events import types
 from conformance.events.types import DeclaredClaim, Event, EvidenceThreshold, FindingFound
 from conformance.reporting.claims import Claim, ClaimSetting, EvidenceTotals, SettingEvidence, verdict_of
 from conformance.reporting.exit_status import decide_exit
-from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from conformance.reporting.participation import not_played
+from conformance.reporting.results import EngineResult, Results, SuiteResult
+from conformance.reporting.sightings import Sightings
 from delta_adapters.engine_id import EngineId
 from delta_models.requirements import BY_ID
 
@@ -43,8 +45,7 @@ class ResultAggregator:
         self._declared: dict[tuple[str, str, str, str], DeclaredClaim] = {}
         self._suites: dict[str, _Suite] = {}
         self._settings: dict[ClaimSetting, SettingEvidence] = {}
-        self._findings: dict[tuple[str, str], tuple[FindingFound, Path]] = {}
-        self._times: Counter[tuple[str, str]] = Counter()
+        self._sightings = Sightings()
         self._others: list[Event] = []
         self._problems: list[str] = []
         self._seconds = 0.0
@@ -80,7 +81,10 @@ class ResultAggregator:
             case types.Evidence():
                 self._add_evidence(event)
             case types.FindingFound():
-                self._add_finding(event)
+                self._sightings.add(event, self._home)
+                self._evidence(event, event.requirement).findings.append((event, self._home))
+            case types.FindingTriaged():
+                self._sightings.triaged(event, self._home)
             case types.RunEnded():
                 self._seconds += event.seconds
             case _ if not types.is_transient(event):
@@ -89,15 +93,17 @@ class ResultAggregator:
     def results(self, seconds: float | None = None) -> Results:
         """The results so far. Give `seconds` for a run that has not ended yet."""
         engines = tuple(self._engines())
+        findings = tuple(self._sightings.findings())
         claims = tuple(self._claims())
         suites = tuple(self._suite_results())
         outcome = decide_exit(
             claims,
-            tuple(event for event, _ in self._findings.values()),
+            tuple(finding.event for finding in findings),
             unavailable=tuple(self._unavailable.values()),
             ready=tuple(self._ready.values()),
             faults=tuple(fault.message for fault in self._all(types.HarnessFault)),
             problems=tuple(self._problems),
+            not_played=tuple(self._not_played()),
             budget_spent=bool(self._all(types.BudgetSpent)),
             interrupted=bool(self._all(types.Interrupted)),
         )
@@ -109,7 +115,7 @@ class ResultAggregator:
             engines=engines,
             suites=suites,
             claims=claims,
-            findings=tuple(self._finding_results()),
+            findings=findings,
             lost=tuple(self._all(types.EngineLost)),
             faults=tuple(self._all(types.HarnessFault)),
             notes=tuple(note.message for note in self._all(types.Note)),
@@ -140,13 +146,6 @@ class ResultAggregator:
             totals = EvidenceTotals(checks, 1, event.operations, event.crash_points, event.schedules)
             self._evidence(event, requirement).add(history, totals)
 
-    def _add_finding(self, event: FindingFound) -> None:
-        key = (event.fingerprint, event.engine)
-        self._times[key] += 1
-        if key not in self._findings or (event.fresh and not self._findings[key][0].fresh):
-            self._findings[key] = (event, self._home)
-        self._evidence(event, event.requirement).findings.append(event)
-
     def _evidence(self, event: types.Evidence | FindingFound, requirement: str) -> SettingEvidence:
         storage = self._runs[-1].storage if self._runs else "local"
         setting = ClaimSetting(
@@ -168,6 +167,10 @@ class ResultAggregator:
     def _all(self, kind: type[Kind]) -> list[Kind]:
         return [other for other in self._others if isinstance(other, kind)]
 
+    def _not_played(self) -> Iterator[str]:
+        histories = {name: suite.histories.values() for name, suite in self._suites.items()}
+        return not_played(self._runs, self._ready.values(), histories, self._all(types.Note))
+
     def _engines(self) -> Iterator[EngineResult]:
         operations: Counter[str] = Counter()
         seconds: dict[str, float] = {}
@@ -175,16 +178,22 @@ class ResultAggregator:
             operations.update(history.operations)
             for engine, spent in history.engine_seconds.items():
                 seconds[engine] = seconds.get(engine, 0.0) + spent
-        lost = Counter(loss.engine for loss in self._all(types.EngineLost))
+        lost: Counter[str] = Counter()
+        for loss in self._all(types.EngineLost):
+            lost[loss.engine] += loss.times
         for engine, ready in self._ready.items():
             identity = EngineId.parse(engine)
+            given_up = self._unavailable.get(engine)
             yield EngineResult(
-                identity.name, identity.version, "tested", operations=operations[engine],
+                identity.name, identity.version, "tested",
+                given_up.why if given_up else None, given_up.cure if given_up else "", operations=operations[engine],
                 engine_seconds=round(seconds.get(engine, 0.0), 3), start_seconds=ready.seconds,
                 compatible_with=ready.compatible_with, homepage=ready.homepage, issue_tracker=ready.issue_tracker,
                 lost=lost[engine],
             )  # fmt: skip
         for engine, unavailable in self._unavailable.items():
+            if engine in self._ready:
+                continue
             identity = EngineId.parse(engine)
             yield EngineResult(
                 identity.name, identity.version, "unavailable", unavailable.why, unavailable.cure
@@ -203,10 +212,6 @@ class ResultAggregator:
                 seconds=round(seconds, 3),
                 complete=bool(suite.done) and suite.done >= suite.planned,
             )
-
-    def _finding_results(self) -> Iterator[FindingResult]:
-        for key, (event, home) in self._findings.items():
-            yield FindingResult(event, self._times[key], home)
 
     def _claims(self) -> Iterator[Claim]:
         core = self._core()
@@ -257,14 +262,15 @@ class ResultAggregator:
         ]
         threshold = (reached or thresholds)[0]
         declared = next((claim for claim in self._declared.values() if _declares(claim, setting)), None)
+        findings = [self._sightings.resolved(event, home) for event, home in gathered.findings]
         return Claim(
             setting=setting,
-            strength=_strength(setting.requirement, gathered),
-            verdict=verdict_of(gathered.findings, declared, enough=bool(reached)),
+            strength=_strength(setting.requirement, findings),
+            verdict=verdict_of(findings, declared, enough=bool(reached)),
             evidence=gathered.totals(),
             threshold=threshold,
             counted=gathered.totals(threshold.suite),
-            findings=tuple(dict.fromkeys(finding.fingerprint for finding in gathered.findings)),
+            findings=tuple(dict.fromkeys(finding.fingerprint for finding in findings)),
             why=declared.why if declared else "",
         )
 
@@ -294,11 +300,11 @@ def _declares(declared: DeclaredClaim, setting: ClaimSetting) -> bool:
     )  # fmt: skip
 
 
-def _strength(requirement: str, gathered: SettingEvidence) -> str:
+def _strength(requirement: str, findings: Sequence[FindingFound]) -> str:
     known = BY_ID.get(requirement)
     if known is not None:
         return known.strength
-    return gathered.findings[0].strength if gathered.findings else "unlisted"
+    return findings[0].strength if findings else "unlisted"
 
 
 def _role(requirement: str) -> str:

@@ -23,6 +23,12 @@ NAMES = {
     INTERRUPTED: "interrupted",
 }
 
+# What a reason adds if nothing better is known of any of its findings.
+UNDECIDED = {
+    "unexplained": " (unexplained: the run did not get to its cause)",
+    "unstable": " (unstable: it did not show again)",
+}
+
 # This engine defines the rules of class *reference*: if it breaks one, the rule is wrong.
 REFERENCE = "delta-spark"
 REFERENCE_ENGINE = "delta-spark@4.4.0"
@@ -49,6 +55,7 @@ def decide_exit(
     unavailable: Sequence[EngineUnavailable] = (),
     faults: Sequence[str] = (),
     problems: Sequence[str] = (),
+    not_played: Sequence[str] = (),
     budget_spent: bool = False,
     interrupted: bool = False,
 ) -> ExitStatus:
@@ -56,25 +63,40 @@ def decide_exit(
 
     Args:
         claims: all claims.
-        findings: the findings, without duplicates; they show which rules of class *reference* are wrong.
+        findings: the findings, without duplicates. They say why a claim is violated, and which rules of class
+            *reference* are wrong.
         ready: the engines that ran, with what they declare to be compatible with.
         unavailable: the engines that should have run.
         faults: the faults of the harness.
         problems: what the recordings lack.
+        not_played: what the user asked for and the run did not play. It is said first, whatever the exit code is.
         budget_spent: whether the budget cut the plan short.
         interrupted: whether a person stopped the run.
     """
+    unusable = [event for event in unavailable if event.asked]
+    if unusable and not interrupted:
+        code = FAULT if any(event.broken for event in unusable) else INCONCLUSIVE
+        return ExitStatus(code, tuple(_unusable(event) for event in unusable))
     by_exit = {
         FAULT: [*faults, *_wrong_rules(findings)],
-        VIOLATED: list(_violations(claims, ready)),
-        INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, budget_spent=budget_spent)],
+        VIOLATED: list(dict.fromkeys(_violations(claims, findings, ready))),
+        INCONCLUSIVE: [*problems, *_gaps(claims, unavailable, ready, budget_spent=budget_spent)],
     }
-    reasons = tuple(reason for code in by_exit for reason in by_exit[code])
+    reasons = (*not_played, *(reason for code in by_exit for reason in by_exit[code]))
     if interrupted:
         return ExitStatus(INTERRUPTED, ("stopped by hand before its end", *reasons))
+    by_exit[INCONCLUSIVE] += not_played
     return ExitStatus(
         next((code for code, reasons_of_code in by_exit.items() if reasons_of_code), HOLDS), reasons
     )
+
+
+def _unusable(event: EngineUnavailable) -> str:
+    """Why an engine that the user named was not tested, and what to do; the run ended because of it."""
+    what = (
+        "was asked for and can't be tested" if event.broken else "was asked for and can't run on this machine"
+    )
+    return f"{event.engine} {what}: {event.why}{f' To mend it: {event.cure}' if event.cure else ''}"
 
 
 def is_strict(compatible_with: Sequence[str]) -> bool:
@@ -84,28 +106,46 @@ def is_strict(compatible_with: Sequence[str]) -> bool:
 
 def _wrong_rules(findings: Sequence[FindingFound]) -> Iterator[str]:
     for finding in findings:
-        if finding.engine == REFERENCE_ENGINE and finding.strength == "reference" and finding.fresh:
+        undecided = finding.state == "unexplained" and finding.candidates  # a known cause may explain it
+        if (
+            finding.engine == REFERENCE_ENGINE
+            and finding.strength == "reference"
+            and finding.fresh
+            and not undecided
+        ):
             yield (
                 f"{finding.requirement} is a rule about what {REFERENCE_ENGINE} does, and it does "
                 "not: the rule is wrong"
             )
 
 
-def _violations(claims: Sequence[Claim], ready: Sequence[EngineReady]) -> Iterator[str]:
+def _violations(
+    claims: Sequence[Claim], findings: Sequence[FindingFound], ready: Sequence[EngineReady]
+) -> Iterator[str]:
     strict = {engine.engine for engine in ready if is_strict(engine.compatible_with)}
+    states = {(finding.fingerprint, finding.engine): finding.state for finding in findings if finding.fresh}
     for claim in claims:
         if claim.verdict == "violated":
-            yield f"{claim.setting.engine} violates {claim.setting.requirement}"
+            own = {states.get((finding, claim.setting.engine)) for finding in claim.findings} - {None}
+            known = min((UNDECIDED[state] for state in own if state in UNDECIDED), default="")
+            doubt = known if own <= UNDECIDED.keys() else ""
+            yield f"{claim.setting.engine} violates {claim.setting.requirement}{doubt}"
         elif claim.verdict == "differs" and claim.setting.engine in strict:
             setting = claim.setting
             yield f"{setting.engine} promises to be compatible with {REFERENCE}; {setting.requirement} differs"
 
 
 def _gaps(
-    claims: Sequence[Claim], unavailable: Sequence[EngineUnavailable], *, budget_spent: bool
+    claims: Sequence[Claim],
+    unavailable: Sequence[EngineUnavailable],
+    ready: Sequence[EngineReady],
+    *,
+    budget_spent: bool,
 ) -> Iterator[str]:
+    began = {event.engine for event in ready}
     for engine in unavailable:
-        yield f"{engine.engine} can't run here: {engine.why}"
+        what = "was given up" if engine.engine in began else "can't run here"
+        yield f"{engine.engine} {what}: {engine.why}"
     if budget_spent:
         yield "the budget was spent before the plan was done"
     core = [claim for claim in claims if claim.core]

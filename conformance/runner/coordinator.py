@@ -1,7 +1,8 @@
-"""The coordinator of a run: it hands the chunks of a plan to worker processes and passes on their events.
+"""The coordinator of a run: it hands chunks and triage to worker processes and passes on their events.
 
-It goes on until the plan is complete, or until the budget, a limit of findings or a person ends the run. Once all
-planned chunks are played, it hands out chunks of the plan's reserve, if evidence for the core is missing.
+It goes on until the plan is complete and its sightings are triaged, or until the budget, a limit of findings or a
+person ends the run. Once all planned chunks are played, it hands out chunks of the plan's reserve, if evidence for the
+core is missing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.engine_pool import available_engines, runs_on_jvm
@@ -26,10 +28,12 @@ from conformance.events.serialization import (
 from conformance.events.types import (
     BudgetSpent,
     ChunkEnded,
+    EngineLost,
     EngineReady,
     EngineUnavailable,
     Event,
     FindingFound,
+    FindingTriaged,
     HarnessFault,
     Note,
 )
@@ -37,7 +41,9 @@ from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
 from conformance.runner.header import run_header
+from conformance.runner.losses import LossSummary
 from conformance.runner.reserve import Reserve
+from conformance.runner.triage_queue import TriageJob, TriageQueue
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
 from delta_adapters.registry import EngineSpec
@@ -54,15 +60,19 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
-        with coordinator.workers():  # they load their modules while this process looks for the engines
-            if available := available_engines(specs, bus.emit):
-                coordinator.run(available)
+        try:
+            with coordinator.workers():  # they load their modules while this process looks for the engines
+                if available := available_engines(specs, bus.emit, asked=bool(options.engines)):
+                    coordinator.run(available)
+        finally:
+            for loss in coordinator.losses.rest():
+                bus.emit(loss)
     if deadline is not None and not coordinator.complete and time.monotonic() >= deadline:
         bus.emit(BudgetSpent(round(time.monotonic() - start, 3)))
 
 
 class Coordinator:
-    """Hands the chunks of a plan to its worker processes."""
+    """Hands the chunks of a plan, and the triage of what they show, to its worker processes."""
 
     def __init__(
         self,
@@ -81,14 +91,22 @@ class Coordinator:
         self._heavy: deque[Chunk] = deque()
         self._light: deque[Chunk] = deque()
         self._reserve = Reserve(plan, engine_specs(options))
-        self._idle: list[WorkerProcess] = []
         self._planned = len(plan.chunks)
         self._done = 0
         self._stopping = False
         self._reported: set[str] = set()
         self._new: set[str] = set()
         self._workers: list[WorkerProcess] = []
+        self._idle: list[WorkerProcess] = []
+        self._triage = TriageQueue(
+            min(options.jobs, len(plan.chunks)),
+            budget=options.budget,
+            allowance=plan.profile.shrinking,
+        )
         self._selector = selectors.DefaultSelector()
+        self.losses = LossSummary()
+        self._awaited: set[str] = set()  # engines that the user named, until they have shown that they work
+        self._unusable = False
 
     @property
     def complete(self) -> bool:
@@ -110,10 +128,15 @@ class Coordinator:
             self._end_workers()
 
     def run(self, specs: Sequence[EngineSpec]) -> None:
-        """Play the plan with these engines, until every worker has ended or one overruns the deadline."""
+        """Play the plan with these engines, until every worker has ended or one overruns the deadline.
+
+        Nothing is played before each engine that the user named has shown that it works. If one does not, the run ends.
+        """
+        if self._options.engines:
+            self._awaited = {str(spec) for spec in specs}
         self._start_workers(specs)
         while self._selector.get_map():
-            if not self._listen(self._time_left()):
+            if not self._listen(self._time_left()) or self._unusable:
                 return
             if self._reached_max_findings():
                 self._bus.emit(
@@ -127,19 +150,24 @@ class Coordinator:
         Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
         """
         any_heavy = any(map(runs_on_jvm, specs))
+        asked = tuple(sorted(self._awaited))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
+        own = self._options.deviations
         for worker in self._workers:
+            first = worker.number == 0
             heavy = bool(self._heavy) and worker.number < max(1, len(self._workers) // 2)
             worker.begin(
                 Settings(
                     engines=tuple(map(str, specs)),
                     folder=str(self._options.folder.absolute()),
                     work=str(worker.work),
-                    heavy=heavy,
+                    heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
+                    deviations=None if own is None else str(own.absolute()),
                     deadline=self._deadline,
+                    asked=asked if first else (),
                 )
             )
 
@@ -156,6 +184,10 @@ class Coordinator:
             if lines is None:
                 self._selector.unregister(worker.events)
                 self._report_end(worker)
+                worker.job = None
+                self._triage.ended(worker.number)
+                self._end_wait(worker)
+                self._give_work()
                 continue
             for line in lines:
                 self._handle(worker, line)
@@ -165,8 +197,11 @@ class Coordinator:
         try:
             form = json.loads(line)
             if form.get("idle"):
+                self._triage.ended(worker.number)
+                worker.job = None
+                self._end_wait(worker)
                 self._idle.append(worker)
-                self._hand_out()
+                self._give_work()
                 return
             event = from_json(form)
         except (ValueError, EventError, AttributeError) as error:
@@ -174,14 +209,21 @@ class Coordinator:
                 HarnessFault(f"worker {worker.number} sent what is no event: {error}", repr(line[:500]))
             )
             return
-        if not self._is_news(event):
+        if not self._is_news(event) or (isinstance(event, EngineLost) and not self.losses.is_first(event)):
             return
         self._reserve.take(event)
+        if isinstance(event, EngineUnavailable) and self._awaited:
+            event, self._unusable = replace(event, asked=True), True
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
-        if isinstance(event, FindingFound) and event.fresh:
-            self._new.add(event.fingerprint)
+        if isinstance(event, FindingTriaged) and event.state != "known":
+            self._new.add(event.sighting)
+        self._triage.take(event)
         self._bus.emit(event)
+        if isinstance(event, EngineReady):
+            self._awaited.discard(event.spec)
+        if isinstance(event, FindingFound | FindingTriaged | EngineReady):
+            self._give_work()
 
     def _is_news(self, event: Event) -> bool:
         """Whether to pass the event on: several workers start the same engine, and the run reports it once."""
@@ -192,34 +234,33 @@ class Coordinator:
         self._reported.add(text)
         return not known
 
-    def _hand_out(self) -> None:
-        """Give each idle worker its next chunk.
+    def _end_wait(self, worker: WorkerProcess) -> None:
+        """Wait no longer for engines if this is the worker that starts them: it is done with that, or it has ended."""
+        if worker.number == 0:
+            self._awaited.clear()
 
-        A worker for which there is none waits for the others, because what they still play decides whether the reserve
-        is needed. When all have played, they get chunks of the reserve, or are told to end.
+    def _give_work(self) -> None:
+        """Give each idle worker a job. Once nobody works any more, there will be no further jobs: end them all.
+
+        Until then an idle worker waits, because another one may still see what it can explain.
         """
-        if self._stopping:
+        if self._stopping or self._awaited or self._unusable:
             return
-        self._give_chunks()
-        if self._idle and len(self._idle) == len(self._selector.get_map()):
-            self._open_reserve()
-            self._give_chunks()
-        if len(self._idle) == len(self._selector.get_map()):
+        for worker in list(self._idle):
+            job = self._next_job(worker)
+            if job is not None:
+                self._idle.remove(worker)
+                worker.give(job)
+                if isinstance(job, TriageJob):
+                    self._bus.emit(self._triage.progress(job))
+        working = {key.data.number for key in self._selector.get_map().values()}
+        if working <= {worker.number for worker in self._idle}:
             for worker in self._idle:
                 worker.give(None)
             self._idle.clear()
 
-    def _give_chunks(self) -> None:
-        for worker in list(self._idle):
-            chunk = self._next_chunk(worker)
-            if chunk is not None:
-                self._idle.remove(worker)
-                worker.give(chunk)
-
     def _open_reserve(self) -> None:
-        """Queue further chunks for the evidence that is missing, if there is time."""
-        if self._deadline is not None and time.monotonic() >= self._deadline:
-            return
+        """Queue further chunks for the evidence that is missing at the end of all others."""
         words = self._reserve.words()
         chunks = self._reserve.next_chunks()
         if not chunks:
@@ -230,25 +271,32 @@ class Coordinator:
         kinds = ", ".join(f"{chunk.suite} {chunk.table}".rstrip() for chunk in chunks)
         self._bus.emit(Note(f"{words}: chunks of the reserve are played ({kinds})"))
 
-    def _next_chunk(self, worker: WorkerProcess) -> Chunk | None:
+    def _next_job(self, worker: WorkerProcess) -> Chunk | TriageJob | None:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             return None
-        queues = (self._heavy, self._light) if worker.heavy else (self._light,)
-        return next((queue.popleft() for queue in queues if queue), None)
+        plays_on = any(isinstance(other.job, Chunk) for other in self._workers)
+        if not (plays_on or self._heavy or self._light):
+            self._open_reserve()
+        queues = [
+            queue for queue in ((self._heavy, self._light) if worker.heavy else (self._light,)) if queue
+        ]
+        job = self._triage.next_job(
+            worker.number,
+            heavy=worker.heavy,
+            has_chunk=bool(queues),
+            plays_on=plays_on or bool(self._heavy) or bool(self._light),
+        )
+        return job if job is not None or not queues else queues[0].popleft()
 
     def _reached_max_findings(self) -> bool:
         return self._options.max_findings is not None and len(self._new) >= self._options.max_findings
 
     def _report_end(self, worker: WorkerProcess) -> None:
         code = worker.process.wait()
-        if worker in self._idle:
-            self._idle.remove(worker)
-        self._hand_out()
         if code == 0 or self._stopping:
             return
-        during = f" in chunk {worker.chunk.name}" if worker.chunk else ""
         why = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        message = f"worker {worker.number} ended {why}{during}; what it had told until then is kept"
+        message = f"worker {worker.number} ended {why}{worker.during}; what it had told until then is kept"
         self._bus.emit(HarnessFault(message, worker.stderr_tail()))
 
     def _end_workers(self) -> None:

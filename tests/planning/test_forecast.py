@@ -40,7 +40,7 @@ def play(engines: list[str], chunks: list[Chunk], folder: Path) -> list[Event]:
     """Play chunks, and return all events."""
     events: list[Event] = []
     specs = [parse_engine(engine) for engine in engines]
-    recorder = FindingRecorder(folder / "run", frozenset())
+    recorder = FindingRecorder(folder / "run")
     with open_suite_context(
         specs, recorder, events.append, folder, is_over=lambda: False, start_heavy=False
     ) as context:
