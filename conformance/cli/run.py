@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import sys
 import traceback
 from dataclasses import replace
@@ -59,7 +58,7 @@ How much:
   --steps M                 steps a history
   --max-findings N          end after N findings that no cause explains
   --jobs J                  chunks played at once. Default: one a processor, at most 4
-  --seed S                  draw the same histories again. Default: a new one, which is said
+  --seed S                  draw other histories. Default: the profile's own, or a new one
 
 Where it goes:
   --out DIR                 the run makes a new folder in it, and the link `latest` points at
@@ -119,7 +118,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
     """The options of the run, checked, its plan, and its folder made. Raises UsageError."""
     from conformance.findings.catalogue import catalogue  # noqa: PLC0415 - --help needs no causes
-    from conformance.planning.plan import plan_run  # noqa: PLC0415 - --help needs no plan
+    from conformance.planning.plan import plan_run, seed_of_run  # noqa: PLC0415 - --help needs no plan
     from conformance.planning.profile import PlanError  # noqa: PLC0415 - --help needs no plan
     from delta_adapters.deviations import BadCause  # noqa: PLC0415 - nor causes
     from delta_adapters.registry import UnknownEngine, parse_engine  # noqa: PLC0415 - and no engine
@@ -136,7 +135,7 @@ def options_and_plan(arguments: argparse.Namespace) -> tuple[RunOptions, Plan]:
         suites=tuple(dict.fromkeys(arguments.suites)),
         tables=tuple(dict.fromkeys(arguments.tables)),
         profile=arguments.profile,
-        seed=secrets.randbits(32) if arguments.seed is None else arguments.seed,
+        seed=seed_of_run(arguments.profile, arguments.seed),
         budget=arguments.budget,
         examples=arguments.examples,
         steps=arguments.steps,

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.engine_pool import Engine, clear
-from conformance.execution.history_recorder import HistoryRecorder, features_of
+from conformance.execution.history_recorder import HistoryRecorder
 from conformance.execution.table_session import TableSession, execute_step
 from conformance.findings import FindingError
 from conformance.generation import TableShape, state_machine
+from conformance.generation.table_features import features_of
 from conformance.histories import Chunk, Step
 from conformance.suites.base import engines_at, play_step
 from conformance.suites.context import SuiteContext, engine_session_of
