@@ -45,6 +45,7 @@ class ResultAggregator:
         self._settings: dict[ClaimSetting, SettingEvidence] = {}
         self._findings: dict[tuple[str, str], tuple[FindingFound, Path]] = {}
         self._times: Counter[tuple[str, str]] = Counter()
+        self._occurred: dict[tuple[str, str], set[tuple[object, ...]]] = {}  # the histories of each finding
         self._others: list[Event] = []
         self._problems: list[str] = []
         self._seconds = 0.0
@@ -143,6 +144,7 @@ class ResultAggregator:
     def _add_finding(self, event: FindingFound) -> None:
         key = (event.fingerprint, event.engine)
         self._times[key] += 1
+        self._occurred.setdefault(key, set()).add(self._key(event.suite, event.chunk, event.history))
         if key not in self._findings or (event.fresh and not self._findings[key][0].fresh):
             self._findings[key] = (event, self._home)
         self._evidence(event, event.requirement).findings.append(event)
@@ -206,7 +208,7 @@ class ResultAggregator:
 
     def _finding_results(self) -> Iterator[FindingResult]:
         for key, (event, home) in self._findings.items():
-            yield FindingResult(event, self._times[key], home)
+            yield FindingResult(event, self._times[key], home, len(self._occurred[key]))
 
     def _claims(self) -> Iterator[Claim]:
         core = self._core()

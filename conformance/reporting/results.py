@@ -50,11 +50,12 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True)
 class FindingResult:
-    """One finding, how often it occurred, and the folder of the run that kept it."""
+    """One finding, how often it occurred and in how many histories, and the folder of the run that kept it."""
 
     event: FindingFound
     times: int
     home: Path
+    histories: int = 1
 
     @property
     def folder(self) -> Path:

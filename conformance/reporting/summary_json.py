@@ -9,13 +9,9 @@ from typing import Any
 from conformance.reporting.atomic_write import write_whole
 from conformance.reporting.claims import Claim
 from conformance.reporting.results import EngineResult, FindingResult, Results, SuiteResult
+from conformance.reporting.summary_reader import FORMAT, NAME, SummaryError
 
-FORMAT = 1
-NAME = "summary.json"
-
-
-class SummaryError(ValueError):
-    """The file is not a summary that this version can read. The message says why."""
+__all__ = ["FORMAT", "NAME", "SummaryError", "fingerprints", "summary", "write"]
 
 
 def summary(results: Results) -> dict[str, Any]:
@@ -117,6 +113,7 @@ def _finding(finding: FindingResult) -> dict[str, Any]:
         "fingerprint": event.fingerprint, "requirement": event.requirement, "class": event.strength,
         "engine": event.engine, "role": event.role, "suite": event.suite, "known": event.known,
         "promised": event.promised,
-        "deviation": event.deviation, "steps": event.steps, "times": finding.times, "detail": event.detail,
+        "deviation": event.deviation, "steps": event.steps, "times": finding.times,
+        "histories": finding.histories, "detail": event.detail,
         "folder": event.folder or f"findings/{event.fingerprint}",
     }  # fmt: skip
