@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from conformance.events.types import EvidenceThreshold, PlannedSuite
-from conformance.histories import HISTORIES, Chunk
+from conformance.histories import HISTORIES, REGRESSIONS, Chunk
 from conformance.options import RunOptions
+from conformance.planning.kept import kept_chunks, kept_histories
 from conformance.planning.profile import PlanError, Profile, SuitePlan, load_profile
+from conformance.suites.kept_histories import KeptHistory
 from delta_adapters.registry import KNOWN, EngineSpec, engine_names, parse_engine
 
 DRAWN = ("lockstep", "shared", "crashes", "races")
@@ -25,13 +27,17 @@ PLAIN = "plain"  # the name of a suite's histories that are of no table profile
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The chunks of a run in the order in which workers get them, and the core that decides the verdict."""
+    """The chunks of a run in the order in which workers get them, and the core that decides the verdict.
+
+    `kept` are the histories of the folder `regressions`, which come first, each in a chunk of its own.
+    """
 
     profile: Profile
     seed: int
     suites: tuple[str, ...]
     chunks: tuple[Chunk, ...]
     core: tuple[EvidenceThreshold, ...]
+    kept: tuple[KeptHistory, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -75,16 +81,22 @@ def default_engines() -> tuple[str, ...]:
 
 
 def plan_run(options: RunOptions) -> Plan:
-    """Plan a run by its options. Raises PlanError and UnknownEngine."""
-    return make_plan(
+    """Plan a run by its options, kept histories first. Raises PlanError and UnknownEngine."""
+    kept = kept_histories(options.regressions)
+    engines = engine_specs(options)
+    plan = make_plan(
         load_profile(options.profile),
         options.seed,
-        engines=tuple(dict.fromkeys(spec.name for spec in engine_specs(options))),
+        engines=tuple(dict.fromkeys(spec.name for spec in engines)),
         suites=options.suites,
         tables=options.tables,
         examples=options.examples,
         steps=options.steps,
     )
+    if not kept:
+        return plan
+    chunks = tuple(kept_chunks(kept, plan.profile.name, len(engines)))
+    return replace(plan, suites=(REGRESSIONS, *plan.suites), chunks=(*chunks, *plan.chunks), kept=kept)
 
 
 def make_plan(

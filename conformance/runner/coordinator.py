@@ -135,6 +135,7 @@ class Coordinator:
                     gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
                     deadline=self._deadline,
+                    kept=tuple(kept.to_json() for kept in self._plan.kept),
                 )
             )
 

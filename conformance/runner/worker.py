@@ -35,7 +35,7 @@ class Settings:
     """What a worker needs to know about its run.
 
     If `gives_way` is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time
-    of the monotonic clock, which processes share.
+    of the monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
     """
 
     engines: tuple[str, ...]
@@ -45,6 +45,7 @@ class Settings:
     gives_way: bool = False
     known: tuple[str, ...] = ()
     deadline: float | None = None
+    kept: tuple[Any, ...] = ()
 
     def to_line(self) -> str:
         """The first line that the coordinator sends."""
@@ -113,6 +114,7 @@ def _play_chunks(coordinator: CoordinatorLink) -> None:
     from conformance.histories import Chunk  # noqa: PLC0415
     from conformance.runner.chunk import play_chunk  # noqa: PLC0415
     from conformance.runner.context import open_suite_context  # noqa: PLC0415
+    from conformance.suites.kept_histories import KeptHistory  # noqa: PLC0415
     from delta_adapters.host_supervisor import session_gives_way  # noqa: PLC0415
     from delta_adapters.registry import parse_engine  # noqa: PLC0415
 
@@ -128,6 +130,7 @@ def _play_chunks(coordinator: CoordinatorLink) -> None:
         work,
         is_over=_Clock(settings.deadline),
         start_heavy=settings.heavy,
+        kept=tuple(map(KeptHistory.from_json, settings.kept)),
     ) as context:
         while (job := coordinator.next_job()) is not None:
             play_chunk(context, Chunk.from_json(job["chunk"]), work)
