@@ -123,7 +123,8 @@ def _history(path: Path) -> History:
     if not history.steps:
         message = f"{path}: the history has no steps"
         raise BadRegression(message)
-    foreign = [step.operation for step in history.steps if not isinstance(step.operation, Operation)]
+    decoded: list[object] = [step.operation for step in history.steps]
+    foreign = [operation for operation in decoded if not isinstance(operation, Operation)]
     if foreign:
         message = f"{path}: a step is no operation: {foreign[0]!r}"
         raise BadRegression(message)
