@@ -21,7 +21,7 @@ WHOLE: dict[Change, int] = {
     "regressed": 4,
     "inconclusive": 2,
 }  # findings that the terminal shows with their histories
-LISTED = 4  # the others, in a line or two each
+LISTED = 4  # the others, in a line each
 STEPS = 8  # of a history
 WIDTH = 110
 
@@ -74,12 +74,11 @@ def _group(engine: EngineComparison, change: Change) -> Iterator[str]:
     for finding in found[:whole]:
         yield from _whole(engine, finding)
     rest = found[whole:]
-    for finding in rest[:LISTED]:
-        yield f"    {one_line(title(finding.finding), WIDTH)}"
-        if change != "still failing":
-            yield from (f"      {command}" for command in commands(engine, finding)[-1:])
+    yield from (f"    {one_line(title(finding.finding), WIDTH)}" for finding in rest[:LISTED])
     if len(rest) > LISTED:
         yield f"    and {len(rest) - LISTED} more: --format markdown shows all"
+    if change != "still failing" and not whole:
+        yield from (f"      {command}" for command in commands(engine, rest[0])[-1:])
 
 
 def _whole(engine: EngineComparison, change: FindingChange) -> Iterator[str]:

@@ -78,7 +78,7 @@ def evidence_lines(engine: EngineComparison) -> list[str]:
 
 def title(finding: FindingEntry) -> str:
     """A finding in a line: what identifies it, what it violates, and how long its minimal history is."""
-    name = finding.cause or finding.fingerprint
+    name = " ".join(filter(None, (finding.fingerprint, finding.cause)))
     others = len(finding.requirements) - 1
     requirement = f"{finding.requirement}{f' and {others} more' if others else ''}"
     minimal = finding.minimal_steps
