@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
@@ -79,6 +79,8 @@ class HostClient:
         self.spec = spec
         self.work = work
         self.last_operation = ""
+        self.answered = 0  # operations and reads that this host process has answered
+        self.last_end = ""  # how the host failed last, in a few words
         self._launch = launch
         self._environment = environment
         self._log_cap = log_cap
@@ -193,6 +195,7 @@ class HostClient:
         self.kill()
         self._identity = self._capabilities = None
         self.last_operation = ""
+        self.answered = 0
         self._begin()
         return self
 
@@ -241,7 +244,7 @@ class HostClient:
             self.kill()
             bug = {"type": type(error).__name__, "message": str(error), "traceback": ""}
             raise AdapterBug(self._name, bug, self.last_operation, self.stderr_tail()) from error
-        self._identity = identity
+        self._identity = _of_build(identity, self.spec.build)
 
     # Frames
 
@@ -285,11 +288,13 @@ class HostClient:
             self._fail_garbage(f"an answer to request {frame.header.get('id')!r}, request {number} was asked")
         self._in_flight = None
         if "bug" in frame.header:
+            self.last_end = f"reported a bug of its adapter, {frame.header['bug'].get('type')}"
             raise AdapterBug(self._name, frame.header["bug"], self.last_operation, self.stderr_tail())
         return frame
 
     def _finish_execute(self, number: int, deadline: float, timeout: float) -> Reply:
         header = self._receive(number, deadline, timeout).header
+        self.answered += 1
         try:
             return Reply(decode(header["outcome"]), float(header["seconds"]))
         except (KeyError, TypeError, CodecError) as error:
@@ -297,6 +302,7 @@ class HostClient:
 
     def _finish_read(self, number: int, deadline: float, timeout: float) -> ReadReply:
         frame = self._receive(number, deadline, timeout)
+        self.answered += 1
         header = frame.header
         try:
             if not frame.parts:
@@ -318,15 +324,26 @@ class HostClient:
         A host that lives on without its end of the pipe is of no use, so it is killed as well.
         """
         ended = self.kill()
-        raise HostDied(self._name, ended.exit, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostDied(self._name, ended.exit, self.last_operation, self.stderr_tail()), error)
 
     def _fail_hung(self, timeout: float, error: Exception) -> NoReturn:
         self.kill()
-        raise HostHung(self._name, timeout, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostHung(self._name, timeout, self.last_operation, self.stderr_tail()), error)
 
     def _fail_garbage(self, detail: str, error: Exception | None = None) -> NoReturn:
         self.kill()
-        raise HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()) from error
+        self._fail(HostGarbage(self._name, detail, self.last_operation, self.stderr_tail()), error)
+
+    def _fail(self, failure: HostError, cause: Exception | None) -> NoReturn:
+        self.last_end = f"{failure.what} in {self.last_operation}"
+        raise failure from cause
+
+
+def _of_build(identity: Identity, build: str) -> Identity:
+    """The identity of an unreleased build: its version with the digest of its content, as PEP 440 writes it."""
+    if not build:
+        return identity
+    return replace(identity, version=f"{identity.version}{'.' if '+' in identity.version else '+'}{build}")
 
 
 def _description(query: Query) -> str:

@@ -1,7 +1,8 @@
 """Find engines by the names that the command line uses, and check whether they can run here.
 
 An engine is one that the project knows, an entry point in the group `delta_conformance.adapters`, or a plain
-`module:Class` or `file.py:Class`. `NAME@VERSION` names another version than the installed one.
+`module:Class` or `file.py:Class`. `NAME@VERSION` names another version than the installed one, and `NAME@PATH` a build
+that no index has (see `local_builds`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from delta_adapters import local_builds
 from delta_adapters.engine_id import EngineId
+from delta_adapters.local_builds import BadBuild
 
 ENTRY_POINTS = "delta_conformance.adapters"
 
@@ -25,23 +28,32 @@ class UnknownEngine(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class EngineSpec:
-    """An engine to run: its adapter and, if it is not the installed one, its version."""
+    """An engine to run: its adapter and, if it is not the installed one, its version, or the path of its build.
+
+    `build` is a digest of what the path holds.
+    """
 
     name: str
     adapter: str
     version: str | None = None
+    path: str | None = None
+    build: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.version}" if self.version else self.name
+        return f"{self.name}@{self.path or self.version}" if self.path or self.version else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether an engine can run here. If not: the reason, and the command that changes that."""
+    """Whether an engine can run here. If not: the reason, and the command that changes that.
+
+    `broken` says that what was asked for does not exist or does not work, on this machine or on any.
+    """
 
     available: bool
     why: str = ""
     cure: str = ""
+    broken: bool = False
 
     def __bool__(self) -> bool:
         return self.available
@@ -51,8 +63,9 @@ class Availability:
 class KnownEngine:
     """An engine for which the project itself has an adapter.
 
-    `package` is the distribution whose version counts; `others` are needed beside it. `elsewhere` are the requirements
-    of an environment for another version (with `{version}`); without them the engine can only run as installed.
+    `package` is the distribution whose version counts, and `module` what it is imported as; `others` are needed beside
+    it. `elsewhere` are the requirements of an environment for another version (with `{version}`); without them the
+    engine can only run as installed. `takes` is the kind of its builds that a path may name (`local_builds`).
     `counts` is False if agreement with the model is no evidence. Such an engine, and one that is not `by_default`,
     runs only if the user names it.
     """
@@ -60,31 +73,45 @@ class KnownEngine:
     adapter: str
     package: str
     extra: str
+    module: str
     others: tuple[str, ...] = ()
     java: bool = False
     elsewhere: tuple[str, ...] = ()
     counts: bool = True
     by_default: bool = True
+    takes: str = ""
 
 
 KNOWN: Mapping[str, KnownEngine] = {
-    "reference": KnownEngine("delta_adapters.reference:Reference", "delta-conformance", "", counts=False),
+    "reference": KnownEngine(
+        "delta_adapters.reference:Reference", "delta-conformance", "", "delta_models", counts=False
+    ),
     "delta-rs": KnownEngine(
         "delta_adapters.delta_rs:DeltaRs",
         "deltalake",
         "delta-rs",
+        "deltalake",
         elsewhere=("deltalake=={version}", "pyarrow>=16"),
+        takes=local_builds.DISTRIBUTION,
     ),
     "delta-spark": KnownEngine(
-        "delta_adapters.delta_spark:DeltaSpark", "delta-spark", "delta-spark", others=("pyspark",), java=True
+        "delta_adapters.delta_spark:DeltaSpark",
+        "delta-spark",
+        "delta-spark",
+        "delta",
+        others=("pyspark",),
+        java=True,
+        takes=local_builds.JAR,
     ),
     "pyspark": KnownEngine(
         "delta_adapters.pyspark_engine:PysparkEngine",
         "delta-conformance",
         "pyspark",
+        "pyspark_delta",
         others=("pyspark", "orjson", "pyroaring"),
         java=True,
         by_default=False,  # a second JVM does not fit into the four minutes of a default run on two cores
+        takes=local_builds.SOURCES,
     ),
 }
 AVAILABLE = Availability(available=True)
@@ -102,6 +129,9 @@ def parse_engine(text: str) -> EngineSpec:
     Raises UnknownEngine if the text names none.
     """
     text = text.strip()
+    name, _, place = text.partition("@")
+    if name in KNOWN and local_builds.is_path(place):
+        return _local_engine(name, Path(place).expanduser().absolute())
     if ":" in text:
         module, _, name = text.rpartition(":")
         if not module or not name.isidentifier():
@@ -138,6 +168,21 @@ def parse_engine(text: str) -> EngineSpec:
     return EngineSpec(name, known_engine.adapter, version)
 
 
+def _local_engine(name: str, path: Path) -> EngineSpec:
+    known = KNOWN[name]
+    try:
+        digest = local_builds.digest_of_build(name, path, known.takes, known.module)
+        spark = importlib.util.find_spec("pyspark")
+        if known.takes == local_builds.JAR and spark and spark.origin:
+            jar, *_ = local_builds.jars_of(name, path)
+            local_builds.refuse_other_spark(
+                jar, Path(spark.origin).parent, importlib.metadata.version("pyspark")
+            )
+    except BadBuild as error:
+        raise UnknownEngine(str(error)) from error
+    return EngineSpec(name, known.adapter, path=str(path), build=digest[: local_builds.SHORT])
+
+
 def installed_version(name: str) -> str | None:
     """Return the version of a known engine in this environment, None if it is not installed."""
     try:
@@ -152,7 +197,7 @@ def availability(engine: str | EngineSpec) -> Availability:
     known = KNOWN.get(spec.name)
     if known is None:
         return AVAILABLE
-    if spec.version is None:
+    if spec.version is None and not (spec.path and known.elsewhere):
         missing = [other for other in (known.package, *known.others) if not _installed(other)]
         if missing:
             verb = "are" if len(missing) > 1 else "is"
@@ -165,10 +210,19 @@ def availability(engine: str | EngineSpec) -> Availability:
 
 
 def prepare(engine: str | EngineSpec) -> Availability:
-    """Fetch what an engine needs once, report that on stderr, and return whether the engine can run."""
+    """Fetch and make what an engine needs once, report that on stderr, and return whether the engine can run."""
     spec = parse_engine(engine) if isinstance(engine, str) else engine
     result = availability(spec)
-    if not result or spec.name != "delta-spark":
+    if not result:
+        return result
+    from delta_adapters import environments  # noqa: PLC0415 - it imports this module
+
+    try:
+        environments.launch_of(spec)
+    except environments.EnvironmentProblem as error:
+        broken = isinstance(error, environments.NoSuchBuild)
+        return Availability(available=False, why=str(error), broken=broken)
+    if spec.name != "delta-spark":
         return result
     from delta_adapters.delta_spark.jars import JarsError, resolve  # noqa: PLC0415 - only delta-spark needs it
 

@@ -14,7 +14,7 @@ from delta_adapters.engine_id import EngineId
 
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """One engine of the run; `status` is tested or unavailable."""
+    """One engine of the run; `status` is tested or unavailable. `build` is a hash of the content that was tested."""
 
     name: str
     version: str | None
@@ -28,6 +28,7 @@ class EngineResult:
     homepage: str = ""
     issue_tracker: str = ""
     lost: int = 0
+    build: str = ""
 
     @property
     def label(self) -> str:

@@ -73,6 +73,7 @@ def _engine(engine: EngineResult) -> dict[str, Any]:
     return {
         "name": engine.name, "version": engine.version, "status": engine.status, "why": engine.why,
         "operations": engine.operations, "engine_seconds": engine.engine_seconds, "lost": engine.lost,
+        "build": engine.build,
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.engine_pool import available_engines, runs_on_jvm
@@ -25,6 +26,7 @@ from conformance.events.serialization import (
 from conformance.events.types import (
     BudgetSpent,
     ChunkEnded,
+    EngineLost,
     EngineReady,
     EngineUnavailable,
     Event,
@@ -35,7 +37,9 @@ from conformance.events.types import (
 from conformance.histories import Chunk
 from conformance.options import RunOptions
 from conformance.planning.plan import Plan, engine_specs
+from conformance.runner.builds import builds_of
 from conformance.runner.header import run_header
+from conformance.runner.losses import LossSummary
 from conformance.runner.worker import Settings
 from conformance.runner.worker_process import WorkerProcess
 from delta_adapters.registry import EngineSpec
@@ -52,9 +56,13 @@ def run_plan(options: RunOptions, plan: Plan, bus: Bus) -> None:
     deadline = None if options.budget is None else start + options.budget
     with tempfile.TemporaryDirectory(prefix="conformance-") as work:
         coordinator = Coordinator(options, plan, bus, work=Path(work), deadline=deadline)
-        with coordinator.workers():  # they load their modules while this process looks for the engines
-            if available := available_engines(specs, bus.emit):
-                coordinator.run(available)
+        try:
+            with coordinator.workers():  # they load their modules while this process looks for the engines
+                if available := available_engines(specs, bus.emit, asked=bool(options.engines)):
+                    coordinator.run(available)
+        finally:
+            for loss in coordinator.losses.rest():
+                bus.emit(loss)
     if deadline is not None and not coordinator.complete and time.monotonic() >= deadline:
         bus.emit(BudgetSpent(round(time.monotonic() - start, 3)))
 
@@ -84,6 +92,13 @@ class Coordinator:
         self._new: set[str] = set()
         self._workers: list[WorkerProcess] = []
         self._selector = selectors.DefaultSelector()
+        self.losses = LossSummary()
+        self._awaited: set[str] = (
+            set()
+        )  # engines that the user named and that have not shown yet that they work
+        self._waiting: list[WorkerProcess] = []
+        self._unusable = False
+        self._builds: dict[str, str] = {}
 
     @property
     def complete(self) -> bool:
@@ -105,10 +120,16 @@ class Coordinator:
             self._end_workers()
 
     def run(self, specs: Sequence[EngineSpec]) -> None:
-        """Play the plan with these engines, until every worker has ended or one overruns the deadline."""
+        """Play the plan with these engines, until every worker has ended or one overruns the deadline.
+
+        Nothing is played before each engine that the user named has shown that it works. If one does not, the run ends.
+        """
+        if self._options.engines:
+            self._awaited = {str(spec) for spec in specs}
         self._start_workers(specs)
+        self._builds = builds_of(specs)  # while the engines start
         while self._selector.get_map():
-            if not self._listen(self._time_left()):
+            if not self._listen(self._time_left()) or self._unusable:
                 return
             if self._reached_max_findings():
                 self._bus.emit(
@@ -122,20 +143,23 @@ class Coordinator:
         Only half of the workers run JVMs, because a JVM needs more than a core while it warms up.
         """
         any_heavy = any(map(runs_on_jvm, specs))
+        asked = tuple(sorted(self._awaited))
         self._heavy.extend(chunk for chunk in self._plan.chunks if chunk.heavy and any_heavy)
         self._light.extend(chunk for chunk in self._plan.chunks if not (chunk.heavy and any_heavy))
         for worker in self._workers:
+            first = worker.number == 0
             heavy = bool(self._heavy) and worker.number < max(1, len(self._workers) // 2)
             worker.begin(
                 Settings(
                     engines=tuple(map(str, specs)),
                     folder=str(self._options.folder.absolute()),
                     work=str(worker.work),
-                    heavy=heavy,
+                    heavy=heavy or (first and bool(asked) and any_heavy),
                     gives_way=bool(self._heavy) and not heavy,
                     known=tuple(sorted(self._options.known)),
                     deadline=self._deadline,
                     kept=tuple(kept.to_json() for kept in self._plan.kept),
+                    asked=asked if first else (),
                 )
             )
 
@@ -161,7 +185,8 @@ class Coordinator:
         try:
             form = json.loads(line)
             if form.get("idle"):
-                worker.give(self._next_chunk(worker))
+                self._waiting.append(worker)
+                self._give_chunks()
                 return
             event = from_json(form)
         except (ValueError, EventError, AttributeError) as error:
@@ -169,13 +194,26 @@ class Coordinator:
                 HarnessFault(f"worker {worker.number} sent what is no event: {error}", repr(line[:500]))
             )
             return
-        if not self._is_news(event):
+        if not self._is_news(event) or (isinstance(event, EngineLost) and not self.losses.is_first(event)):
             return
+        if isinstance(event, EngineUnavailable) and self._awaited:
+            event, self._unusable = replace(event, asked=True), True
+        if isinstance(event, EngineReady):
+            event = replace(event, build=self._builds.get(event.spec, ""))
         if isinstance(event, ChunkEnded) and event.complete:
             self._done += 1
         if isinstance(event, FindingFound) and event.fresh:
             self._new.add(event.fingerprint)
         self._bus.emit(event)
+        if isinstance(event, EngineReady) and event.spec in self._awaited:
+            self._awaited.remove(event.spec)
+            self._give_chunks()
+
+    def _give_chunks(self) -> None:
+        """Give a chunk to each worker that waits for one, once all engines that the user named work."""
+        while self._waiting and not self._awaited:
+            worker = self._waiting.pop(0)
+            worker.give(self._next_chunk(worker))
 
     def _is_news(self, event: Event) -> bool:
         """Whether to pass the event on: several workers start the same engine, and the run reports it once."""

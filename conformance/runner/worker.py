@@ -34,8 +34,9 @@ BEHIND = 10  # the niceness that a worker adds if the run does not wait for it
 class Settings:
     """What a worker needs to know about its run.
 
-    If `gives_way` is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time
-    of the monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
+    Before it asks for a chunk, it starts the engines in `asked` and reports of each whether it works. If `gives_way`
+    is set, the run waits for another worker, one with a JVM, so this one is nicer. `deadline` is a time of the
+    monotonic clock, which processes share. `kept` are the JSON forms of kept histories.
     """
 
     engines: tuple[str, ...]
@@ -46,6 +47,7 @@ class Settings:
     known: tuple[str, ...] = ()
     deadline: float | None = None
     kept: tuple[Any, ...] = ()
+    asked: tuple[str, ...] = ()
 
     def to_line(self) -> str:
         """The first line that the coordinator sends."""
@@ -131,6 +133,7 @@ def _play_chunks(coordinator: CoordinatorLink) -> None:
         is_over=_Clock(settings.deadline),
         start_heavy=settings.heavy,
         kept=tuple(map(KeptHistory.from_json, settings.kept)),
+        asked=settings.asked,
     ) as context:
         while (job := coordinator.next_job()) is not None:
             play_chunk(context, Chunk.from_json(job["chunk"]), work)

@@ -8,7 +8,7 @@ import pytest
 from delta_adapters.environments import (
     READY,
     EnvironmentProblem,
-    _reason,
+    _problem,
     cache_folder,
     ensure_environment,
     host_archive,
@@ -94,7 +94,7 @@ def test_a_cache_that_can_not_be_written_is_reported_with_the_way_out(cache):
     ),
 )
 def test_why_an_environment_could_not_be_made_is_reported_in_plain_words(output, reason):
-    assert reason in _reason(output, OLD)
+    assert reason in str(_problem(output, OLD))
 
 
 @pytest.mark.slow

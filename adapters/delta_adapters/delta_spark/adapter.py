@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from delta_adapters.contract import Answer, Identity
 from delta_adapters.delta_spark.rejections import rejection_of
-from delta_adapters.delta_spark.session import start_session
+from delta_adapters.delta_spark.session import build_version, start_session
 from delta_adapters.delta_spark.statements import statement
 from delta_adapters.delta_spark.streaming import read_stream, write_stream
 from delta_adapters.spark.adapter import Perform, SparkAdapter
@@ -76,7 +76,7 @@ class DeltaSpark(SparkAdapter):
         """The engine's name and version."""
         return Identity(
             "delta-spark",
-            metadata.version("delta-spark"),
+            build_version() or metadata.version("delta-spark"),
             "https://delta.io",
             "https://github.com/delta-io/delta/issues",
             ("delta-spark",),

@@ -80,6 +80,21 @@ def resolve(coordinates: str = COORDINATES, *, java: Java | None = None) -> tupl
         raise NotResolved(f"the cache {folder} can't be filled: {error}") from error
 
 
+def with_build(folder: Path | None, *, java: Java | None = None) -> tuple[Path, ...]:
+    """Return the JARs, each replaced by the one of a build in `folder` if that has one of the same artifact."""
+    jars = resolve(java=java)
+    if folder is None:
+        return jars
+    built = tuple(sorted(folder.glob("*.jar")))
+    replaced = [re.compile(rf"(^|_){re.escape(artifact_of(jar))}(_\d+\.\d+)*-\d") for jar in built]
+    return (*built, *(jar for jar in jars if not any(pattern.search(jar.name) for pattern in replaced)))
+
+
+def artifact_of(jar: Path) -> str:
+    """Return the name of the artifact without the versions of Spark, of Scala and of itself: `delta-spark`."""
+    return re.split(r"(?:_\d+\.\d+)*-\d", jar.name, maxsplit=1)[0].removesuffix(".jar")
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file. If another process holds it, wait, and say so on stderr."""
